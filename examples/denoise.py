@@ -1,0 +1,36 @@
+"""Clean a small black and white picture: each pixel agrees with what was seen, and with its neighbours."""
+
+import numpy as np
+
+import pgm
+
+LETTER = """
+............
+..########..
+..########..
+..##........
+..##........
+..######....
+..######....
+..##........
+..##........
+..##........
+............
+"""
+
+clean = np.array([[int(c == "#") for c in line] for line in LETTER.split()])
+rng = np.random.default_rng(seed=1)
+noisy = np.where(rng.random(clean.shape) < 0.1, 1 - clean, clean)
+
+# unary[true, seen]: one pixel in ten arrives flipped. Neighbours that agree count exp(coupling) times more.
+grid = pgm.MarkovNetwork.grid(noisy, states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.1, 0.9]])
+best = grid.map().to_array("pixel")
+sure = grid.marginals()
+
+for was, seen, now in zip(clean, noisy, best, strict=True):
+    print("   ".join("".join(".#"[value] for value in row) for row in (was, seen, now)))
+print(f"wrong pixels: {np.sum(noisy != clean)} seen, {np.sum(best != clean)} left")
+
+row, column = min(np.ndindex(*clean.shape), key=lambda at: max(sure[f"pixel[{at[0]},{at[1]}]"].values))
+print(f"least certain: row {row}, column {column}")
+print(sure[f"pixel[{row},{column}]"])

@@ -1,0 +1,97 @@
+"""Probabilistic graphical models: exact answers, or told why not.
+
+>>> import pgm
+>>> net = pgm.BayesianNetwork("wet grass")
+>>> net.add("rain", 0.2)
+>>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+>>> round(net.query("rain", {"wet": True})[True], 6)
+0.692308
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from pgm.config import config
+from pgm.cpds import CPD, Deterministic, NoisyOr, TableCPD
+from pgm.errors import (
+    FileFormatError,
+    ImpossibleEvidence,
+    IncompleteModel,
+    InvalidArgument,
+    InvalidEvidence,
+    InvalidFrame,
+    InvalidStructure,
+    InvalidTable,
+    InvalidVariable,
+    NoSupportFound,
+    OutOfTime,
+    PGMError,
+    TooLarge,
+    UnknownState,
+    UnknownVariable,
+)
+from pgm.evidence import Likelihood, Not, OneOf, Soft
+from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
+from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples
+from pgm.variables import Bins, Interval, Variable
+
+if TYPE_CHECKING:
+    from pgm.io import read, write
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "CPD",
+    "Assignment",
+    "BayesianNetwork",
+    "Bins",
+    "Deterministic",
+    "Distribution",
+    "FactorGraph",
+    "FileFormatError",
+    "ImpossibleEvidence",
+    "IncompleteModel",
+    "Interval",
+    "InvalidArgument",
+    "InvalidEvidence",
+    "InvalidFrame",
+    "InvalidStructure",
+    "InvalidTable",
+    "InvalidVariable",
+    "Likelihood",
+    "Marginals",
+    "MarkovNetwork",
+    "NoSupportFound",
+    "NoisyOr",
+    "Not",
+    "OneOf",
+    "OutOfTime",
+    "PGMError",
+    "Probability",
+    "Report",
+    "Samples",
+    "Soft",
+    "TableCPD",
+    "TooLarge",
+    "UnknownState",
+    "UnknownVariable",
+    "Variable",
+    "config",
+    "read",
+    "write",
+]
+
+_LAZY = {"read": "pgm.io", "write": "pgm.io"}  # rooms that most programs never enter
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        from importlib import import_module
+
+        value = getattr(import_module(_LAZY[name]), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'pgm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

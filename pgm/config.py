@@ -1,0 +1,279 @@
+"""Limits and defaults: `with pgm.config(memory_limit="4 GB", time_limit=60):` holds for its block."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import time
+from collections.abc import Callable
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import EllipsisType, TracebackType
+
+from pgm.errors import InvalidArgument, OutOfTime, shown
+
+Callback = Callable[[float, float, str], object]  # done, total, what
+
+_UNITS = {"": 1, "b": 1} | {
+    unit: base**power
+    for power, letter in enumerate("kmgtp", start=1)
+    for unit, base in ((letter, 1000), (letter + "b", 1000), (letter + "ib", 1024))
+}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", re.IGNORECASE | re.ASCII)
+_FALLBACK = 2**30  # where the system does not say what is free
+_FRESH = 1.0  # seconds for which a reading of the free memory holds
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds now: the limits with their defaults filled in."""
+
+    memory_limit: int  # bytes
+    memory_origin: str  # where the limit comes from, for messages
+    time_limit: float | None  # seconds for each question
+    threads: int
+    progress: bool | Callback
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    memory_limit: int | None = None
+    time_limit: float | None = None
+    threads: int | None = None
+    progress: bool | Callback = False
+
+
+_DEFAULTS = _Chosen()
+_chosen: ContextVar[_Chosen] = ContextVar("pgm.config", default=_DEFAULTS)
+
+
+class config:
+    """Limits for the questions asked in a `with` block; what is left out stays as it was around it.
+
+    Args:
+        memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
+        time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
+        threads: how many may work for one question; None: as many as there are processors.
+        progress: True shows a bar on stderr; a function is called with (done, total, what).
+
+    >>> with config(memory_limit="4 GB", threads=2):
+    ...     current().memory_limit, current().threads
+    (4000000000, 2)
+    """
+
+    __slots__ = ("_changes", "_tokens")
+
+    def __init__(
+        self,
+        *,
+        memory_limit: int | str | EllipsisType | None = ...,
+        time_limit: float | EllipsisType | None = ...,
+        threads: int | EllipsisType | None = ...,
+        progress: bool | Callback | EllipsisType | None = ...,
+    ) -> None:
+        """Check the values now; they hold from `with` on."""
+        changes: dict[str, object] = {}
+        if memory_limit is not ...:
+            changes["memory_limit"] = None if memory_limit is None else parse_size(memory_limit)
+        if time_limit is not ...:
+            changes["time_limit"] = None if time_limit is None else _seconds(time_limit)
+        if threads is not ...:
+            changes["threads"] = None if threads is None else _count(threads)
+        if progress is not ...:
+            changes["progress"] = _switch(progress)
+        self._changes = changes
+        self._tokens: list[Token[_Chosen]] = []
+
+    def __enter__(self) -> Settings:
+        """The settings of the block."""
+        self._tokens.append(_chosen.set(replace(_chosen.get(), **self._changes)))  # type: ignore[arg-type]
+        return current()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Return to the settings around the block."""
+        _chosen.reset(self._tokens.pop())
+
+
+def current() -> Settings:
+    """The settings that hold here and now, in this thread."""
+    chosen = _chosen.get()
+    if chosen.memory_limit is None:
+        limit, origin = _default_memory()
+    else:
+        limit, origin = chosen.memory_limit, "as set by pgm.config"
+    threads = _processors() if chosen.threads is None else chosen.threads
+    return Settings(limit, origin, chosen.time_limit, threads, chosen.progress)
+
+
+def current_progress() -> bool | Callback:
+    """The progress setting alone: cheaper than `current`, for loops."""
+    return _chosen.get().progress
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The time limit of one question; long loops call `check` now and then."""
+
+    limit: float | None  # seconds
+    deadline: float | None  # in time.monotonic()
+
+    def check(self) -> None:
+        """Raise `OutOfTime` when the limit has passed."""
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise OutOfTime(
+                f"This took longer than the time limit of {self.limit:g} s. Allow more with "
+                "pgm.config(time_limit=...), or choose an approximate engine=."
+            )
+
+    def remaining(self) -> float:
+        """Seconds that are left: never negative, infinite without a limit."""
+        return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+
+def start_clock() -> Clock:
+    """Start the time of one question under the present limit."""
+    limit = _chosen.get().time_limit
+    return Clock(limit, None if limit is None else time.monotonic() + limit)
+
+
+def parse_size(size: object) -> int:
+    """Bytes of a size written as users write it.
+
+    >>> parse_size("4 GB"), parse_size("2 GiB"), parse_size(1000)
+    (4000000000, 2147483648, 1000)
+    """
+    number: float | None = None
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size) if len(size) < 100 else None
+        if match and match[2].lower() in _UNITS:
+            number = float(match[1]) * _UNITS[match[2].lower()]
+    elif hasattr(size, "__index__") and not _is_bool(size):
+        number = int(size.__index__())
+    elif isinstance(size, float):
+        number = size
+    if number is None or not 1 <= number < 2**63:
+        raise InvalidArgument(
+            f"memory_limit={shown(size)} is no size; write '4 GB', '500 MB', '2 GiB' or a number of bytes."
+        )
+    return int(number)
+
+
+def _seconds(limit: object) -> float:
+    try:
+        seconds = math.nan if isinstance(limit, str) or _is_bool(limit) else float(limit)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
+        raise InvalidArgument(
+            f"time_limit={shown(limit)} must be a positive number of seconds, or None for no limit."
+        )
+    return seconds
+
+
+def _count(threads: object) -> int:
+    count = int(threads.__index__()) if hasattr(threads, "__index__") and not _is_bool(threads) else 0
+    if not 1 <= count <= 4096:
+        raise InvalidArgument(
+            f"threads={shown(threads)} must be a whole number from 1 on, or None for one per processor."
+        )
+    return count
+
+
+def _switch(progress: object) -> bool | Callback:
+    if progress is None:
+        return False
+    if _is_bool(progress):
+        return bool(progress)
+    if not callable(progress):
+        raise InvalidArgument(
+            f"progress={shown(progress)} must be True, False, or a function of (done, total, what)."
+        )
+    return progress
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool) or type(value).__name__ == "bool"  # numpy.bool too
+
+
+# --- what the machine has -----------------------------------------------------------------------------------
+
+_reading: tuple[float, int, str] = (-math.inf, 0, "")
+
+
+def _default_memory() -> tuple[int, str]:
+    """Half of what is free, read again when the last reading is older than a second."""
+    global _reading
+    now = time.monotonic()
+    if now - _reading[0] > _FRESH:
+        free = _free_memory()
+        if free is None:
+            _reading = now, _FALLBACK, "1 GiB, as this system does not say how much memory is free"
+        else:
+            _reading = now, max(free // 2, 1), "half of the memory that is free"
+    return _reading[1:]
+
+
+def _free_memory() -> int | None:
+    """Bytes that a new process could take: of the machine, and of every control group around this one."""
+    free = [left for left in (_free_of_machine(), *map(_free_of_group, _groups())) if left is not None]
+    return max(0, min(free)) if free else None
+
+
+def _free_of_machine() -> int | None:
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
+    if found:
+        return int(found[1]) * 1024
+    try:  # not Linux: all of the memory is the best that can be known without another library
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+@cache
+def _groups() -> tuple[tuple[str, str, str], ...]:
+    """Files (limit, usage, statistics) of the memory groups that hold this process, innermost first."""
+    found = []
+    for line in _text("/proc/self/cgroup").splitlines():
+        _, controllers, path = line.split(":", 2) if line.count(":") >= 2 else ("", "?", "")
+        if controllers == "":  # version 2
+            root, names = "/sys/fs/cgroup", ("memory.max", "memory.current")
+        elif "memory" in controllers.split(","):
+            root, names = "/sys/fs/cgroup/memory", ("memory.limit_in_bytes", "memory.usage_in_bytes")
+        else:
+            continue
+        group = Path(root + path)
+        for folder in (group, *group.parents):
+            if not str(folder).startswith(root):
+                break
+            if (folder / names[0]).exists():
+                found.append((str(folder / names[0]), str(folder / names[1]), str(folder / "memory.stat")))
+    return tuple(found)
+
+
+def _free_of_group(files: tuple[str, str, str]) -> int | None:
+    limit, usage = _text(files[0]).strip(), _text(files[1]).strip()
+    if not limit.isdigit() or not usage.isdigit() or int(limit) >= 2**60:  # "max", or version 1's "no limit"
+        return None
+    cached = re.search(r"^(?:total_)?inactive_file (\d+)", _text(files[2]), re.MULTILINE)
+    return int(limit) - int(usage) + (int(cached[1]) if cached else 0)  # the kernel gives cached files back
+
+
+@cache
+def _processors() -> int:
+    try:
+        return max(1, len(os.sched_getaffinity(0)))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""

@@ -1,0 +1,164 @@
+"""What every local distribution P(child | parents) can do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.errors import InvalidTable, listed
+from pgm.factors import Factor
+from pgm.results import html_table, label, text_table
+from pgm.variables import Variable
+
+from .rows import Array, check_cells
+
+ROWS_SHOWN = 30
+_COLUMNS = 16
+
+
+def printed(
+    header: Sequence[object], rows: Sequence[Sequence[object]], count: int
+) -> tuple[list[str], list[list[str]], str]:
+    """Return header, rows and note of a table for print, the middle of many columns left out."""
+    lines = []
+    for row in (header, *rows):
+        cells = list(map(label, row))
+        lines.append(cells if len(cells) <= _COLUMNS else [*cells[: _COLUMNS - 2], "...", cells[-1]])
+    note = f"... {count - len(rows):,} more of {count:,} rows" if count > len(rows) else ""
+    return lines[0], lines[1:], note
+
+
+def set_fields(cpd: CPD, **fields: object) -> None:
+    """Fill a new CPD; nothing else can."""
+    for name, value in fields.items():
+        object.__setattr__(cpd, name, value)
+
+
+class CPD(ABC):
+    """P(child | parents), a value that never changes.
+
+    One that names its parents can be written before there are variables; a network makes a bound copy, which
+    knows its child and the states of its parents.
+    """
+
+    __slots__ = ("_child", "_given")
+
+    _child: Variable | None
+    _given: tuple[Variable, ...]
+
+    @property
+    @abstractmethod
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in order."""
+
+    @abstractmethod
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> CPD:
+        """Return this distribution of `name` (states None: not declared) given these parents."""
+
+    @abstractmethod
+    def factor(self, scope: Sequence[int]) -> Factor:
+        """Return the distribution as a factor; `scope` has the positions of the parents, then the child's."""
+
+    @abstractmethod
+    def table(self, limit: int | None = None) -> Array:
+        """Return P(child | parents) written out, of shape (parents..., states).
+
+        More than `limit` numbers (default: what the memory limit holds) raise pgm.TooLarge.
+        """
+
+    @abstractmethod
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same distribution of variables that differ only in their names."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[Any, Any]:
+        """Return the numbers as plain Python objects."""
+
+    @abstractmethod
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        """Return the header, the first rows and the count of all rows of the printed form."""
+
+    @property
+    def child(self) -> Variable:
+        """The variable whose distribution this is."""
+        if self._child is None:
+            raise InvalidTable(f"{self!r} belongs to no network yet: add it to one first.")
+        return self._child
+
+    @property
+    def given(self) -> tuple[Variable, ...]:
+        """The parents as variables, in order."""
+        _ = self.child  # an error if there is none
+        return self._given
+
+    @property
+    def values(self) -> Array:
+        """P(child | parents) as a read-only array of shape (parents..., states)."""
+        return self.table()
+
+    def _cells(self, limit: int | None) -> tuple[int, ...]:
+        shape = (*[v.card for v in self.given], self.child.card)
+        check_cells(shape, f"{self.child.name!r}: its distribution as a table", "keep its own form", limit)
+        return shape
+
+    def _matched(self, name: str, states: Any, given: tuple[Variable, ...]) -> Variable:
+        """Return the child under another name, if it and the parents have the states that this was made for."""
+        child = Variable(name, self.child.domain if states is None else states)
+        for mine, theirs in zip((*self._given, self.child), (*given, child), strict=True):
+            if mine.states != theirs.states:
+                raise InvalidTable(
+                    f"{name!r}: its distribution was made for the states {listed(mine.states)} of {mine.name!r}; "
+                    f"here they are {listed(theirs.states)}."
+                )
+        return child
+
+    def _title(self) -> str:
+        names = (
+            self.parents
+            if len(self.parents) <= 10
+            else (*self.parents[:9], f"... {len(self.parents) - 9:,} more")
+        )
+        return f"P({self.child.name}{' | ' if names else ''}{', '.join(names)})"
+
+    def __repr__(self) -> str:
+        if self._child is None:
+            return f"{type(self).__name__}(parents={list(self.parents)})"
+        return f"{self._title()}\n{text_table(*printed(*self._lines()))}"
+
+    def _repr_html_(self) -> str:
+        if self._child is None:
+            return f"<code>{escape(repr(self))}</code>"
+        return f"<p>{escape(self._title())}</p>{html_table(*printed(*self._lines()))}"
+
+    def to_pandas(self) -> Any:
+        """Return a DataFrame of one cell per line, which `add` reads back: parents, child, `p`."""
+        import pandas as pd
+
+        values = self.table()
+        variables = (*self.given, self.child)
+        codes = np.indices(values.shape).reshape(len(variables), -1)
+        columns: dict[str, Any] = {
+            v.name: [v.states[code] for code in row] for v, row in zip(variables, codes, strict=True)
+        }
+        return pd.DataFrame({**columns, "p": values.ravel()})
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {slot: getattr(self, slot) for slot in (*CPD.__slots__, *type(self).__slots__)}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for slot, value in state.items():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+            object.__setattr__(self, slot, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"A {type(self).__name__} never changes: give the network another with `set`.")

@@ -1,0 +1,178 @@
+"""A child that is a function of its parents."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice, product
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm.errors import InvalidTable, TooLarge, listed, shown
+from pgm.factors import Dense, Sparse
+from pgm.variables import Variable, is_missing
+
+from .base import CPD, ROWS_SHOWN, set_fields
+from .rows import Array, row_label, sorted_domain
+
+_MOST_CONFIGURATIONS = 1_000_000
+_DENSE_CELLS = 1 << 20  # wider than this, the rows cost less than the zeros between them
+
+
+class Deterministic(CPD):
+    """The child's state as a function of its parents' states.
+
+    The parents are the function's parameters, or `parents=[...]` in the order of its arguments. It is called
+    once for each configuration when it is added; from then on only the outcomes are kept.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("a", 0.5); net.add("b", 0.5)
+    >>> net.add("both", pgm.Deterministic(lambda a, b: a and b))
+    >>> net.cpd("both").to_dict()[True, False]
+    False
+    """
+
+    __slots__ = ("_codes", "_function", "_parents")
+
+    _parents: tuple[str, ...]
+    _function: Callable[..., Any] | None  # None once the outcomes are known
+    _codes: npt.NDArray[np.int32]  # the child's state for each configuration of the parents
+
+    def __init__(self, function: Callable[..., Any], parents: Iterable[str] | None = None) -> None:
+        if not callable(function):
+            raise InvalidTable(f"pgm.Deterministic takes a function, not {function!r}.")
+        names = (
+            _parameters(function)
+            if parents is None
+            else (parents,)
+            if isinstance(parents, str)
+            else tuple(parents)
+        )
+        empty = np.zeros(0, dtype=np.int32)
+        set_fields(self, _child=None, _given=(), _parents=names, _function=function, _codes=empty)
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in the order of the function's arguments."""
+        return self._parents
+
+    @property
+    def codes(self) -> npt.NDArray[np.int32]:
+        """For each configuration of the parents the position of the child's state, read-only."""
+        return self._codes
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Deterministic:
+        """Call the function for every configuration of these parents, and keep the outcomes."""
+        if self._function is None:
+            return self._bound(self._matched(name, states, given), given, self._codes)
+        cards = [v.card for v in given]
+        count = math.prod(cards)
+        if count > _MOST_CONFIGURATIONS:
+            raise TooLarge(
+                f"{name!r}: its parents have {count:,} configurations, for each of which the function would "
+                f"be called; {_MOST_CONFIGURATIONS:,} are allowed. Split the function over several nodes."
+            )
+        outcomes = []
+        for configuration in product(*[v.states for v in given]):
+            try:
+                outcome = self._function(*configuration)
+                hash(outcome)
+            except Exception as error:
+                label = _label(given, configuration)
+                raise InvalidTable(f"{name!r}, row {label}: the function fails: {shown(error)}.") from error
+            if is_missing(outcome):
+                raise InvalidTable(
+                    f"{name!r}, row {_label(given, configuration)}: the function gives {outcome!r}, no state."
+                )
+            outcomes.append(outcome)
+        child = Variable(name, sorted_domain(name, dict.fromkeys(outcomes)) if states is None else states)
+        find = child.domain.find
+        codes = np.fromiter((find(outcome) for outcome in outcomes), dtype=np.int32, count=count)
+        if codes.min() < 0:
+            at = int(np.argmin(codes))
+            label = row_label(given, np.array(np.unravel_index(at, cards)))
+            raise InvalidTable(
+                f"{name!r}, row {label}: the function gives "
+                f"{shown(outcomes[at])}, which is none of the states {listed(child.states)}."
+            )
+        return self._bound(child, given, codes.reshape(cards))
+
+    def _bound(self, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
+        codes.flags.writeable = False
+        made = self.__new__(type(self))
+        names = tuple([v.name for v in given])
+        set_fields(made, _child=child, _given=given, _parents=names, _function=None, _codes=codes)
+        return made
+
+    def factor(self, scope: Sequence[int]) -> Dense | Sparse:
+        """Return the function as a factor: a table of zeros and ones, or its non-zero rows if it is wide."""
+        positions = np.array(scope, dtype=np.int64)
+        if self._codes.size * self.child.card <= _DENSE_CELLS:
+            return Dense(positions[np.newaxis], self.table(), 1)
+        parents = np.indices(self._codes.shape).reshape(len(self._given), -1)
+        rows = np.concatenate([parents, self._codes.reshape(1, -1)]).T
+        return Sparse(positions, np.ascontiguousarray(rows, dtype=np.int64), np.ones(len(rows)), 1)
+
+    def table(self, limit: int | None = None) -> Array:
+        """Return the function as a table of zeros and ones."""
+        table = np.zeros(self._cells(limit))
+        np.put_along_axis(table, self._codes[..., np.newaxis].astype(np.int64), 1.0, axis=-1)
+        table.flags.writeable = False
+        return table
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same function of variables that differ only in their names."""
+        return self._bound(child, given, self._codes)
+
+    @property
+    def n_parameters(self) -> int:
+        """None: a function has no numbers to choose."""
+        return 0
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {parent state: state}, keys in tuples unless there is one parent."""
+        keys = product(*[v.states for v in self.given])
+        outcomes = (self.child.states[code] for code in self._codes.flat)
+        return {
+            (key[0] if len(key) == 1 else key): outcome for key, outcome in zip(keys, outcomes, strict=True)
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Deterministic):
+            return NotImplemented
+        if self._child is None or other._child is None:
+            return self._function is other._function and self._parents == other._parents
+        if self._child != other._child or set(self._given) != set(other._given):
+            return False
+        axes = [other._given.index(v) for v in self._given]
+        return np.array_equal(self._codes, other._codes.transpose(axes))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        configurations = islice(product(*[v.states for v in self.given]), ROWS_SHOWN)
+        outcomes = [self.child.states[code] for code in self._codes.reshape(-1)[:ROWS_SHOWN]]
+        rows = [[*key, outcome] for key, outcome in zip(configurations, outcomes, strict=True)]
+        return [*self._parents, self.child.name], rows, self._codes.size
+
+
+def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = None  # type: ignore[assignment]
+    if parameters is None or any(
+        p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
+    ):
+        raise InvalidTable(
+            f"The parents of {function!r} cannot be told from its signature: write parents=[...]."
+        )
+    return tuple(p.name for p in parameters)
+
+
+def _label(given: Sequence[Variable], configuration: Sequence[Any]) -> str:
+    return ", ".join(f"{v.name}={state!r}" for v, state in zip(given, configuration, strict=True))

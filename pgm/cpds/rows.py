@@ -1,0 +1,380 @@
+"""Reads the tables that users write: a number, a list, a dict of rows, an array, a data frame."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NoReturn
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from pgm.config import current
+from pgm.errors import InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
+from pgm.variables import BOOLEAN, Domain, Variable, as_domain
+
+Array = npt.NDArray[np.float64]
+
+# A row is divided by its sum when it is off by rounding: thirds written with six digits are off by 1e-6.
+# Below the second number dividing would only stir the last bits: a table read twice would not equal itself.
+TOLERANCE = 1e-6 * (1 + 1e-6)
+EXACT = 1e-13
+MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
+_CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class LongForm:
+    """A data frame of one cell per line: a column of states for each variable, and the numbers."""
+
+    columns: dict[str, list[Any]]
+    numbers: list[Any]
+
+
+class BadRow(Exception):
+    """What is wrong with a row or a cell; whoever knows which one it is says so."""
+
+
+def frozen(table: object) -> object:
+    """Return a copy of a table as written, which the user's later edits do not reach."""
+    if is_frame(table):
+        return long_form(table, "p")
+    return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
+
+
+def child_states(name: str, table: object, n_parents: int) -> Domain:
+    """Return the states of a child for which none are declared, as its table tells them."""
+    if is_number(table):
+        return BOOLEAN
+    if isinstance(table, LongForm):
+        if name not in table.columns:
+            raise InvalidTable(f"{name!r}: the frame has no column {name!r}; {_columns_are(table)}.")
+        return _inferred(name, table.columns[name])
+    if isinstance(table, Mapping):
+        rows = list(table.values()) if n_parents else [table]
+        if rows and all(is_number(row) for row in rows):
+            return BOOLEAN
+        if rows and all(isinstance(row, Mapping) or is_number(row) for row in rows):
+            return _inferred(name, (state for row in rows if isinstance(row, Mapping) for state in row))
+    if not isinstance(table, Mapping | list | tuple | np.ndarray) and np.ndim(table) == 0:  # type: ignore[arg-type]
+        raise InvalidTable(f"{name!r}: {_what_else(table)}.")
+    raise InvalidTable(
+        f"{name!r}: which states do the numbers belong to? Write states=[...] in their order"
+        + ("." if n_parents else ", or a dict {state: probability}.")
+    )
+
+
+def _inferred(name: str, values: Iterable[object]) -> Domain:
+    found = dict.fromkeys(values)
+    if ... in found:
+        raise InvalidTable(
+            f"{name!r}: `...` stands for the rows left out, not for states: write states=[...]."
+        )
+    return sorted_domain(name, found)
+
+
+def sorted_domain(name: str, states: Iterable[Any]) -> Domain:
+    """Return the states that were seen, sorted: False, True even if only one was; mixed kinds by kind."""
+    found = [state.item() if isinstance(state, np.generic) else state for state in states]
+    if found and all(isinstance(state, bool) for state in found):
+        return BOOLEAN
+    try:
+        found.sort()
+    except TypeError:
+        found.sort(
+            key=lambda state: (
+                not is_number(state),
+                type(state).__name__,
+                state if is_number(state) else 0,
+                str(state),
+            )
+        )
+    try:
+        return as_domain(found)
+    except InvalidVariable as error:
+        raise InvalidVariable(f"{name!r}: {error}") from None
+
+
+def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
+    """Return P(child | given) as a read-only array of shape (given..., states)."""
+    shape = check_size(child, given)
+    if isinstance(table, LongForm):
+        values = _from_long(child, given, table)
+    elif isinstance(table, Mapping):
+        values = _from_rows(child, given, table) if given else _from_row(child, table)
+    elif is_number(table):
+        if given:
+            name = given[0].name
+            _fail(
+                child,
+                f"one number, but a row is needed for each state of {name!r}; {{...: number}} repeats it",
+            )
+        values = _from_row(child, table)
+    else:
+        values = numbers(repr(child.name), table)
+        if values.shape != shape:
+            expected = " x ".join(
+                [f"{v.card} ({v.name!r})" for v in given] + [f"{child.card} (the states of {child.name!r})"]
+            )
+            hint = _what_else(table) if values.ndim == 0 else f"this one has shape {values.shape}"
+            _fail(child, f"an array of shape {shape} is expected, {expected}; {hint}")
+    return checked(child, given, values)
+
+
+def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
+    """Return `values` read-only, each row summing to one; a row further off than rounding is an error."""
+    if not (values.min() >= 0.0 and values.max() <= 1.0 + TOLERANCE):
+        bad = ~((values >= 0.0) & (values < math.inf))
+        if not bad.any():
+            bad = values > 1.0 + TOLERANCE
+        at = np.argwhere(bad)[0]
+        what = f"the probability of {shown(child.states[at[-1]])} is {float(values[tuple(at)])!r}"
+        _fail(child, what, row_label(given, at[:-1]))
+    sums = values.sum(axis=-1)
+    off = np.abs(sums - 1.0)
+    worst = off.max()
+    if not worst <= TOLERANCE:
+        at = np.argwhere(~(off <= TOLERANCE))[0]
+        total = float(sums[tuple(at)])
+        _fail(child, f"the probabilities sum to {total:.10g}, not to 1", row_label(given, at))
+    if worst > EXACT:
+        values = values / np.where(off > EXACT, sums, 1.0)[..., np.newaxis]
+    values.flags.writeable = False
+    return values
+
+
+def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
+    """Return the shape of the table, or refuse one that would not fit in memory."""
+    shape = (*[v.card for v in given], child.card)
+    check_cells(shape, f"{child.name!r}: its table", "a noisy-OR, or fewer parents, costs less")
+    return shape
+
+
+def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None = None) -> None:
+    """Raise TooLarge if an array of this shape holds more numbers than `limit`, or than memory."""
+    cells = math.prod(shape)
+    if len(shape) > MAX_AXES and cells <= _CELLS_TO_MIND:
+        raise TooLarge(f"{what} would have {len(shape)} axes, and numpy has {MAX_AXES}; {remedy}.")
+    if limit is None:
+        if cells <= _CELLS_TO_MIND:
+            return
+        limit = current().memory_limit // 8
+    if cells > limit or len(shape) > MAX_AXES:
+        count = f"{cells:,}" if cells < 10**15 else f"10**{math.log10(cells):.1f}"
+        raise TooLarge(f"{what} would have {count} numbers, and {limit:,} are allowed; {remedy}.")
+
+
+def row_label(given: Sequence[Variable], codes: Iterable[int]) -> str:
+    """Name a parent configuration: "rain=True, sprinkler=False"."""
+    return ", ".join(f"{v.name}={v.states[code]!r}" for v, code in zip(given, codes, strict=True))
+
+
+def is_number(value: object) -> bool:
+    """Say whether `value` is a real number; True and False are states."""
+    return isinstance(value, float | int | Real | Decimal) and not isinstance(value, bool | np.bool_)
+
+
+def is_frame(table: object) -> bool:
+    """Say whether narwhals knows `table` as a data frame."""
+    if isinstance(table, Mapping | list | tuple | np.ndarray | float | int):
+        return False
+    return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+
+
+def long_form(table: Any, last: str) -> LongForm:
+    """Read a data frame whose last column holds the numbers."""
+    frame = nw.from_native(table)
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    names = [str(name) for name in frame.columns]
+    if not names or names[-1] != last:
+        raise InvalidTable(f"The last column of a table given as a frame is {last!r}; here they are {names}.")
+    if len(set(names)) < len(names):
+        raise InvalidTable(f"A column appears twice in the frame: {names}.")
+    *columns, values = (frame[name].to_list() for name in frame.columns)
+    return LongForm(dict(zip(names[:-1], columns, strict=True)), values)
+
+
+def numbers(what: str, table: object) -> Array:
+    """Return nested lists or an array of numbers as a fresh float64 array; a lone object has no axes."""
+    if isinstance(table, np.ma.MaskedArray) and np.ma.getmaskarray(table).any():
+        raise InvalidTable(f"{what}: some numbers of the array are masked.")
+    try:
+        raw = np.asarray(table)
+    except (ValueError, TypeError, OverflowError):
+        raise InvalidTable(f"{what}: the rows are not all of one length: {shown(table)}.") from None
+    if raw.dtype.kind in "fiu":
+        return np.array(raw, dtype=np.float64, order="C")
+    if raw.dtype.kind == "O" and raw.ndim and all(is_number(cell) for cell in raw.flat):
+        return raw.astype(np.float64)
+    if raw.ndim == 0:
+        return np.zeros(())
+    raise InvalidTable(f"{what}: these are not all numbers: {shown(table)}.")
+
+
+def find_row(given: Sequence[Variable], key: object) -> tuple[int, ...]:
+    """Return the codes of the states that `key` names: a state, or a tuple in the order of `given`."""
+    if len(given) == 1:
+        code = given[0].domain.find(key)
+        if code >= 0:
+            return (code,)
+        states: tuple[object, ...] = key if isinstance(key, tuple) and len(key) == 1 else (key,)
+    elif isinstance(key, tuple) and len(key) == len(given):
+        states = key
+    else:
+        raise BadRow(f"a row's key has the states of {', '.join(repr(v.name) for v in given)}, in this order")
+    return tuple(_find(variable, state) for variable, state in zip(given, states, strict=True))
+
+
+def _find(variable: Variable, state: object) -> int:
+    code = variable.domain.find(state)
+    if code < 0:
+        has = f"{variable.name!r} has no state {shown(state)}; it has {listed(variable.states)}"
+        raise BadRow(f"{has}.{nearest(state, variable.states)}")
+    return code
+
+
+def _from_row(child: Variable, row: object) -> Array:
+    try:
+        return np.array(_row(child, row))
+    except BadRow as bad:
+        _fail(child, str(bad))
+
+
+def _row(child: Variable, row: object) -> Sequence[float]:
+    """Return the probabilities of one row in the order of the child's states."""
+    if isinstance(row, Mapping):
+        by_state: dict[int, float] = {}
+        for state, p in row.items():
+            if state is ...:
+                raise BadRow("`...` stands for the rows left out, not for states")
+            code = _find(child, state)
+            if code in by_state:
+                raise BadRow(f"the state {child.states[code]!r} appears twice")
+            by_state[code] = number(p)
+        return [by_state.get(code, 0.0) for code in range(child.card)]
+    if is_number(row):
+        yes, no = child.domain.find(True), child.domain.find(False)
+        if child.card != 2 or yes < 0 or no < 0:
+            raise BadRow(
+                f"a lone number is P(True), but the states are {listed(child.states)}: write a list or a dict"
+            )
+        p = number(row)
+        if not 0.0 <= p <= 1.0:
+            raise BadRow(f"P(True) is {p!r}")
+        return (1.0 - p, p) if yes == 1 else (p, 1.0 - p)
+    if isinstance(row, list | tuple | np.ndarray) and (not isinstance(row, np.ndarray) or row.ndim == 1):
+        if len(row) != child.card:
+            raise BadRow(f"{len(row)} numbers for the {child.card} states of {child.name!r}")
+        return [number(p) for p in row]
+    raise BadRow(_what_else(row))
+
+
+def number(value: object) -> float:
+    """Return a real number as a float."""
+    if not is_number(value):
+        raise BadRow(f"{shown(value)} is not a number")
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (OverflowError, ValueError):
+        raise BadRow(f"{shown(value)} is too large") from None
+
+
+def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, object]) -> Array:
+    cards = [v.card for v in given]
+    values = np.empty((*cards, child.card))
+    written: dict[tuple[int, ...], object] = {}
+    label = ""
+    try:
+        for key, row in rows.items():
+            if key is ...:
+                continue
+            label = shown(key)
+            codes = find_row(given, key)
+            label = row_label(given, codes)
+            if codes in written:
+                raise BadRow(f"{shown(written[codes])} and {shown(key)} mean the same row")
+            written[codes] = key
+            values[codes] = _row(child, row)
+        if len(written) == math.prod(cards):
+            return values
+        if ... in rows:
+            label = "..."
+            missing = np.ones(cards, dtype=bool)
+            if written:
+                missing[tuple(np.array(list(written)).T)] = False
+            values[missing] = _row(child, rows[...])
+            return values
+    except BadRow as bad:
+        _fail(child, str(bad), label)
+    _fail_missing(child, given, written)
+
+
+def _from_long(child: Variable, given: Sequence[Variable], table: LongForm) -> Array:
+    variables = (*given, child)
+    cells = read_cells(repr(child.name), variables, table)
+    values = np.zeros([v.card for v in variables])
+    values[tuple(np.array(list(cells)).reshape(-1, len(variables)).T)] = list(cells.values())
+    rows = dict.fromkeys(cell[:-1] for cell in cells)
+    if len(rows) < math.prod(v.card for v in given):
+        _fail_missing(child, given, rows)
+    return values
+
+
+def read_cells(what: str, variables: Sequence[Variable], table: LongForm) -> dict[tuple[int, ...], float]:
+    """Return the number of each cell in a frame of one cell per line."""
+    if set(table.columns) != {v.name for v in variables}:
+        wanted = [v.name for v in variables]
+        raise InvalidTable(f"{what}: the frame needs a column for each of {wanted}; {_columns_are(table)}.")
+    cells: dict[tuple[int, ...], float] = {}
+    columns = [table.columns[v.name] for v in variables]
+    for line, (value, *states) in enumerate(zip(table.numbers, *columns, strict=True)):
+        try:
+            cell = tuple([_find(variable, state) for variable, state in zip(variables, states, strict=True)])
+            if cell in cells:
+                raise BadRow(f"{row_label(variables, cell)} appears twice")
+            cells[cell] = number(value)
+        except BadRow as bad:
+            raise InvalidTable(f"{what}, row {line} of the frame: {str(bad).rstrip('.')}.") from None
+    return cells
+
+
+def _fail_missing(
+    child: Variable, given: Sequence[Variable], written: Mapping[tuple[int, ...], object]
+) -> NoReturn:
+    cards = [v.card for v in given]
+    total = math.prod(cards)
+    first: list[str] = []
+    for index in range(total):
+        codes = tuple(int(code) for code in np.unravel_index(index, cards))
+        if codes not in written:
+            first.append(row_label(given, codes))
+            if len(first) == _SHOWN:
+                break
+    count = total - len(written)
+    more = f" and {count - len(first):,} more" if count > len(first) else ""
+    rows = "the row is" if count == 1 else f"{count:,} rows are"
+    _fail(child, f"{rows} missing for {'; '.join(first)}{more}; the key `...` stands for all rows left out")
+
+
+def _fail(child: Variable, what: str, row: str = "") -> NoReturn:
+    where = f", row {row}" if row else ""
+    raise InvalidTable(f"{child.name!r}{where}: {what.rstrip('.')}.")
+
+
+def _what_else(value: object) -> str:
+    if callable(value):
+        return "a function needs pgm.Deterministic(function)"
+    if isinstance(value, bool | np.bool_):
+        return f"{value!r} is a state; a probability is written {float(value)}"
+    return f"{shown(value)} is no probability, list or dict of them"
+
+
+def _columns_are(table: LongForm) -> str:
+    return f"before the numbers it has {list(table.columns)}"

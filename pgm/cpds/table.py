@@ -1,0 +1,116 @@
+"""A distribution written out: one row of probabilities for each configuration of the parents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.factors import Dense
+from pgm.variables import Variable
+
+from .base import CPD, ROWS_SHOWN, set_fields
+from .rows import Array, check_cells, frozen, read
+
+
+class TableCPD(CPD):
+    """P(child | parents) as a table, parents in the order given and the child last.
+
+    >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
+    >>> print(TableCPD(wet, [rain], {True: 0.9, False: 0.2}))
+    P(wet | rain)
+    rain   False  True
+    False    0.8   0.2
+    True     0.1   0.9
+    """
+
+    __slots__ = ("_values",)
+
+    _values: Array
+
+    def __init__(self, child: Variable, parents: Sequence[Variable] = (), table: object = None) -> None:
+        given = tuple(parents)
+        set_fields(self, _child=child, _given=given, _values=read(child, given, frozen(table)))
+
+    @classmethod
+    def _of(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
+        """Make one from an array that is known to be right and read-only."""
+        made = cls.__new__(cls)
+        set_fields(made, _child=child, _given=given, _values=values)
+        return made
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in the order of the table's axes."""
+        return tuple([v.name for v in self._given])
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> TableCPD:
+        """Return this table for the child `name`; all states must be those it was written with."""
+        child = self._matched(name, states, given)
+        return TableCPD._of(child, given, self._values)
+
+    def factor(self, scope: Sequence[int]) -> Dense:
+        """Return the table as a factor of the variables at these positions."""
+        return Dense(np.array([scope], dtype=np.int64), self._values, 1)
+
+    def table(self, limit: int | None = None) -> Array:
+        """Return the table, read-only."""
+        if limit is not None:
+            check_cells(self._values.shape, f"{self.child.name!r}: its table", "allow more", limit)
+        return self._values
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same table of variables that differ only in their names."""
+        return self._of(child, given, self._values)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely: in each row all but one."""
+        return self._values.size // self.child.card * (self.child.card - 1)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {parent state: {state: p}}, with tuples as keys if several; roots are {state: p}."""
+        states = self.child.states
+        if not self._given:
+            return dict(zip(states, self._values.tolist(), strict=True))
+        rows = self._values.reshape(-1, len(states)).tolist()
+        keys = (
+            tuple(v.states[i] for v, i in zip(self._given, at, strict=True)) for at in self._configurations()
+        )
+        return {
+            (key if len(key) > 1 else key[0]): dict(zip(states, row, strict=True))
+            for key, row in zip(keys, rows, strict=True)
+        }
+
+    def _configurations(self) -> np.ndindex:
+        return np.ndindex(*self._values.shape[:-1])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TableCPD):
+            return NotImplemented
+        if self.child != other.child or len(self._given) != len(other._given):
+            return False
+        if self._given == other._given:
+            return np.array_equal(self._values, other._values)
+        place = {v: axis for axis, v in enumerate(other._given)}
+        if any(v not in place for v in self._given):
+            return False
+        axes = [*(place[v] for v in self._given), len(place)]
+        return np.array_equal(self._values, other._values.transpose(axes))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        states = self.child.states
+        count = self._values.size // len(states)
+        flat = self._values.reshape(-1, len(states))
+        rows = []
+        for at, row in zip(
+            islice(self._configurations(), ROWS_SHOWN), flat[:ROWS_SHOWN].tolist(), strict=True
+        ):
+            rows.append(
+                [*[v.states[i] for v, i in zip(self._given, at, strict=True)], *[f"{p:.6g}" for p in row]]
+            )
+        return [*self.parents, *states], rows, count

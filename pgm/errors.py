@@ -1,0 +1,212 @@
+"""Every error that a user can cause, in the user's words: what, where, what was expected, what to do.
+
+All derive from `PGMError`, and from the built-in exception that Python users would catch in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Sized
+from difflib import get_close_matches
+from itertools import islice
+from os import PathLike, fspath
+from reprlib import Repr
+from typing import Protocol
+
+_COMPARED = 10_000  # names that a hint looks at: a model may have millions
+_LISTED = 10  # names or states that a message lists
+_LONG = 200  # letters beyond which a text is not compared
+
+
+class _Short(Repr):
+    def repr_dict(self, x: dict[object, object], level: int) -> str:  # reprlib would sort the keys
+        if level <= 0:
+            return "{...}"
+        first = islice(x.items(), _LISTED)
+        items = [f"{self.repr1(key, level - 1)}: {self.repr1(value, level - 1)}" for key, value in first]
+        return "{" + ", ".join(items + ["..."] * (len(x) > _LISTED)) + "}"
+
+
+_repr = _Short()
+_repr.maxstring = _repr.maxother = _repr.maxlong = 60
+_repr.maxlist = _repr.maxtuple = _repr.maxset = _repr.maxfrozenset = 6
+
+
+def shown(value: object) -> str:
+    """The `repr` of a value for a message: short, whatever the value, and never an error itself."""
+    if type(value).__module__ == "numpy" and not hasattr(value, "__len__"):
+        value = getattr(value, "item", lambda: value)()  # True, not np.True_
+    try:
+        text = _repr.repr(value)
+        return " ".join(text.split()) if "\n" in text else text  # a message is one line
+    except Exception:  # a value may have a broken repr; the message about it must not
+        return f"<{type(value).__name__}>"
+
+
+def listed(values: Iterable[object], total: int | None = None) -> str:
+    """Values for a message, separated by commas: the first few and how many there are."""
+    if total is None:
+        values = values if isinstance(values, Sized) else tuple(values)
+        total = len(values)
+    first = ", ".join(shown(value) for value in islice(values, _LISTED))
+    return first if total <= _LISTED else f"{first}, ... ({total:,} in all)"
+
+
+def nearest(word: object, known: Iterable[object]) -> str:
+    """The sentence " Did you mean 'rain'?", or nothing where no known name is near."""
+    folded = _folded(word)
+    if len(folded) > _LONG:
+        return ""
+    originals: dict[str, object] = {}
+    for candidate in islice(known, _COMPARED):
+        originals.setdefault(_folded(candidate), candidate)
+    if folded in originals:
+        near = [folded]
+    else:
+        near = get_close_matches(folded, [text for text in originals if len(text) <= _LONG], n=1)
+    return f" Did you mean {shown(originals[near[0]])}?" if near else ""
+
+
+def _folded(value: object) -> str:
+    return (value if isinstance(value, str) else shown(value))[: _LONG + 1].casefold()
+
+
+class _HasStates(Protocol):
+    """As much of a Variable as an error needs; variables.py stands below this file."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def states(self) -> Sequence[object]: ...
+
+
+class PGMError(Exception):
+    """Whatever a user of pgm can do wrong; catch this to catch them all.
+
+    >>> issubclass(UnknownState, PGMError) and issubclass(UnknownState, KeyError)
+    True
+    """
+
+
+class _Unknown(PGMError, KeyError):
+    __str__ = Exception.__str__  # KeyError would print the repr
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the finished message, not what it was made of."""
+        return _again, (type(self), self.args), dict(self.__dict__)
+
+
+def _again(cls: type[_Unknown], args: tuple[object, ...]) -> _Unknown:
+    return KeyError.__new__(cls, *args)
+
+
+class UnknownVariable(_Unknown):
+    """A name that the model does not have.
+
+    >>> print(UnknownVariable("rian", ["cloudy", "rain"]))
+    There is no variable 'rian'; there are 'cloudy', 'rain'. Did you mean 'rain'?
+    """
+
+    def __init__(self, name: object, known: Iterable[str]) -> None:
+        """Say which name is unknown, and what is known."""
+        known = known if isinstance(known, Sized) else tuple(known)
+        there = f"there are {listed(known)}" if len(known) else "there are no variables yet"
+        text = "" if isinstance(name, str) else " Names are text."
+        super().__init__(f"There is no variable {shown(name)}; {there}.{text}{nearest(name, known)}")
+        self.name = name
+
+
+class UnknownState(_Unknown):
+    """A value that means no state of its variable."""
+
+    def __init__(self, variable: _HasStates, state: object, where: str = "", remedy: str = "") -> None:
+        """Say what the states are; `where` opens the message ("row 3"), `remedy` closes it."""
+        what = f"{where}: {variable.name!r}" if where else repr(variable.name)
+        if getattr(variable, "bins", None) is not None:
+            message = f"{what} has no bin for {shown(state)}; its bins are {_ranges(variable.states)}."
+        else:
+            message = f"{what} has no state {shown(state)}; it has {listed(variable.states)}."
+            message += nearest(state, variable.states)
+        super().__init__(f"{message} {remedy}" if remedy else message)
+        self.variable = variable.name
+        self.state = state
+
+
+def _ranges(states: Sequence[object]) -> str:
+    texts = [str(state) for state in states[:_LISTED]]
+    return ", ".join(texts) if len(states) <= _LISTED else f"{', '.join(texts)}, ..., {states[-1]}"
+
+
+class InvalidVariable(PGMError, ValueError):
+    """A name or a list of states that cannot be one."""
+
+
+class InvalidTable(PGMError, ValueError):
+    """A table of probabilities or values of the wrong shape or content."""
+
+
+class InvalidStructure(PGMError, ValueError):
+    """An edit that would leave no valid graph: a cycle, a second node of one name, an orphan."""
+
+
+class InvalidEvidence(PGMError, ValueError):
+    """What is given as known cannot be read, or contradicts its own definition."""
+
+
+class InvalidArgument(PGMError, ValueError):
+    """An option out of range, unknown, or without effect."""
+
+
+class IncompleteModel(PGMError, ValueError):
+    """A question to a model that lacks a table."""
+
+
+class InvalidFrame(PGMError, ValueError):
+    """A data frame that cannot be read."""
+
+
+class ImpossibleEvidence(PGMError, ValueError):
+    """What is given has probability zero; `.contradiction` is a smallest part of it that has."""
+
+    def __init__(self, message: str, contradiction: Mapping[str, object] | None = None) -> None:
+        """Keep the part of the evidence that contradicts itself or the model."""
+        super().__init__(message)
+        self.contradiction = dict(contradiction or {})
+
+
+class NoSupportFound(PGMError, ValueError):
+    """An approximate engine met nothing of non-zero probability; this proves nothing."""
+
+
+class TooLarge(PGMError, MemoryError):
+    """The exact answer would not fit into the memory limit; `.plan` has the sizes."""
+
+    def __init__(self, message: str, plan: object = None) -> None:
+        """Keep the plan that does not fit."""
+        super().__init__(message)
+        self.plan = plan
+
+
+class OutOfTime(PGMError, TimeoutError):
+    """The time limit has passed before the answer was there."""
+
+
+class FileFormatError(PGMError, ValueError):
+    """A file that is not what its format says; knows the place.
+
+    >>> print(FileFormatError("expected ';'", "net.bif", line=7, column=12))
+    net.bif:7:12: expected ';'
+    """
+
+    def __init__(
+        self,
+        message: str,
+        path: str | PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        """Open the message with the place, as compilers do."""
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        self.column = column
+        place = ":".join(str(part) for part in (self.path, line, column) if part is not None)
+        super().__init__(f"{place}: {message}" if place else message)

@@ -1,0 +1,322 @@
+"""What was observed: the user's mapping becomes states to keep and weights over states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidEvidence, UnknownVariable, listed, shown
+from pgm.variables import Interval, State, Variable, is_missing
+
+_ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
+
+
+class _States:
+    """Some states, in the order given."""
+
+    __slots__ = ("states",)
+    states: tuple[State, ...]
+
+    def __init__(self, *states: State) -> None:
+        """Take states, or one list of them."""
+        if len(states) == 1 and isinstance(states[0], list | set | np.ndarray):
+            several = states[0]  # unhashable, so no state: the list was meant
+            states = tuple(sorted(several, key=shown) if isinstance(several, set) else several)
+        object.__setattr__(self, "states", states)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: evidence is a value."""
+        raise AttributeError(f"{type(self).__name__} does not change")
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when of one kind with the same states."""
+        return type(other) is type(self) and self.states == other.states
+
+    def __hash__(self) -> int:
+        """That of the states."""
+        return hash((type(self), self.states))
+
+    def __repr__(self) -> str:
+        """As it would be written, shortened if long."""
+        return f"{type(self).__name__}({listed(self.states)})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the states."""
+        return type(self), self.states
+
+
+class OneOf(_States):
+    """One of these states, it is not known which.
+
+    >>> OneOf("fair", "good")
+    OneOf('fair', 'good')
+    """
+
+    __slots__ = ()
+
+
+class Not(_States):
+    """None of these states.
+
+    >>> Not("bad")
+    Not('bad')
+    """
+
+    __slots__ = ()
+
+
+class _Weighted:
+    """A number for each of some states."""
+
+    __slots__ = ("items",)
+    items: tuple[tuple[State, Any], ...]
+
+    def __init__(self, weights: Mapping[State, float]) -> None:
+        """Keep the numbers; they are checked against the variable when it is known."""
+        if not isinstance(weights, Mapping):
+            raise InvalidEvidence(
+                f"{type(self).__name__} takes a number for each state, such as "
+                f"{type(self).__name__}({{'yes': 0.8, 'no': 0.2}}), not {shown(weights)}."
+            )
+        object.__setattr__(self, "items", tuple(weights.items()))
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Refuse: evidence is a value."""
+        raise AttributeError(f"{type(self).__name__} does not change")
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when of one kind with the same numbers for the same states."""
+        return type(other) is type(self) and dict(self.items) == dict(other.items)
+
+    def __hash__(self) -> int:
+        """That of the states and numbers, in any order."""
+        return hash((type(self), frozenset(self.items)))
+
+    def __repr__(self) -> str:
+        """As it would be written, shortened if long."""
+        return f"{type(self).__name__}({shown(dict(self.items))})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the numbers."""
+        return type(self), (dict(self.items),)
+
+
+class Likelihood(_Weighted):
+    """Virtual evidence: how probable what was seen is under each state; every state needs a weight.
+
+    Only the ratios matter for the states; the weights themselves count in the probability of the evidence.
+
+    >>> Likelihood({"yes": 0.8, "no": 0.1})
+    Likelihood({'yes': 0.8, 'no': 0.1})
+    """
+
+    __slots__ = ()
+
+
+class Soft(_Weighted):
+    """The marginal that the variable shall have afterwards (Jeffrey's rule); it sums to one.
+
+    >>> Soft({"yes": 0.7, "no": 0.3})
+    Soft({'yes': 0.7, 'no': 0.3})
+    """
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What is given, as codes and weights; a name is in one of `hard`, `weights` and `soft`."""
+
+    hard: dict[str, int]  # the code of the one state that is left
+    weights: dict[str, np.ndarray]  # weights over the states, two or more of them not zero
+    soft: dict[str, np.ndarray]  # the marginal wanted, two or more of it not zero
+    log_weight: float  # log of the likelihood weights of names that a Likelihood made hard
+    given: dict[str, object]  # as the user wrote it, for messages; what is missing is left out
+
+
+def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) -> Observed:
+    """Read what is given; the work grows with the evidence, not with the model.
+
+    >>> wet = Variable("wet", [False, True])
+    >>> observe({"wet": wet}, {"wet": True}).hard
+    {'wet': 1}
+    """
+    observed = Observed({}, {}, {}, 0.0, {})
+    if given is None:
+        return observed
+    if not hasattr(given, "keys") or not hasattr(given, "items"):
+        raise InvalidEvidence(
+            f"What is given is a mapping from names to states, such as {{'wet': True}}, not {shown(given)}."
+        )
+    log_weight = 0.0
+    for name, value in given.items():  # a row of a data frame is welcome too
+        variable = known(variables, name)
+        if is_missing(value):
+            continue
+        observed.given[variable.name] = value
+        if isinstance(value, Likelihood | Soft):
+            weights = _numbers(variable, value)
+        elif isinstance(value, _States | Interval):
+            weights = np.zeros(variable.card)
+            weights[_selected(variable, value)] = 1.0
+        else:
+            observed.hard[variable.name] = _code(variable, value)
+            continue
+        left = np.flatnonzero(weights)
+        if len(left) == 0:
+            raise InvalidEvidence(
+                f"{variable.name!r}: {shown(value)} leaves none of the states {_states(variable)}."
+            )
+        if len(left) == 1:
+            observed.hard[variable.name] = int(left[0])
+            if isinstance(value, Likelihood):
+                log_weight += math.log(weights[left[0]])
+        elif isinstance(value, Soft):
+            observed.soft[variable.name] = weights
+        else:
+            observed.weights[variable.name] = weights
+    return Observed(observed.hard, observed.weights, observed.soft, log_weight, observed.given)
+
+
+def known(variables: Mapping[str, Variable], name: object) -> Variable:
+    """The variable of this name; `UnknownVariable` with the nearest name if there is none."""
+    try:
+        return variables[name]  # type: ignore[index]
+    except (KeyError, TypeError):
+        raise UnknownVariable(name, variables) from None
+
+
+def names(given: object, variables: Mapping[str, Variable] | None = None) -> tuple[str, ...]:
+    """The names in what is given, where only names matter: a name, a list of names, or a mapping.
+
+    Each name comes once, in the order given (those of a set are sorted). In a mapping, None and NaN mean
+    not observed. With `variables`, every name must be one of them.
+
+    >>> names("rain"), names(["rain", "wet"]), names({"wet": True, "rain": None}), names(None)
+    (('rain',), ('rain', 'wet'), ('wet',), ())
+    """
+    found: Iterable[object]
+    if given is None:
+        found = ()
+    elif isinstance(given, str):
+        found = (given,)
+    elif isinstance(given, Mapping):
+        found = [name for name, value in given.items() if not is_missing(value)]
+    elif isinstance(given, AbstractSet):
+        found = sorted(given, key=str)
+    elif isinstance(given, list | tuple):
+        found = given
+    else:
+        raise InvalidEvidence(f"Names are given as a list such as ['rain', 'wet'], not {shown(given)}.")
+    result = []
+    for name in found:
+        if not isinstance(name, str):
+            raise InvalidEvidence(f"Names are text; {shown(name)} in {shown(given)} is not.")
+        result.append(name if variables is None else known(variables, name).name)
+    return tuple(dict.fromkeys(result))
+
+
+# --- one value ----------------------------------------------------------------------------------------------
+
+
+def _code(variable: Variable, value: object) -> int:
+    if isinstance(value, Mapping):
+        raise InvalidEvidence(
+            f"{variable.name!r}: {shown(value)} is no state; write pgm.Likelihood({{...}}) for virtual "
+            "evidence, or pgm.Soft({...}) for the marginal wanted."
+        )
+    if isinstance(value, list | set) or getattr(value, "ndim", None):
+        raise InvalidEvidence(
+            f"{variable.name!r}: {shown(value)} is no state; write pgm.OneOf(...) for one of several states "
+            "(many cases at once are asked through a data frame)."
+        )
+    return variable.code(value)
+
+
+def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:
+    """Which states are left, as a boolean array."""
+    if isinstance(value, Interval):
+        return _inside(variable, value)
+    chosen = np.zeros(variable.card, dtype=bool)
+    if not value.states:
+        raise InvalidEvidence(f"{variable.name!r}: {value!r} is empty; the states are {_states(variable)}.")
+    for state in value.states:
+        if isinstance(state, Interval):
+            chosen |= _inside(variable, state)
+        else:
+            chosen[_code(variable, state)] = True
+    return ~chosen if isinstance(value, Not) else chosen
+
+
+def _inside(variable: Variable, interval: Interval) -> np.ndarray:
+    """The states in an interval: whole bins, or numbers from lo to hi, both included."""
+    if variable.bins is not None:
+        edges = np.array(variable.bins.edges, dtype=float)
+        lo, hi = (min(max(float(end), edges[0]), edges[-1]) for end in (interval.lo, interval.hi))
+        for end in (lo, hi):
+            if end not in edges:
+                raise InvalidEvidence(
+                    f"{variable.name!r}: {interval} cuts a bin at {end:g}; "
+                    f"let it begin and end at edges: {listed(variable.bins.edges)}."
+                )
+        return np.array((edges[:-1] >= lo) & (edges[1:] <= hi), dtype=bool)
+    code = variable.domain.find(interval)  # an interval that is itself a state
+    if code >= 0:
+        return np.array(np.arange(variable.card) == code, dtype=bool)
+    if not all(isinstance(state, int | float) and not isinstance(state, bool) for state in variable.states):
+        raise InvalidEvidence(
+            f"{variable.name!r}: {interval} needs states that are numbers or bins, not {_states(variable)}."
+        )
+    return np.array([interval.lo <= state <= interval.hi for state in variable.states], dtype=bool)
+
+
+def _numbers(variable: Variable, value: _Weighted) -> np.ndarray:
+    """The weight of each state, checked; those of a Soft sum to one."""
+    kind = type(value).__name__
+    weights = np.full(variable.card, math.nan)
+    for state, weight in value.items:
+        code = _code(variable, state)
+        if weights[code] == weights[code]:
+            raise InvalidEvidence(
+                f"{variable.name!r}: {kind} gives two numbers for the state {shown(variable.states[code])}."
+            )
+        weights[code] = _number(variable, kind, state, weight)
+    if isinstance(value, Soft):
+        weights[np.isnan(weights)] = 0.0
+        total = math.fsum(weights)
+        if abs(total - 1.0) > _ONE:
+            raise InvalidEvidence(f"{variable.name!r}: {shown(value)} must sum to one, not {total:.6g}.")
+        return weights / total
+    absent = np.flatnonzero(np.isnan(weights))
+    if len(absent):
+        raise InvalidEvidence(
+            f"{variable.name!r}: {kind} has no weight for {listed([variable.states[i] for i in absent])}; "
+            "give every state one (0 if it is excluded)."
+        )
+    if not weights.any():
+        raise InvalidEvidence(f"{variable.name!r}: {kind} has only zeros; one weight at least is positive.")
+    return weights
+
+
+def _number(variable: Variable, kind: str, state: State, weight: object) -> float:
+    try:
+        number = math.nan if isinstance(weight, str) else float(weight)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0.0 <= number < math.inf:
+        raise InvalidEvidence(
+            f"{variable.name!r}: {kind} gives {shown(weight)} for {shown(state)}; "
+            "weights are numbers that are not negative and not infinite."
+        )
+    return number
+
+
+def _states(variable: Variable) -> str:
+    if variable.bins is not None:
+        return listed(variable.bins.edges)
+    return listed(variable.states)

@@ -1,0 +1,21 @@
+"""One table, and every scope it applies to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dense:
+    """A table over several variables, used once for each row of `scopes`.
+
+    A conditional table is one scope with its child last and `heads=1`; the million pairs of an image share
+    one table and cost an array of scopes.
+    """
+
+    scopes: np.ndarray  # (n, k) positions
+    values: np.ndarray  # float64, one axis for each variable of a scope
+    heads: int = 0
+    log: bool = False  # the values are natural logarithms

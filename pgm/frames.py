@@ -1,0 +1,279 @@
+"""What was observed, from a data frame: the one gate for data. Each column becomes codes of states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from narwhals.exceptions import DuplicateError
+
+from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, shown
+from pgm.variables import Variable, is_missing
+
+_MISSING, _BAD = -1, -2
+_NARROW = 1 << 16  # a range of integers so small is looked up in a table, a wider one sorted
+
+Column = list[Any] | np.ndarray | nw.Series[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of a frame that are variables, as codes of their states."""
+
+    n_rows: int
+    codes: dict[str, np.ndarray]  # int32, -1 where missing; in the order of the variables
+    bad: np.ndarray  # rows with a value that is no state; such cells are -1
+
+
+def columns(frame: object, wanted: Mapping[str, Variable], *, bad: str = "raise") -> Columns:
+    """Read the wanted columns that are there; the others are not looked at.
+
+    Args:
+        frame: a pandas, polars, pyarrow, duckdb or dask frame, a dict of columns, or a list of dicts (rows).
+        wanted: the variables by name.
+        bad: "raise" an error about a value that is no state, or take it as "missing" and mark its row.
+
+    >>> wet = Variable("wet", ["no", "yes"])
+    >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
+    {'wet': array([ 1, -1,  0], dtype=int32)}
+    """
+    if bad not in ("raise", "missing"):
+        raise InvalidArgument(f"Bad rows are to 'raise' or to be 'missing', not {shown(bad)}.")
+    n_rows, found = _read(frame, wanted)
+    codes: dict[str, np.ndarray] = {}
+    bad_rows = np.zeros(n_rows, dtype=bool)
+    for name, column in found.items():
+        coded = _codes(wanted[name], column)
+        wrong = coded == _BAD
+        if wrong.any():
+            row = int(wrong.argmax())
+            if bad == "raise":
+                raise _unknown(wanted[name], column[row], row, int(wrong.sum()))
+            bad_rows |= wrong
+            coded[wrong] = _MISSING
+        codes[name] = coded
+    return Columns(n_rows, codes, bad_rows)
+
+
+def _unknown(variable: Variable, value: object, row: int, count: int) -> UnknownState:
+    more = f" ({count:,} rows have such values)" if count > 1 else ""
+    remedy = f'bad_rows="missing" leaves such values out{more}.'
+    return UnknownState(variable, value, where=f"Row {row:,} (the first is 0)", remedy=remedy)
+
+
+# --- from a frame to columns --------------------------------------------------------------------------------
+
+
+def _read(frame: object, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+    """The number of rows, and the wanted columns in the order of the variables."""
+    if isinstance(frame, Mapping):
+        return _of_dict(frame, wanted)
+    if isinstance(frame, list | tuple):
+        return _of_rows(frame, wanted)
+    if isinstance(frame, np.ndarray):
+        if frame.dtype.names is None or frame.ndim != 1:
+            raise InvalidFrame(
+                f"An array of shape {frame.shape} has no names for its columns; "
+                "write a dict of columns, {'rain': array[:, 0], ...}."
+            )
+        return _of_dict({name: frame[name] for name in frame.dtype.names}, wanted)
+    return _of_native(frame, wanted)
+
+
+def _of_dict(frame: Mapping[Any, Any], wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+    found = {name: _column(name, frame[name]) for name in wanted if name in frame}
+    lengths = {name: len(column) for name, column in found.items()}
+    for name, column in frame.items():
+        if name not in found and hasattr(column, "__len__") and not isinstance(column, str | bytes):
+            lengths[name] = len(column)
+    n_rows = next(iter(lengths.values()), 0)
+    for name, length in lengths.items():
+        if length != n_rows:
+            first = next(iter(lengths))
+            raise InvalidFrame(
+                f"Columns of different lengths: {shown(first)} has {n_rows:,} rows, {shown(name)} {length:,}."
+            )
+    return n_rows, found
+
+
+def _of_rows(rows: Sequence[Any], wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+    present: dict[Any, None] = {}
+    for i, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise InvalidFrame(
+                f"Row {i:,} of the list is {shown(row)}; rows are dicts such as {{'rain': True}}."
+            )
+        present.update(dict.fromkeys(row))
+    return len(rows), {name: [row.get(name) for row in rows] for name in wanted if name in present}
+
+
+def _of_native(frame: object, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+    try:
+        table: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
+    except TypeError:
+        raise InvalidFrame(
+            f"{shown(frame)} is no data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames, "
+            "dicts of columns, and lists of dicts."
+        ) from None
+    except DuplicateError:
+        table = _narrowed(frame, wanted)
+    present = frozenset(table.collect_schema().names())  # only asked, never iterated
+    names = [name for name in wanted if name in present]
+    if isinstance(table, nw.LazyFrame):
+        if not names:
+            return int(table.select(nw.len()).collect().item()), {}
+        table = table.select(*names).collect()
+    return len(table), {name: table[name] for name in names}
+
+
+def _narrowed(frame: Any, wanted: Mapping[str, Variable]) -> nw.DataFrame[Any]:
+    """A pandas or pyarrow frame of which some names come twice: the wanted columns, if those do not."""
+    present = Counter(getattr(frame, "column_names", None) or frame.columns)
+    names = [name for name in present if name in wanted]
+    for name in names:
+        if present[name] > 1:
+            raise InvalidFrame(f"The frame has {present[name]} columns {shown(name)}; keep one of them.")
+    return nw.from_native(frame.select(names) if hasattr(frame, "select") else frame[names], eager_only=True)
+
+
+def _column(name: object, column: Any) -> Column:
+    """A column of a dict as a list, an array or a series."""
+    if isinstance(column, np.ma.MaskedArray):
+        column = column.tolist()  # with None where masked
+    if isinstance(column, list):
+        return column
+    series: Any = nw.from_native(column, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series
+    if hasattr(column, "to_pylist"):  # pyarrow
+        return list(column.to_pylist())
+    if hasattr(column, "__array__"):
+        column = np.asarray(column)
+        if column.ndim == 1:
+            return column  # type: ignore[no-any-return]
+        raise InvalidFrame(f"The column {shown(name)} has {column.ndim} dimensions; a column has one.")
+    if isinstance(column, Sequence) and not isinstance(column, str | bytes):
+        return list(column)
+    raise InvalidFrame(
+        f"The column {shown(name)} is {shown(column)}, not a list of values; for a single row, write a list: "
+        "[{'rain': True, ...}]."
+    )
+
+
+# --- from a column to codes ---------------------------------------------------------------------------------
+
+
+def _codes(variable: Variable, column: Column) -> np.ndarray:
+    """The code of each value; -1 where missing, -2 where it is no state."""
+    if isinstance(column, nw.Series):
+        dtype = column.dtype
+        if isinstance(dtype, nw.Categorical | nw.Enum) and column.implementation.is_pandas():
+            native = column.to_native().cat
+            table = _lookup(variable, native.categories.tolist())
+            return np.take(table, np.asarray(native.codes))  # -1, a missing one, takes the last
+        if dtype.is_float() or ((dtype.is_integer() or dtype == nw.Boolean) and not column.null_count()):
+            column = column.to_numpy()
+        else:
+            column = column.to_list()
+    if isinstance(column, list):
+        return _codes_of_list(variable, column)
+    if column.dtype.kind in "biuf":
+        return _codes_of_numbers(variable, column)
+    if column.dtype.kind == "M":
+        column = column.astype("datetime64[us]")  # of which Python's own datetime is made
+    return _codes_of_list(variable, column.tolist())
+
+
+def _lookup(variable: Variable, values: Iterable[Any]) -> np.ndarray:
+    """The codes of some values, and -1 at the end."""
+    return np.array([*(_code(variable, value) for value in values), _MISSING], dtype=np.int32)
+
+
+def _code(variable: Variable, value: object) -> int:
+    code = variable.domain.find(value)
+    return code if code >= 0 else _MISSING if is_missing(value) else _BAD
+
+
+class _Memo(dict[Any, int]):
+    """Remembers the code of each value met."""
+
+    def __init__(self, variable: Variable) -> None:
+        super().__init__()
+        self.variable = variable
+
+    def __missing__(self, value: object) -> int:
+        if type(value) is float and value != value:
+            return _MISSING
+        code = _code(self.variable, value)
+        if code != _MISSING or len(self) < 1000:  # there may be many kinds of missing
+            self[value] = code
+        return code
+
+
+def _codes_of_list(variable: Variable, values: list[Any]) -> np.ndarray:
+    find = variable.domain.find
+    if (find(True), find(False)) == (find(1), find(0)) or not _mixed(values):
+        try:
+            return np.fromiter(map(_Memo(variable).__getitem__, values), np.int32, len(values))
+        except TypeError:  # unhashable, so surely no state
+            pass
+    return np.fromiter((_code(variable, value) for value in values), np.int32, len(values))
+
+
+def _mixed(values: list[Any]) -> bool:
+    """Whether there are truth values among numbers: True == 1, but only one of them means "TRUE"."""
+    kinds = dict.fromkeys(map(type, values))
+    truth = [kind for kind in kinds if issubclass(kind, bool | np.bool_)]
+    return bool(truth) and any(
+        issubclass(kind, int | float | np.number) for kind in kinds if kind not in truth
+    )
+
+
+def _codes_of_numbers(variable: Variable, values: np.ndarray) -> np.ndarray:
+    if values.size == 0:
+        return np.zeros(0, dtype=np.int32)
+    if values.dtype.kind == "b":
+        return _by_table(variable, values.astype(np.int64), [False, True])
+    if variable.bins is not None:
+        return _binned(variable, values)
+    if values.dtype.kind == "f":
+        whole = np.isfinite(values) & (np.abs(values) < 2**53)
+        whole[whole] = values[whole] == np.floor(values[whole])
+        seen = values == values
+        if whole[seen].all():  # numbers such as 1.0, as a column of integers with gaps has
+            codes = np.full(values.shape, _MISSING, dtype=np.int32)
+            codes[seen] = _codes_of_numbers(variable, values[seen].astype(np.int64))
+            return codes
+        return _by_sorting(variable, values)
+    lo, hi = int(values.min()), int(values.max())
+    if hi - lo < _NARROW:
+        return _by_table(variable, (values - values.dtype.type(lo)).astype(np.int64), range(lo, hi + 1))
+    return _by_sorting(variable, values)
+
+
+def _by_table(variable: Variable, places: np.ndarray, values: Sequence[Any]) -> np.ndarray:
+    """Codes by a table of all the values there could be, filled where they are."""
+    table = np.full(len(values), _BAD, dtype=np.int32)
+    for place in np.flatnonzero(np.bincount(places, minlength=len(values))).tolist():
+        table[place] = _code(variable, values[place])
+    return np.take(table, places)
+
+
+def _by_sorting(variable: Variable, values: np.ndarray) -> np.ndarray:
+    distinct, places = np.unique(values, return_inverse=True)
+    return np.take(_lookup(variable, distinct.tolist()), places)
+
+
+def _binned(variable: Variable, values: np.ndarray) -> np.ndarray:
+    """Codes of numbers by the edges of the bins; the last bin has its upper edge."""
+    assert variable.bins is not None
+    edges = np.array(variable.bins.edges, dtype=np.float64)
+    codes = np.searchsorted(edges, values, side="right").astype(np.int32) - np.int32(1)
+    codes[values == edges[-1]] = variable.card - 1
+    codes[(values < edges[0]) | (values > edges[-1])] = _BAD
+    codes[values != values] = _MISSING
+    return codes

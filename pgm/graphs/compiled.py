@@ -1,0 +1,769 @@
+"""The loops over graphs: elimination orders and the cliques that they make.
+
+A graph is `indptr` and `indices` (sorted neighbour lists, symmetric, without loops) with `log2_card`, the log2 of the
+number of states of each vertex. Sizes of tables are log2 floats everywhere, for products of cards overflow.
+"""
+
+# ruff: noqa: D103
+# mypy: disable-error-code="type-arg"
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pgm.jit import njit
+
+# What `triangulate` says about how it found its order, by number.
+HEURISTICS = (
+    ("given", "simplicial", "cuthill-mckee", "own", "reversed", "min-weight", "min-fill", "card-fill", "log-fill")
+    + ("min-fill, restarted", "card-fill, restarted", "log-fill, restarted")
+)
+
+
+@njit
+def add_log2(a, b):
+    """log2(2^a + 2^b)."""
+    if a < b:
+        a, b = b, a
+    if a == -math.inf or a == math.inf:
+        return a
+    return a + math.log2(1.0 + 2.0 ** (b - a))
+
+
+@njit
+def adjacent(indptr, indices, a, b):
+    """Whether a and b are neighbours, by bisection of the shorter list."""
+    if indptr[a + 1] - indptr[a] > indptr[b + 1] - indptr[b]:
+        a, b = b, a
+    low, high = indptr[a], indptr[a + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < b:
+            low = middle + 1
+        else:
+            high = middle
+    return low < indptr[a + 1] and indices[low] == b
+
+
+@njit
+def simplicial_prefix(indptr, indices, stage, order):
+    """Eliminate vertices whose neighbours are a clique while there are any; return how many.
+
+    Such a clique is in every triangulation, so this loses nothing, and no edge is added: all tests read the graph
+    as given. A vertex that fails keeps two neighbours that are no pair, and is looked at again when one has gone.
+    """
+    n = indptr.size - 1
+    widest = 32
+    alive = np.ones(n, np.uint8)
+    degree = np.empty(n, np.int64)
+    witness = np.full(2 * n, -1, np.int64)
+    queue = np.empty(n, np.int64)
+    queued = np.ones(n, np.uint8)
+    near = np.empty(widest, np.int64)
+    first = 0
+    for v in range(n):
+        degree[v] = indptr[v + 1] - indptr[v]
+        queue[v] = v
+        first = max(first, -stage[v])
+    head, waiting, done = 0, n, 0
+    while waiting > 0:
+        v = queue[head]
+        head += 1
+        if head == n:
+            head = 0
+        waiting -= 1
+        queued[v] = 0
+        if degree[v] > widest or -stage[v] < first:
+            continue
+        d = 0
+        for e in range(indptr[v], indptr[v + 1]):
+            if alive[indices[e]] == 1:
+                near[d] = indices[e]
+                d += 1
+        clique = True
+        for i in range(d):
+            for j in range(i):
+                if not adjacent(indptr, indices, near[i], near[j]):
+                    witness[2 * v] = near[i]
+                    witness[2 * v + 1] = near[j]
+                    clique = False
+                    break
+            if not clique:
+                break
+        if not clique:
+            continue
+        alive[v] = 0
+        order[done] = v
+        done += 1
+        for i in range(d):
+            u = near[i]
+            degree[u] -= 1
+            seen = witness[2 * u] >= 0 and witness[2 * u] != v and witness[2 * u + 1] != v
+            if queued[u] == 0 and not seen:
+                witness[2 * u] = -1
+                queued[u] = 1
+                queue[(head + waiting) % n] = u
+                waiting += 1
+    return done
+
+
+@njit
+def induced(indptr, indices, names, position):
+    """The graph of the vertices `names`; position[v] is the place of v in names, or -1."""
+    n = names.size
+    sub_ptr = np.zeros(n + 1, np.int64)
+    sub = np.empty(indices.size, np.int32)
+    m = 0
+    for i in range(n):
+        for e in range(indptr[names[i]], indptr[names[i] + 1]):
+            if position[indices[e]] >= 0:
+                sub[m] = position[indices[e]]
+                m += 1
+        sub_ptr[i + 1] = m
+    return sub_ptr, sub[:m].copy()
+
+
+@njit
+def cuthill_mckee(indptr, indices, order):
+    """Fill in the reverse Cuthill-McKee order (George & Liu 1981, chapter 4): breadth first from a far end of each part."""
+    n = indptr.size - 1
+    m = indices.size
+    first = np.zeros(n + 1, np.int64)
+    for v in range(n):
+        first[indptr[v + 1] - indptr[v] + 1] += 1
+    for d in range(n):
+        first[d + 1] += first[d]
+    by_degree = np.empty(n, np.int32)
+    for v in range(n):
+        d = indptr[v + 1] - indptr[v]
+        by_degree[first[d]] = v
+        first[d] += 1
+    # Appending the vertices by degree to their neighbours' lists sorts every list by degree.
+    fill = indptr[:-1].copy()
+    near = np.empty(m, np.int32)
+    for i in range(n):
+        v = by_degree[i]
+        for e in range(indptr[v], indptr[v + 1]):
+            near[fill[indices[e]]] = v
+            fill[indices[e]] += 1
+    seen = np.full(n, -1, np.int32)
+    begin = 0
+    for i in range(n):
+        root = by_degree[i]
+        if seen[root] >= 3:
+            continue
+        for sweep in range(1, 4):  # the last vertex reached is the next start, twice
+            order[begin] = root
+            seen[root] = sweep
+            head, tail = begin, begin + 1
+            while head < tail:
+                v = order[head]
+                head += 1
+                for e in range(indptr[v], indptr[v + 1]):
+                    u = near[e]
+                    if seen[u] < sweep:
+                        seen[u] = sweep
+                        order[tail] = u
+                        tail += 1
+            root = order[tail - 1]
+        begin = tail
+    for i in range(n // 2):
+        order[i], order[n - 1 - i] = order[n - 1 - i], order[i]
+
+
+@njit
+def columns(indptr, indices, log2_card, order, parent, count, weight):
+    """The elimination tree of an order, and the size and log2 weight of each vertex's clique, in near-linear time.
+
+    Everything is by position in the order. Liu 1990 for the tree, Gilbert, Ng & Peyton 1994 for the counts: vertex i
+    is in the cliques of the subtree of tree vertices between i and its earlier neighbours, so its weight is added at
+    the leaves of that subtree, taken off where two paths meet and above i, and sums up the tree do the rest.
+    Returns the log2 of the sum and of the largest of the maximal cliques, and the sum of the sizes of these.
+    """
+    n = order.size
+    position = np.empty(n, np.int32)
+    for i in range(n):
+        position[order[i]] = i
+        parent[i] = -1
+    ancestor = np.full(n, -1, np.int32)
+    for i in range(n):
+        v = order[i]
+        for e in range(indptr[v], indptr[v + 1]):
+            j = position[indices[e]]
+            while j != -1 and j < i:
+                above = ancestor[j]
+                ancestor[j] = i
+                if above == -1:
+                    parent[j] = i
+                j = above
+    # A postorder without recursion: children as linked lists, a stack of the path.
+    child = np.full(n, -1, np.int32)
+    sibling = np.full(n, -1, np.int32)
+    for i in range(n - 1, -1, -1):
+        if parent[i] >= 0:
+            sibling[i] = child[parent[i]]
+            child[parent[i]] = i
+    post = np.empty(n, np.int32)
+    stack = np.empty(n, np.int32)
+    k = 0
+    for root in range(n):
+        if parent[root] >= 0:
+            continue
+        stack[0] = root
+        top = 0
+        while top >= 0:
+            i = stack[top]
+            if child[i] >= 0:
+                top += 1
+                stack[top] = child[i]
+                child[i] = sibling[child[i]]
+            else:
+                top -= 1
+                post[k] = i
+                k += 1
+    first = np.full(n, -1, np.int32)
+    for i in range(n):
+        count[i] = 0
+        weight[i] = 0.0
+    for k in range(n):
+        i = post[k]
+        if first[i] == -1:
+            count[i] = 1
+            weight[i] = log2_card[order[i]]
+        while i != -1 and first[i] == -1:
+            first[i] = k
+            i = parent[i]
+    furthest = np.full(n, -1, np.int32)
+    last_leaf = np.full(n, -1, np.int32)
+    for i in range(n):
+        ancestor[i] = i
+    for k in range(n):
+        j = post[k]
+        up = parent[j]
+        if up >= 0:
+            count[up] -= 1
+            weight[up] -= log2_card[order[j]]
+        v = order[j]
+        for e in range(indptr[v], indptr[v + 1]):
+            i = position[indices[e]]
+            if i <= j or first[j] <= furthest[i]:
+                continue
+            furthest[i] = first[j]
+            before = last_leaf[i]
+            last_leaf[i] = j
+            w = log2_card[indices[e]]
+            count[j] += 1
+            weight[j] += w
+            if before >= 0:
+                q = before
+                while q != ancestor[q]:
+                    q = ancestor[q]
+                while before != q:
+                    up = ancestor[before]
+                    ancestor[before] = q
+                    before = up
+                count[q] -= 1
+                weight[q] -= w
+        if parent[j] >= 0:
+            ancestor[j] = parent[j]
+    absorbed = np.zeros(n, np.uint8)
+    for i in range(n):
+        up = parent[i]
+        if up >= 0:
+            count[up] += count[i]
+            weight[up] += weight[i]
+    total, largest, sizes = -math.inf, -math.inf, 0
+    for i in range(n):
+        # count[i] is final here, and so is its parent's: whether the parent's clique lies within this one.
+        if parent[i] >= 0 and count[i] == count[parent[i]] + 1:
+            absorbed[parent[i]] = 1
+        if absorbed[i] == 0:
+            total = add_log2(total, weight[i])
+            largest = max(largest, weight[i])
+            sizes += count[i]
+    return total, largest, sizes
+
+
+@njit
+def clique_tree(indptr, indices, order, parent, count, sizes):
+    """Maximal cliques of an order and their tree; children come before parents.
+
+    `clique_vars` has for each clique the variables that no later clique has, then its separator.
+    """
+    n = order.size
+    position = np.empty(n, np.int32)
+    for i in range(n):
+        position[order[i]] = i
+    # A supernode is a chain of the elimination tree whose cliques lie each within the one before; heir continues it.
+    first = np.arange(n).astype(np.int32)
+    heir = np.full(n, -1, np.int32)
+    for i in range(n):
+        up = parent[i]
+        if up >= 0 and count[i] == count[up] + 1 and first[up] == up:
+            heir[i] = up
+            first[up] = first[i]
+    # Numbered by its last vertex, a clique comes before its parent.
+    number = np.full(n, -1, np.int32)
+    total = 0
+    for i in range(n):
+        if heir[i] < 0:
+            number[first[i]] = total
+            total += 1
+    clique_ptr = np.zeros(total + 1, np.int64)
+    n_residual = np.zeros(total, np.int32)
+    clique_parent = np.full(total, -1, np.int32)
+    for i in range(n):
+        c = number[first[i]]
+        n_residual[c] += 1
+        if first[i] == i:
+            clique_ptr[c + 1] = count[i]
+        if heir[i] < 0 and parent[i] >= 0:
+            clique_parent[c] = number[first[parent[i]]]
+    for c in range(total):
+        clique_ptr[c + 1] += clique_ptr[c]
+    # Members in any order first: own later neighbours, and what the children leave.
+    members = np.empty(sizes, np.int32)
+    fill = clique_ptr[:-1].copy()
+    mark = np.full(n, -1, np.int32)
+    head = np.full(n, -1, np.int32)  # of each vertex, the cliques whose separator starts there
+    following = np.full(total, -1, np.int32)
+    last = np.full(total, -1, np.int32)
+    for i in range(n):
+        if heir[i] < 0:
+            last[number[first[i]]] = i
+    for i in range(n):
+        c = number[first[i]]
+        if first[i] == i:
+            mark[i] = i
+            members[fill[c]] = i
+            fill[c] += 1
+            v = order[i]
+            for e in range(indptr[v], indptr[v + 1]):
+                j = position[indices[e]]
+                if j > i and mark[j] != i:
+                    mark[j] = i
+                    members[fill[c]] = j
+                    fill[c] += 1
+            b = head[i]
+            while b >= 0:
+                for e in range(clique_ptr[b], clique_ptr[b + 1]):
+                    j = members[e]
+                    if j > i and mark[j] != i:
+                        mark[j] = i
+                        members[fill[c]] = j
+                        fill[c] += 1
+                b = following[b]
+        if heir[i] < 0 and parent[i] >= 0:
+            following[c] = head[parent[i]]
+            head[parent[i]] = c
+    # Transposing twice sorts every clique by position in the order, which puts the residual first.
+    start = np.zeros(n + 1, np.int64)
+    for e in range(sizes):
+        start[members[e] + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    owner = np.empty(sizes, np.int32)
+    for c in range(total):
+        for e in range(clique_ptr[c], clique_ptr[c + 1]):
+            owner[start[members[e]]] = c
+            start[members[e]] += 1
+        fill[c] = clique_ptr[c]
+    e = 0
+    for i in range(n):
+        while e < start[i]:
+            c = owner[e]
+            members[fill[c]] = order[i]
+            fill[c] += 1
+            e += 1
+    return clique_ptr, members, n_residual, clique_parent
+
+
+@njit
+def missing_edges(indptr, indices, weight, found):
+    """For each vertex, the sum of weight[a] * weight[b] over its pairs of neighbours that are no edge."""
+    n = indptr.size - 1
+    for v in range(n):
+        total, squares = 0.0, 0.0
+        for e in range(indptr[v], indptr[v + 1]):
+            w = weight[indices[e]]
+            total += w
+            squares += w * w
+        found[v] = 0.5 * (total * total - squares)
+    # Each triangle once, from its vertex of smallest degree: hubs do not hurt.
+    mark = np.full(n, -1, np.int64)
+    for v in range(n):
+        dv = indptr[v + 1] - indptr[v]
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            du = indptr[u + 1] - indptr[u]
+            if du > dv or (du == dv and u > v):
+                mark[u] = v
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if mark[u] != v:
+                continue
+            du = indptr[u + 1] - indptr[u]
+            for f in range(indptr[u], indptr[u + 1]):
+                x = indices[f]
+                if mark[x] == v and (indptr[x + 1] - indptr[x] > du or (indptr[x + 1] - indptr[x] == du and x > u)):
+                    found[v] -= weight[u] * weight[x]
+                    found[u] -= weight[v] * weight[x]
+                    found[x] -= weight[v] * weight[u]
+
+
+@njit
+def replay(win, key, leaves, i):
+    """Play the matches of leaf i again, up to where the winner stays another."""
+    p = (leaves + i) >> 1
+    while p > 0:
+        a, b = win[2 * p], win[2 * p + 1]
+        if key[b] < key[a]:
+            a = b
+        if win[p] == a and a != i:
+            return
+        win[p] = a
+        p >>= 1
+
+
+@njit
+def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule, bound, budget, order, stop):
+    """Eliminate the cheapest vertex again and again; stop early when the sum of the cliques passes 2^bound.
+
+    The cost of a vertex is the weight of the edges that eliminating it would add, then the weight of its clique; under
+    rule 0 it is the weight of the clique alone. Vertices of a lower stage go first. Costs are kept up to
+    date by what each new edge changes: (a, b) stops being missing at every common neighbour, and is a neighbour more
+    for a and for b. Returns a status (0 done, 1 stopped, 2 past the bound, 3 past the budget), the log2 of the sum,
+    and the operations used.
+    """
+    n = log2_card.size
+    fills = rule > 0
+    scale = 0.001 if fills else 1.0
+    size = np.empty(n, np.int64)
+    room = np.empty(n, np.int64)
+    start = np.empty(n, np.int64)
+    used = 0
+    for v in range(n):
+        size[v] = indptr[v + 1] - indptr[v]
+        room[v] = size[v] + 4
+        start[v] = used
+        used += room[v]
+    pool = np.empty(2 * used, np.int32)
+    clique = np.empty(n)
+    around = np.zeros(n)
+    cost = np.zeros(n)
+    leaves = 1
+    while leaves < n:
+        leaves *= 2
+    key = np.full(n + 1, math.inf)
+    for v in range(n):
+        clique[v] = log2_card[v]
+        for e in range(size[v]):
+            u = indices[indptr[v] + e]
+            pool[start[v] + e] = u
+            clique[v] += log2_card[u]
+            around[v] += fill_weight[u]
+        if fills:
+            cost[v] = missing[v]
+    win = np.full(2 * leaves, n, np.int32)
+    level = 0
+    levels = 0
+    for v in range(n):
+        win[leaves + v] = v
+        levels = max(levels, stage[v])
+    mark = np.zeros(n, np.int64)
+    touched = np.zeros(n, np.int64)
+    changed = np.empty(n, np.int32)
+    near = np.empty(n, np.int32)
+    at = np.empty(n, np.int64)
+    tick, turn, work, done, free = 0, 0, n + indices.size, 0, -1
+    total = -math.inf
+    level = -1
+    alive = np.ones(n, np.uint8)
+    while done < n:
+        v = free
+        if v < 0:
+            v = win[1]
+            while key[v] == math.inf:  # nothing left of this stage
+                level += 1
+                for u in range(n):
+                    if stage[u] == level and alive[u] == 1:
+                        key[u] = (max(cost[u], 0.0) + scale * clique[u]) * noise[u]
+                for p in range(leaves - 1, 0, -1):
+                    win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
+                v = win[1]
+            total = add_log2(total, clique[v])
+            if total > bound:
+                return 2, total, work
+        if stop[0] != 0:
+            return 1, total, work
+        if work > budget:
+            return 3, total, work
+        order[done] = v
+        done += 1
+        alive[v] = 0
+        key[v] = math.inf
+        replay(win, key, leaves, v)
+        d = size[v]
+        for i in range(d):
+            near[i] = pool[start[v] + i]
+        turn += 1
+        n_changed = 0
+        work += d
+        for i in range(d):
+            a = near[i]
+            tick += 1
+            mark[a] = tick
+            work += size[a]
+            for e in range(size[a]):
+                x = pool[start[a] + e]
+                mark[x] = tick
+                if x == v:
+                    at[i] = e
+            if free >= 0:
+                continue
+            work += d - i
+            for j in range(i + 1, d):
+                b = near[j]
+                if mark[b] == tick:
+                    continue
+                if fills:
+                    common = 0.0
+                    w = fill_weight[a] * fill_weight[b]
+                    work += size[b]
+                    for e in range(start[b], start[b] + size[b]):
+                        x = pool[e]
+                        if mark[x] == tick:
+                            common += fill_weight[x]
+                            cost[x] -= w
+                            if touched[x] != turn:
+                                touched[x] = turn
+                                changed[n_changed] = x
+                                n_changed += 1
+                    cost[a] += fill_weight[b] * (around[a] - common)
+                    cost[b] += fill_weight[a] * (around[b] - common)
+                    around[a] += fill_weight[b]
+                    around[b] += fill_weight[a]
+                clique[a] += log2_card[b]
+                clique[b] += log2_card[a]
+                mark[b] = tick
+                for side in range(2):
+                    x, y = (a, b) if side == 0 else (b, a)
+                    if size[x] == room[x]:
+                        room[x] = 2 * size[x]
+                        if used + room[x] > pool.size:
+                            # Move the lists that live to a new pool, with the same spare room.
+                            needed = 0
+                            for u in range(n):
+                                if alive[u] == 1:
+                                    needed += room[u]
+                            fresh = np.empty(2 * needed, np.int32)
+                            used = 0
+                            for u in range(n):
+                                if alive[u] == 1:
+                                    for e in range(size[u]):
+                                        fresh[used + e] = pool[start[u] + e]
+                                    start[u] = used
+                                    used += room[u]
+                            pool = fresh
+                            work += n + needed
+                        else:
+                            for e in range(size[x]):
+                                pool[used + e] = pool[start[x] + e]
+                            start[x] = used
+                            used += room[x]
+                    pool[start[x] + size[x]] = y
+                    size[x] += 1
+        free = -1
+        for i in range(d):
+            a = near[i]
+            size[a] -= 1
+            pool[start[a] + at[i]] = pool[start[a] + size[a]]
+            # Among v's neighbours nothing is missing now, so what v's leaving spares a is a product.
+            cost[a] -= fill_weight[v] * (around[a] - fill_weight[v] - (around[v] - fill_weight[a])) if fills else 0.0
+            around[a] -= fill_weight[v]
+            clique[a] -= log2_card[v]
+            if touched[a] != turn:
+                touched[a] = turn
+                changed[n_changed] = a
+                n_changed += 1
+            if size[a] == d - 1 and stage[a] <= level:
+                free = a  # its clique lies within v's: it may go at once and costs nothing
+        for i in range(n_changed):
+            x = int(changed[i])
+            if alive[x] == 1 and stage[x] <= level:
+                key[x] = (max(cost[x], 0.0) + scale * clique[x]) * noise[x]
+                replay(win, key, leaves, x)
+    return 0, total, work
+
+
+@njit
+def ball(indptr, indices, root, names, position):
+    """Collect the vertices nearest to root in `names`, as many as fit, and set their position; return how many."""
+    names[0] = root
+    position[root] = 0
+    head, tail = 0, 1
+    while head < tail:
+        v = names[head]
+        head += 1
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if tail < names.size and position[u] < 0:
+                position[u] = tail
+                names[tail] = u
+                tail += 1
+    return tail
+
+
+@njit
+def hopeless(indptr, indices, log2_card, limit, stop):
+    """Whether a part of a few thousand vertices is already past the limit: a graph is no easier than its parts.
+
+    No proof, for the order is greedy, but the same greedy order would have to do better on the whole.
+    """
+    n = log2_card.size
+    names = np.empty(min(n, 10_000), np.int32)
+    position = np.full(n, -1, np.int32)
+    k = ball(indptr, indices, n // 2, names, position)
+    ptr, ids = induced(indptr, indices, names[:k], position)
+    cards = np.empty(k)
+    for i in range(k):
+        cards[i] = log2_card[names[i]]
+    order = np.empty(k, np.int32)
+    stage = np.zeros(k, np.int64)
+    status, _, _ = greedy(ptr, ids, cards, stage, cards, cards, np.ones(k), 0, limit, 1e7, order, stop)
+    return status == 2
+
+
+@njit
+def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best, stop):
+    """Put the best elimination order found into `best`.
+
+    First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of each vertex
+    multiplied by a random factor: drawn afresh for a while, then a tenth of the factors of the best so far. That
+    takes up to `effort` operations for each entry of the tables; one takes about as long as filling an entry.
+    Returns a status, the log2 of the sum, and which heuristic won.
+    """
+    n = log2_card.size
+    size = n + indices.size
+    levels = 0
+    for v in range(n):
+        levels = max(levels, stage[v])
+    parent = np.empty(n, np.int32)
+    count = np.empty(n, np.int64)
+    weight = np.empty(n)
+    trial = np.empty(n, np.int32)
+    best_total, heuristic = math.inf, 0
+    weights = np.ones((4, n))
+    missing = np.zeros((4, n))
+    for v in range(n):
+        weights[2, v] = math.floor(2.0 ** min(log2_card[v], 20.0) + 0.5)
+        weights[3, v] = log2_card[v]
+    noise = np.ones(n)
+    best_noise = np.ones(n)
+    best_rule = 0
+    draw = 1 + seed % 2147483646
+    spent, restart, latest, turn = 0, 0, 0, -1
+    while True:
+        turn += 1
+        status = 0
+        rule = turn - 3
+        if turn < 3:
+            if levels > 0:
+                continue
+            for i in range(n):
+                trial[i] = i if turn == 1 else n - 1 - i
+            if turn == 0:
+                cuthill_mckee(indptr, indices, trial)
+        else:
+            allowance = 1e6 + 100.0 * size
+            if rule == 0 and n > 50_000 and best_total > limit:
+                if hopeless(indptr, indices, log2_card, limit, stop):
+                    break
+            if rule >= 4:
+                allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
+                if spent + latest > allowance:
+                    break
+                fresh = spent < 0.3 * allowance
+                rule = 1 + restart % 3 if fresh else best_rule
+                sigma = 0.05 + 0.05 * (restart // 3 % 6)
+                restart += 1
+                for v in range(n):
+                    draw = draw * 48271 % 2147483647
+                    u = draw / 2147483647.0
+                    if fresh or u < 0.1:
+                        draw = draw * 48271 % 2147483647
+                        angle = 2.0 * math.pi * draw / 2147483647.0
+                        draw = draw * 48271 % 2147483647
+                        radius = math.sqrt(-2.0 * math.log(draw / 2147483647.0))
+                        noise[v] = math.exp(sigma * radius * math.cos(angle))
+                    else:
+                        noise[v] = best_noise[v]
+            elif rule > 0:
+                missing_edges(indptr, indices, weights[rule], missing[rule])
+            status, total, latest = greedy(
+                indptr, indices, log2_card, stage, weights[rule], missing[rule], noise, rule,
+                best_total, allowance, trial, stop
+            )  # fmt: skip
+            if turn >= 7:
+                spent += latest
+            if status == 1:
+                break
+            if status == 3 and turn < 7:
+                turn = 6  # no time for the dearer ones
+        if status == 0:
+            total, _, _ = columns(indptr, indices, log2_card, trial, parent, count, weight)
+            if total < best_total or heuristic == 0:
+                best_total = total
+                heuristic = turn + 2 if turn < 7 else rule + 8
+                best_rule = max(rule, 1)
+                for i in range(n):
+                    best[i] = trial[i]
+                    best_noise[i] = noise[i]
+    return status, best_total, heuristic
+
+
+@njit
+def triangulate(indptr, indices, log2_card, stage, given, limit, effort, budget, seed, order, stop):
+    """Find a good elimination order, unless it is `given`, and make its clique tree, unless it is past the limit."""
+    n = log2_card.size
+    heuristic, status, total, largest = 0, 0, math.inf, math.inf
+    if not given:
+        heuristic = 1
+        done = simplicial_prefix(indptr, indices, stage, order)
+        if done < n:
+            position = np.zeros(n, np.int32)
+            for i in range(done):
+                position[order[i]] = -1
+            names = np.empty(n - done, np.int32)
+            k = 0
+            for v in range(n):
+                if position[v] == 0:
+                    names[k] = v
+                    position[v] = k
+                    k += 1
+            ptr, ids = induced(indptr, indices, names, position)
+            cards = np.empty(k)
+            stages = np.empty(k, np.int64)
+            for i in range(k):
+                cards[i] = log2_card[names[i]]
+                stages[i] = stage[names[i]]
+            best = np.empty(k, np.int32)
+            status, total, heuristic = search(ptr, ids, cards, stages, limit, effort, budget, seed, best, stop)
+            if heuristic == 0:
+                status = 2
+            else:
+                for i in range(k):
+                    order[done + i] = names[best[i]]
+    parent = np.empty(n, np.int32)
+    count = np.empty(n, np.int64)
+    sizes = 0
+    if status != 1:
+        if status != 2 or heuristic > 0:
+            total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
+        status = 0 if total <= limit and sizes <= 100_000_000 else 2
+    if status != 0:
+        n, sizes = 0, 0
+        order = order[:0]
+    ptr, members, n_residual, clique_parent = clique_tree(indptr, indices, order, parent, count, sizes)
+    return status, ptr, members, n_residual, clique_parent, total, largest, heuristic

@@ -1,0 +1,75 @@
+"""The flat arrays that compiled code works on: one named tuple for each stage of a question.
+
+Numba reads named tuples as they are, so a kernel takes one argument where it would else take twenty.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class ProgramArrays(NamedTuple):
+    """All factors of a model, structured ones written out; variable and factor numbers are positions."""
+
+    cards: np.ndarray  # int64[n] how many states each variable has
+    state_at: np.ndarray  # int64[n + 1] where its states begin in an array over all states
+    scope_at: np.ndarray  # int64[F + 1]
+    scopes: np.ndarray  # int32 variables of each factor, in the order of its table's axes
+    table_at: np.ndarray  # int64[F] where its table begins; scopes of one family share a table
+    heads: np.ndarray  # int64[F] how many of its last variables it sums to one over
+    has_zero: np.ndarray  # uint8[F]
+    low: np.ndarray  # int64[F] a lower bound on log2 of its smallest non-zero value, after scaling
+    exponent: np.ndarray  # int64[F] the power of two taken out of its table
+    user_at: np.ndarray  # int64[n + 1]
+    users: np.ndarray  # int32 the factors of each variable
+
+
+class ReducedArrays(NamedTuple):
+    """What is left of a program for one question: variables that are still open, tables over their open states."""
+
+    variables: np.ndarray  # int32[m] their numbers in the program
+    cards: np.ndarray  # int64[m] open states
+    state_at: np.ndarray  # int64[m + 1]
+    states: np.ndarray  # int32 the program's codes of the open states
+    factors: np.ndarray  # int32[Fr] their numbers in the program; from F on: virtual evidence
+    scope_at: np.ndarray  # int64[Fr + 1]
+    scopes: np.ndarray  # int32 numbers among `variables`
+    table_at: np.ndarray  # int64[Fr + 1]
+    scalars: np.ndarray  # int32 factors of which a single number is left
+
+
+class TreeArrays(NamedTuple):
+    """A tree of cliques laid out for one run. Children come before their parents.
+
+    An *item* is a table or a message: items 0 .. Fr-1 are the reduced factors, item Fr + c is what clique c
+    sends to its parent. Clique c is walked as `size / inner` rows of `inner` entries; entry (row, j) of the
+    clique is entry `index[outer + row] + index[inner + j]` of an operand.
+    """
+
+    cards: np.ndarray  # int64[m]
+    axis_at: np.ndarray  # int64[C + 1]
+    axes: np.ndarray  # int32 the variables of each clique: those it sums out, then those it sends on
+    parent: np.ndarray  # int64[C] -1 for a root
+    size: np.ndarray  # int64[C] entries
+    sent: np.ndarray  # int64[C] entries of its message
+    inner: np.ndarray  # int64[C] entries of a row
+    clique_at: np.ndarray  # int64[C + 1] where its entries begin when cliques are kept
+    item_at: np.ndarray  # int64[Fr + C + 1] where each item begins
+    operand_at: np.ndarray  # int64[C + 1]
+    operand: np.ndarray  # int64 items multiplied in each clique
+    kind: np.ndarray  # int64 along a row an operand is 0 constant, 1 contiguous, 2 looked up
+    outer_at: np.ndarray  # int64
+    inner_at: np.ndarray  # int64
+    result_at: np.ndarray  # int64[R + 1] where each wanted result begins
+    wanted_at: np.ndarray  # int64[C + 1] the results read off each clique
+    wanted: np.ndarray  # int64
+    wanted_kind: np.ndarray  # int64
+    wanted_outer: np.ndarray  # int64
+    wanted_inner: np.ndarray  # int64
+    passing_at: np.ndarray  # int64[C + 1] the results read off what each clique sends
+    passing: np.ndarray  # int64
+    passing_index: np.ndarray  # int64
+    index: np.ndarray  # int32
+    clique_of: np.ndarray  # int64[m] the clique that sums a variable out (or the root that keeps it)

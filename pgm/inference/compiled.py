@@ -1,0 +1,1583 @@
+"""The loops over factors, cliques and rows. They return a status; questions.py has the words.
+
+Status: 0 done, 1 stopped, 2 the range of a double would not do (run wide), 3 no state is possible.
+A *wide* number is a mantissa and an exponent, for products that no double can hold.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pgm.jit import njit
+
+DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
+SAFE = -1000  # log2 of the smallest product that is certain to be no denormal
+ROW = 32  # entries that a row should have at least
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Reduction: from a program to what matters for one question
+# ---------------------------------------------------------------------------------------------------------
+
+
+@njit
+def _droppable(p, count, needed, f):
+    end = p.scope_at[f + 1]
+    if p.heads[f] == 0:
+        return False
+    for i in range(end - p.heads[f], end):
+        v = p.scopes[i]
+        if needed[v] != 0 or count[v] != 1:
+            return False
+    return True
+
+
+@njit
+def prune(p, needed, keep):
+    """Drop, again and again, each factor that only sums to one over variables which nothing else mentions.
+
+    Returns the dropped factors, children before parents.
+    """
+    n_factors = p.heads.size
+    count = np.zeros(p.cards.size, np.int64)
+    for i in range(p.scopes.size):
+        count[p.scopes[i]] += 1
+    queue = np.empty(n_factors, np.int64)
+    queued = np.zeros(n_factors, np.uint8)
+    first, last = 0, 0
+    for f in range(n_factors):
+        keep[f] = 1
+        if _droppable(p, count, needed, f):
+            queue[last] = f
+            last += 1
+            queued[f] = 1
+    while first < last:
+        f = queue[first]
+        first += 1
+        keep[f] = 0
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            count[v] -= 1
+            if count[v] == 1 and needed[v] == 0:
+                for u in range(p.user_at[v], p.user_at[v + 1]):
+                    g = p.users[u]
+                    if queued[g] == 0 and _droppable(p, count, needed, g):
+                        queue[last] = g
+                        last += 1
+                        queued[g] = 1
+    return queue[:last].copy()
+
+
+@njit
+def propagate(p, support, keep, open_states, touched, stop):
+    """Close every state that no non-zero row of some factor supports, to a fixed point.
+
+    `touched` marks the factors to begin with. Generalised arc consistency, so a state that is closed has
+    probability zero; one left open may have it too.
+    """
+    n_factors = p.heads.size
+    widest, most_states = 1, 1
+    for f in range(n_factors):
+        widest = max(widest, p.scope_at[f + 1] - p.scope_at[f])
+    for v in range(p.cards.size):
+        most_states = max(most_states, p.cards[v])
+    begins = np.zeros(widest + 1, np.int64)
+    codes = np.zeros(widest * most_states, np.int64)
+    supported = np.zeros(widest * most_states, np.uint8)
+    position = np.zeros(widest, np.int64)
+    stride = np.zeros(widest, np.int64)
+    stack = np.empty(n_factors, np.int64)
+    waiting = np.zeros(n_factors, np.uint8)
+    depth = 0
+    for f in range(n_factors):
+        if touched[f] != 0 and keep[f] != 0 and p.has_zero[f] != 0:
+            stack[depth] = f
+            waiting[f] = 1
+            depth += 1
+    while depth > 0:
+        if stop[0] != 0:
+            return STOPPED
+        depth -= 1
+        f = stack[depth]
+        waiting[f] = 0
+        begin = p.scope_at[f]
+        k = p.scope_at[f + 1] - begin
+        if k == 0:
+            continue
+        step = 1
+        for a in range(k - 1, -1, -1):
+            stride[a] = step
+            step *= p.cards[p.scopes[begin + a]]
+        total = 0
+        for a in range(k):
+            v = p.scopes[begin + a]
+            begins[a] = total
+            for s in range(p.cards[v]):
+                if open_states[p.state_at[v] + s] != 0:
+                    codes[total] = s
+                    supported[total] = 0
+                    total += 1
+        begins[k] = total
+        missing = total
+        at = p.table_at[f]
+        for a in range(k - 1):
+            at += codes[begins[a]] * stride[a]
+            position[a] = 0
+        while missing > 0:
+            hit = False
+            for j in range(begins[k - 1], total):
+                if support[at + codes[j]] != 0.0:
+                    hit = True
+                    if supported[j] == 0:
+                        supported[j] = 1
+                        missing -= 1
+            if hit:
+                for a in range(k - 1):
+                    j = begins[a] + position[a]
+                    if supported[j] == 0:
+                        supported[j] = 1
+                        missing -= 1
+            a = k - 2
+            while a >= 0:
+                here = begins[a] + position[a]
+                if here + 1 < begins[a + 1]:
+                    position[a] += 1
+                    at += (codes[here + 1] - codes[here]) * stride[a]
+                    break
+                at -= (codes[here] - codes[begins[a]]) * stride[a]
+                position[a] = 0
+                a -= 1
+            if a < 0:
+                break
+        if missing == 0:
+            continue
+        for a in range(k):
+            v = p.scopes[begin + a]
+            closed, left = 0, 0
+            for j in range(begins[a], begins[a + 1]):
+                if supported[j] == 0:
+                    open_states[p.state_at[v] + codes[j]] = 0
+                    closed += 1
+                else:
+                    left += 1
+            if left == 0:
+                return IMPOSSIBLE
+            if closed > 0:
+                for u in range(p.user_at[v], p.user_at[v + 1]):
+                    g = p.users[u]
+                    if g != f and waiting[g] == 0 and keep[g] != 0 and p.has_zero[g] != 0:
+                        stack[depth] = g
+                        waiting[g] = 1
+                        depth += 1
+    return DONE
+
+
+@njit
+def _root_of(link, v):
+    while link[v] != v:
+        link[v] = link[link[v]]
+        v = link[v]
+    return v
+
+
+@njit
+def reduce(p, keep, open_states, virtual, wanted, only_wanted):
+    """Number what is still open: variables with several states left, and the tables between them.
+
+    With `only_wanted`, parts that hold nothing wanted go too, unless a zero in them could still make the
+    evidence impossible.
+    """
+    n, n_factors = p.cards.size, p.heads.size
+    left = np.zeros(n, np.int64)
+    for v in range(n):
+        for s in range(p.state_at[v], p.state_at[v + 1]):
+            left[v] += open_states[s]
+    active = np.zeros(n, np.uint8)
+    for v in range(n):
+        if left[v] > 1 and (wanted[v] != 0 or p.user_at[v] == p.user_at[v + 1]):
+            active[v] = 1
+    for i in range(virtual.size):
+        if left[virtual[i]] > 1:
+            active[virtual[i]] = 1
+    link = np.arange(n)
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        first = -1
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if left[v] > 1:
+                active[v] = 1
+                if first < 0:
+                    first = _root_of(link, v)
+                else:
+                    other = _root_of(link, v)
+                    if other != first:
+                        link[other] = first
+    if only_wanted:
+        matters = np.zeros(n, np.uint8)
+        for v in range(n):
+            if wanted[v] != 0:
+                matters[_root_of(link, v)] = 1
+        for f in range(n_factors):
+            if keep[f] != 0 and p.has_zero[f] != 0:
+                for i in range(p.scope_at[f], p.scope_at[f + 1]):
+                    if left[p.scopes[i]] > 1:
+                        matters[_root_of(link, p.scopes[i])] = 1
+                        break
+        for v in range(n):
+            if active[v] != 0 and matters[_root_of(link, v)] == 0:
+                active[v] = 0
+
+    number = np.full(n, -1, np.int64)
+    m, n_states = 0, 0
+    for v in range(n):
+        if active[v] != 0:
+            number[v] = m
+            m += 1
+            n_states += left[v]
+    variables = np.empty(m, np.int32)
+    cards = np.empty(m, np.int64)
+    state_at = np.zeros(m + 1, np.int64)
+    states = np.empty(n_states, np.int32)
+    at = 0
+    for v in range(n):
+        if number[v] >= 0:
+            i = number[v]
+            variables[i] = v
+            cards[i] = left[v]
+            for s in range(p.cards[v]):
+                if open_states[p.state_at[v] + s] != 0:
+                    states[at] = s
+                    at += 1
+            state_at[i + 1] = at
+
+    n_kept, n_scope, n_scalars = 0, 0, 0
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        k, dropped = 0, False
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if number[v] >= 0:
+                k += 1
+            elif left[v] > 1:
+                dropped = True
+        if dropped:
+            continue
+        if k > 0:
+            n_kept += 1
+            n_scope += k
+        else:
+            n_scalars += 1
+    n_virtual = 0
+    for i in range(virtual.size):
+        if number[virtual[i]] >= 0:
+            n_virtual += 1
+    factors = np.empty(n_kept + n_virtual, np.int32)
+    scope_at = np.zeros(n_kept + n_virtual + 1, np.int64)
+    scopes = np.empty(n_scope + n_virtual, np.int32)
+    table_at = np.zeros(n_kept + n_virtual + 1, np.int64)
+    scalars = np.empty(n_scalars, np.int32)
+    g, at, h = 0, 0, 0
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        k, dropped, size = 0, False, 1
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if number[v] >= 0:
+                scopes[at + k] = number[v]
+                size *= left[v]
+                k += 1
+            elif left[v] > 1:
+                dropped = True
+        if dropped:
+            continue
+        if k > 0:
+            factors[g] = f
+            at += k
+            scope_at[g + 1] = at
+            table_at[g + 1] = table_at[g] + size
+            g += 1
+        else:
+            scalars[h] = f
+            h += 1
+    for i in range(virtual.size):
+        if number[virtual[i]] >= 0:
+            factors[g] = n_factors + i
+            scopes[at] = number[virtual[i]]
+            at += 1
+            scope_at[g + 1] = at
+            table_at[g + 1] = table_at[g] + left[virtual[i]]
+            g += 1
+    return variables, cards, state_at, states, factors, scope_at, scopes, table_at, scalars
+
+
+@njit
+def fixed_codes(p, open_states):
+    """For each variable the one state left, else -1."""
+    codes = np.full(p.cards.size, -1, np.int32)
+    for v in range(p.cards.size):
+        found, count = -1, 0
+        for s in range(p.cards[v]):
+            if open_states[p.state_at[v] + s] != 0:
+                found = s
+                count += 1
+        if count == 1:
+            codes[v] = found
+    return codes
+
+
+@njit
+def _gather_table(p, r, number, codes, virtual_at, n_values, g, source):
+    f = r.factors[g]
+    at = r.table_at[g]
+    if f >= p.heads.size:
+        i = r.scopes[r.scope_at[g]]
+        start = n_values + virtual_at[f - p.heads.size]
+        for s in range(r.state_at[i], r.state_at[i + 1]):
+            source[at] = start + r.states[s]
+            at += 1
+        return
+    base, step, size = p.table_at[f], 1, 1
+    source[at] = 0
+    for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis runs fastest
+        v = p.scopes[a]
+        i = number[v]
+        if i < 0:
+            base += codes[v] * step
+        else:
+            begin = r.state_at[i]
+            for s in range(r.cards[i] - 1, -1, -1):  # the block of state 0 is what the others are made from
+                shift = r.states[begin + s] * step
+                for j in range(size):
+                    source[at + s * size + j] = source[at + j] + shift
+            size *= r.cards[i]
+        step *= p.cards[v]
+    for j in range(size):
+        source[at + j] += base
+
+
+@njit
+def numbers(p, r):
+    """The number of each variable of the program among the reduced ones, -1 if it is not there."""
+    number = np.full(p.cards.size, -1, np.int64)
+    for i in range(r.variables.size):
+        number[r.variables[i]] = i
+    return number
+
+
+@njit
+def gather(p, r, codes, virtual_at, n_values, source):
+    """Where in the program's values (virtual evidence behind them) each entry of the reduced tables stands."""
+    number = numbers(p, r)
+    for g in range(r.factors.size):
+        _gather_table(p, r, number, codes, virtual_at, n_values, g, source)
+
+
+@njit
+def gather_scalars(p, r, codes, source):
+    """Where in the program's values each factor stands of which one number is left."""
+    for h in range(r.scalars.size):
+        f = r.scalars[h]
+        base, step = p.table_at[f], 1
+        for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):
+            base += codes[p.scopes[a]] * step
+            step *= p.cards[p.scopes[a]]
+        source[h] = base
+
+
+@njit
+def neighbours(n, scope_at, scopes, together):
+    """The graph in which the variables of a scope, and those of `together`, are linked: sorted rows, flat."""
+    degree = np.zeros(n + 1, np.int64)
+    for f in range(scope_at.size - 1):
+        k = scope_at[f + 1] - scope_at[f]
+        for i in range(scope_at[f], scope_at[f + 1]):
+            degree[scopes[i] + 1] += k - 1
+    for i in range(together.size):
+        degree[together[i] + 1] += together.size - 1
+    for v in range(n):
+        degree[v + 1] += degree[v]
+    raw = np.empty(degree[n], np.int32)
+    fill = degree[:n].copy()
+    for f in range(scope_at.size - 1):
+        for i in range(scope_at[f], scope_at[f + 1]):
+            for j in range(scope_at[f], scope_at[f + 1]):
+                if i != j:
+                    raw[fill[scopes[i]]] = scopes[j]
+                    fill[scopes[i]] += 1
+    for i in range(together.size):
+        for j in range(together.size):
+            if i != j:
+                raw[fill[together[i]]] = together[j]
+                fill[together[i]] += 1
+    at = np.zeros(n + 1, np.int64)
+    w = 0
+    for v in range(n):
+        row = np.sort(raw[degree[v] : degree[v + 1]])
+        last = -1
+        for i in range(row.size):
+            if row[i] != last:
+                last = row[i]
+                raw[w] = last  # never past what has been read
+                w += 1
+        at[v + 1] = w
+    return at, raw[:w].copy()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# From a triangulation to a tree that is ready to run
+# ---------------------------------------------------------------------------------------------------------
+
+
+@njit
+def reroot(clique_at, cliques, kept, parent, targets):
+    """Hang the tree from the smallest clique that holds all targets; `kept` counts what a clique sums out.
+
+    Returns the same four arrays, children still before parents, and the new root (the last clique).
+    """
+    count = parent.size
+    best, best_size = -1, -1
+    n = 0
+    for i in range(cliques.size):
+        n = max(n, cliques[i] + 1)
+    is_target = np.zeros(n, np.uint8)
+    for i in range(targets.size):
+        is_target[targets[i]] = 1
+    for c in range(count):
+        found = 0
+        for i in range(clique_at[c], clique_at[c + 1]):
+            found += is_target[cliques[i]]
+        width = clique_at[c + 1] - clique_at[c]
+        if found == targets.size and (best < 0 or width < best_size):
+            best, best_size = c, width
+    on_path = np.zeros(count, np.uint8)
+    length, c = 0, best
+    while c >= 0:
+        on_path[c] = 1
+        length += 1
+        c = parent[c]
+    path = np.empty(length, np.int64)
+    c = best
+    for i in range(length):
+        path[i] = c
+        c = parent[c]
+    before_on_path = np.full(count, -1, np.int64)
+    for i in range(1, length):
+        before_on_path[path[i]] = path[i - 1]
+    order = np.empty(count, np.int64)
+    place = np.empty(count, np.int64)
+    w = 0
+    for c in range(count):
+        if on_path[c] == 0:
+            order[w] = c
+            w += 1
+    for i in range(length - 1, -1, -1):
+        order[w] = path[i]
+        w += 1
+    for i in range(count):
+        place[order[i]] = i
+    new_at = np.zeros(count + 1, np.int64)
+    new_cliques = np.empty(cliques.size, np.int32)
+    new_kept = np.empty(count, np.int32)
+    new_parent = np.empty(count, np.int32)
+    mark = np.zeros(n, np.uint8)
+    w = 0
+    for i in range(count):
+        c = order[i]
+        begin, end = clique_at[c], clique_at[c + 1]
+        if on_path[c] == 0:
+            for j in range(begin, end):
+                new_cliques[w] = cliques[j]
+                w += 1
+            new_kept[i] = kept[c]
+            new_parent[i] = place[parent[c]] if parent[c] >= 0 else -1
+        else:
+            # what the edge towards the new root carries is what the clique before it on the path sent
+            before = before_on_path[c]
+            if before >= 0:
+                for j in range(clique_at[before] + kept[before], clique_at[before + 1]):
+                    mark[cliques[j]] = 1
+            for j in range(begin, end):
+                if mark[cliques[j]] == 0:
+                    new_cliques[w] = cliques[j]
+                    w += 1
+            new_kept[i] = w - new_at[i]
+            for j in range(begin, end):
+                if mark[cliques[j]] == 1:
+                    new_cliques[w] = cliques[j]
+                    w += 1
+            if before >= 0:
+                for j in range(clique_at[before] + kept[before], clique_at[before + 1]):
+                    mark[cliques[j]] = 0
+                new_parent[i] = place[before]
+            else:
+                new_parent[i] = -1
+        new_at[i + 1] = w
+    return new_at, new_cliques, new_kept, new_parent
+
+
+@njit
+def _walk(cards, stride, first, last, index, at):
+    """Write the sum of code times stride for every state of the axes first .. last-1, the last axis fastest."""
+    index[at] = 0
+    size = 1
+    for a in range(last - 1, first - 1, -1):
+        for s in range(1, cards[a]):
+            shift = s * stride[a]
+            for j in range(size):
+                index[at + s * size + j] = index[at + j] + shift
+        size *= cards[a]
+    return size
+
+
+@njit
+def _kind(index, at, size):
+    constant, contiguous = True, True
+    for j in range(size):
+        if index[at + j] != 0:
+            constant = False
+        if index[at + j] != j:
+            contiguous = False
+    if constant:
+        return 0
+    return 1 if contiguous else 2
+
+
+@njit
+def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, result_scopes):
+    """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
+
+    With targets the last clique is a root that keeps them, in this order, as if it sent them on.
+    """
+    m, n_cliques, n_factors = r.cards.size, parent.size, r.factors.size
+    n_items = n_factors + n_cliques
+    axes = cliques.copy()
+    sends = np.empty(n_cliques, np.int64)
+    for c in range(n_cliques):
+        sends[c] = clique_at[c + 1] - clique_at[c] - kept[c]
+    rank = np.zeros(m, np.int64)
+    if targets.size > 0:
+        c = n_cliques - 1
+        for i in range(targets.size):
+            rank[targets[i]] = 1
+        w = clique_at[c]
+        for i in range(clique_at[c], clique_at[c + 1]):
+            if rank[cliques[i]] == 0:
+                axes[w] = cliques[i]
+                w += 1
+        for i in range(targets.size):
+            axes[w + i] = targets[i]
+        sends[c] = targets.size
+
+    # The clique that sums a variable out, and the place of each variable in the order of summing out.
+    clique_of = np.full(m, -1, np.int64)
+    place = 0
+    for c in range(n_cliques):
+        for i in range(clique_at[c], clique_at[c + 1] - (sends[c] if parent[c] >= 0 else 0)):
+            clique_of[axes[i]] = c
+            rank[axes[i]] = place
+            place += 1
+
+    size = np.ones(n_cliques, np.int64)
+    sent = np.ones(n_cliques, np.int64)
+    inner = np.ones(n_cliques, np.int64)
+    split = np.zeros(n_cliques, np.int64)
+    all_at = np.zeros(n_cliques + 1, np.int64)
+    item_at = np.zeros(n_items + 1, np.int64)
+    widest = 1
+    for g in range(n_factors):
+        item_at[g] = r.table_at[g]
+    at = r.table_at[n_factors]
+    for c in range(n_cliques):
+        widest = max(widest, clique_at[c + 1] - clique_at[c])
+        split[c] = clique_at[c + 1]
+        for i in range(clique_at[c + 1] - 1, clique_at[c] - 1, -1):
+            card = r.cards[axes[i]]
+            size[c] *= card
+            if i >= clique_at[c + 1] - sends[c]:
+                sent[c] *= card
+            if inner[c] < ROW:
+                inner[c] *= card
+                split[c] = i
+        all_at[c + 1] = all_at[c] + size[c]
+        item_at[n_factors + c] = at
+        at += sent[c]
+    item_at[n_items] = at
+
+    # Operands of each clique: its tables, then what its children send.
+    home = np.empty(n_items, np.int64)
+    operand_at = np.zeros(n_cliques + 1, np.int64)
+    for g in range(n_factors):
+        c = -1
+        low = m
+        for i in range(r.scope_at[g], r.scope_at[g + 1]):
+            if rank[r.scopes[i]] < low:
+                low = rank[r.scopes[i]]
+                c = clique_of[r.scopes[i]]
+        home[g] = c
+        operand_at[c + 1] += 1
+    for c in range(n_cliques):
+        home[n_factors + c] = parent[c]
+        if parent[c] >= 0:
+            operand_at[parent[c] + 1] += 1
+    for c in range(n_cliques):
+        operand_at[c + 1] += operand_at[c]
+    operand = np.empty(operand_at[n_cliques], np.int64)
+    fill = operand_at[:n_cliques].copy()
+    for item in range(n_items):
+        if home[item] >= 0:
+            operand[fill[home[item]]] = item
+            fill[home[item]] += 1
+
+    # Results: a single variable is read where that is cheapest, a scope where its table lives.
+    n_results = result_scope_at.size - 1
+    result_at = np.zeros(n_results + 1, np.int64)
+    source = np.full(n_results, -1, np.int64)
+    through = np.zeros(n_results, np.uint8)
+    cheapest = np.full(m, -1, np.int64)
+    cost = np.zeros(m, np.int64)
+    by_message = np.zeros(m, np.uint8)
+    for c in range(n_cliques):
+        for i in range(clique_at[c], clique_at[c + 1]):
+            v = axes[i]
+            if cheapest[v] < 0 or size[c] < cost[v]:
+                cheapest[v], cost[v], by_message[v] = c, size[c], 0
+            if parent[c] >= 0 and i >= clique_at[c + 1] - sends[c] and sent[c] <= cost[v]:
+                cheapest[v], cost[v], by_message[v] = c, sent[c], 1
+    wanted_at = np.zeros(n_cliques + 1, np.int64)
+    passing_at = np.zeros(n_cliques + 1, np.int64)
+    for q in range(n_results):
+        k = result_scope_at[q + 1] - result_scope_at[q]
+        entries, low, c = 1, m, -1
+        for i in range(result_scope_at[q], result_scope_at[q + 1]):
+            v = result_scopes[i]
+            entries *= r.cards[v]
+            if rank[v] < low:
+                low = rank[v]
+                c = clique_of[v]
+        if k == 1:
+            v = result_scopes[result_scope_at[q]]
+            c = cheapest[v]
+            through[q] = by_message[v]
+        source[q] = c
+        result_at[q + 1] = result_at[q] + entries
+        if through[q] == 1:
+            passing_at[c + 1] += 1
+        else:
+            wanted_at[c + 1] += 1
+    for c in range(n_cliques):
+        wanted_at[c + 1] += wanted_at[c]
+        passing_at[c + 1] += passing_at[c]
+    wanted = np.empty(wanted_at[n_cliques], np.int64)
+    passing = np.empty(passing_at[n_cliques], np.int64)
+    fill = wanted_at[:n_cliques].copy()
+    fill_passing = passing_at[:n_cliques].copy()
+    for q in range(n_results):
+        c = source[q]
+        if through[q] == 1:
+            passing[fill_passing[c]] = q
+            fill_passing[c] += 1
+        else:
+            wanted[fill[c]] = q
+            fill[c] += 1
+
+    # How each operand and each result moves along the rows of its clique.
+    n_index = 0
+    for c in range(n_cliques):
+        uses = operand_at[c + 1] - operand_at[c] + wanted_at[c + 1] - wanted_at[c]
+        n_index += uses * (size[c] // inner[c] + inner[c]) + (passing_at[c + 1] - passing_at[c]) * sent[c]
+    index = np.empty(n_index, np.int32)
+    kind = np.zeros(operand.size, np.int64)
+    outer_at = np.zeros(operand.size, np.int64)
+    inner_at = np.zeros(operand.size, np.int64)
+    wanted_kind = np.zeros(wanted.size, np.int64)
+    wanted_outer = np.zeros(wanted.size, np.int64)
+    wanted_inner = np.zeros(wanted.size, np.int64)
+    passing_index = np.zeros(passing.size, np.int64)
+    stride = np.zeros(widest, np.int64)
+    card = np.zeros(widest, np.int64)
+    axis_of = np.full(m, -1, np.int64)
+    at = 0
+    for c in range(n_cliques):
+        begin, end = clique_at[c], clique_at[c + 1]
+        for i in range(begin, end):
+            axis_of[axes[i]] = i - begin
+            card[i - begin] = r.cards[axes[i]]
+        cut = split[c] - begin
+        for o in range(operand_at[c], operand_at[c + 1]):
+            item = operand[o]
+            stride[: end - begin] = 0
+            step = 1
+            if item < n_factors:
+                for i in range(r.scope_at[item + 1] - 1, r.scope_at[item] - 1, -1):
+                    stride[axis_of[r.scopes[i]]] = step
+                    step *= r.cards[r.scopes[i]]
+            else:
+                child = item - n_factors
+                for i in range(clique_at[child + 1] - 1, clique_at[child + 1] - sends[child] - 1, -1):
+                    stride[axis_of[axes[i]]] = step
+                    step *= r.cards[axes[i]]
+            outer_at[o] = at
+            at += _walk(card, stride, 0, cut, index, at)
+            inner_at[o] = at
+            length = _walk(card, stride, cut, end - begin, index, at)
+            kind[o] = _kind(index, at, length)
+            if kind[o] == 2:
+                at += length
+        for w in range(wanted_at[c], wanted_at[c + 1]):
+            q = wanted[w]
+            stride[: end - begin] = 0
+            step = 1
+            for i in range(result_scope_at[q + 1] - 1, result_scope_at[q] - 1, -1):
+                stride[axis_of[result_scopes[i]]] = step
+                step *= r.cards[result_scopes[i]]
+            wanted_outer[w] = at
+            at += _walk(card, stride, 0, cut, index, at)
+            wanted_inner[w] = at
+            length = _walk(card, stride, cut, end - begin, index, at)
+            wanted_kind[w] = _kind(index, at, length)
+            if wanted_kind[w] == 2:
+                at += length
+        for w in range(passing_at[c], passing_at[c + 1]):
+            stride[: end - begin] = 0
+            stride[axis_of[result_scopes[result_scope_at[passing[w]]]]] = 1
+            passing_index[w] = at
+            at += _walk(card, stride, end - begin - sends[c], end - begin, index, at)
+    parents = np.empty(n_cliques, np.int64)
+    for c in range(n_cliques):
+        parents[c] = parent[c]
+    return (
+        axes,
+        parents,
+        size,
+        sent,
+        inner,
+        all_at,
+        item_at,
+        operand_at,
+        operand,
+        kind,
+        outer_at,
+        inner_at,
+        result_at,
+        wanted_at,
+        wanted,
+        wanted_kind,
+        wanted_outer,
+        wanted_inner,
+        passing_at,
+        passing,
+        passing_index,
+        index[:at].copy(),
+        clique_of,
+    )
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The run in doubles
+# ---------------------------------------------------------------------------------------------------------
+
+
+@njit
+def _bound(t, c, low):
+    """A lower bound on log2 of the smallest non-zero product in clique c."""
+    total = 0
+    for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        total += low[t.operand[o]]
+    return total
+
+
+@njit
+def _multiply_row(t, c, row, pool, out, at):
+    """Write the product of all operands of clique c along one row to out[at:]."""
+    n = t.inner[c]
+    first, last = t.operand_at[c], t.operand_at[c + 1]
+    if first == last:
+        for j in range(n):
+            out[at + j] = 1.0
+        return
+    for o in range(first, last):
+        base = t.item_at[t.operand[o]] + t.index[t.outer_at[o] + row]
+        kind = t.kind[o]
+        if kind == 0:
+            x = pool[base]
+            if o == first:
+                for j in range(n):
+                    out[at + j] = x
+            else:
+                for j in range(n):
+                    out[at + j] *= x
+        elif kind == 1:
+            if o == first:
+                for j in range(n):
+                    out[at + j] = pool[base + j]
+            else:
+                for j in range(n):
+                    out[at + j] *= pool[base + j]
+        else:
+            ix = t.inner_at[o]
+            if o == first:
+                for j in range(n):
+                    out[at + j] = pool[base + t.index[ix + j]]
+            else:
+                for j in range(n):
+                    out[at + j] *= pool[base + t.index[ix + j]]
+
+
+@njit
+def inward(t, pool, kept, keep, low, exponent, stop):
+    """Send every message towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
+
+    `keep` stores the products in `kept` for the way back. Each message is scaled by a power of two so that
+    its largest entry lies in [0.5, 1); `exponent` has what was taken out.
+    """
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    for c in range(n_cliques):
+        if stop[0] != 0:
+            return STOPPED
+        if _bound(t, c, low) < SAFE:
+            return NARROW
+        n, sent = t.inner[c], t.sent[c]
+        at = t.item_at[n_factors + c]
+        for s in range(sent):
+            pool[at + s] = 0.0
+        row_at = t.clique_at[c] if keep else 0
+        wrap = max(1, sent // n)
+        for row in range(t.size[c] // n):
+            if (row & 4095) == 4095 and stop[0] != 0:
+                return STOPPED
+            _multiply_row(t, c, row, pool, kept, row_at)
+            if sent >= n:
+                here = at + (row % wrap) * n
+                for j in range(n):
+                    pool[here + j] += kept[row_at + j]
+            elif sent == 1:
+                total = 0.0
+                for j in range(n):
+                    total += kept[row_at + j]
+                pool[at] += total
+            else:
+                for k in range(0, n, sent):
+                    for s in range(sent):
+                        pool[at + s] += kept[row_at + k + s]
+            if keep:
+                row_at += n
+        top, least = 0.0, np.inf
+        for s in range(sent):
+            x = pool[at + s]
+            if x > top:
+                top = x
+            if x > 0.0 and x < least:
+                least = x
+        if top == 0.0:
+            return IMPOSSIBLE
+        e = math.frexp(top)[1]
+        scale = math.ldexp(1.0, -e)
+        for s in range(sent):
+            pool[at + s] *= scale
+        exponent[c] = e
+        low[n_factors + c] = math.frexp(least)[1] - 1 - e
+    return DONE
+
+
+@njit
+def outward(t, pool, kept, down, results, low, ratio, belief, stop):
+    """Send every message away from the roots and read the results, in one sweep over the kept products.
+
+    `down` has the beliefs over what each clique sends, laid out as the messages; a clique is corrected by the
+    ratio of new to old, in which 0 / 0 is 0.
+    """
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    first_message = t.item_at[n_factors]
+    for i in range(results.size):
+        results[i] = 0.0
+    for i in range(down.size):
+        down[i] = 0.0
+    for c in range(n_cliques - 1, -1, -1):
+        if stop[0] != 0:
+            return STOPPED
+        n, sent = t.inner[c], t.sent[c]
+        at = t.item_at[n_factors + c]
+        new = at - first_message
+        if t.parent[c] < 0:
+            for s in range(sent):
+                ratio[s] = 1.0
+        else:
+            top, least = 0.0, np.inf
+            for s in range(sent):
+                x = 0.0
+                if down[new + s] > 0.0:
+                    x = down[new + s] / pool[at + s]
+                    top = max(top, x)
+                    least = min(least, x)
+                ratio[s] = x
+            if top == 0.0:
+                return NARROW
+            e = math.frexp(top)[1]
+            if _bound(t, c, low) + math.frexp(least)[1] - 1 - e < SAFE:
+                return NARROW
+            scale = math.ldexp(1.0, -e)
+            for s in range(sent):
+                ratio[s] *= scale
+        for w in range(t.passing_at[c], t.passing_at[c + 1]):
+            ix, to = t.passing_index[w], t.result_at[t.passing[w]]
+            for s in range(sent):
+                results[to + t.index[ix + s]] += down[new + s]
+        wanted = t.wanted_at[c + 1] > t.wanted_at[c]
+        if not wanted and t.operand[max(0, t.operand_at[c + 1] - 1)] < n_factors:
+            continue
+        if t.operand_at[c] == t.operand_at[c + 1] and not wanted:
+            continue
+        wrap = max(1, sent // n)
+        row_at = t.clique_at[c]
+        for row in range(t.size[c] // n):
+            if (row & 4095) == 4095 and stop[0] != 0:
+                return STOPPED
+            if sent >= n:
+                here = (row % wrap) * n
+                for j in range(n):
+                    belief[j] = kept[row_at + j] * ratio[here + j]
+            else:
+                for k in range(0, n, sent):
+                    for s in range(sent):
+                        belief[k + s] = kept[row_at + k + s] * ratio[s]
+            row_at += n
+            for o in range(t.operand_at[c], t.operand_at[c + 1]):
+                if t.operand[o] >= n_factors:
+                    to = t.item_at[t.operand[o]] - first_message + t.index[t.outer_at[o] + row]
+                    _add_row(t.index, t.kind[o], t.inner_at[o], belief, n, down, to)
+            for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+                to = t.result_at[t.wanted[w]] + t.index[t.wanted_outer[w] + row]
+                _add_row(t.index, t.wanted_kind[w], t.wanted_inner[w], belief, n, results, to)
+    return DONE
+
+
+@njit
+def _add_row(index, kind, ix, row, n, out, to):
+    if kind == 0:
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        j = 0
+        while j + 3 < n:  # four sums, so that one addition need not wait for the last
+            a += row[j]
+            b += row[j + 1]
+            c += row[j + 2]
+            d += row[j + 3]
+            j += 4
+        while j < n:
+            a += row[j]
+            j += 1
+        out[to] += (a + b) + (c + d)
+    elif kind == 1:
+        for j in range(n):
+            out[to + j] += row[j]
+    else:
+        for j in range(n):
+            out[to + index[ix + j]] += row[j]
+
+
+@njit
+def normalise(result_at, results):
+    """Divide each result by its sum; 3 if one has none."""
+    for q in range(result_at.size - 1):
+        total = 0.0
+        for i in range(result_at[q], result_at[q + 1]):
+            total += results[i]
+        if not total > 0.0:
+            return IMPOSSIBLE
+        for i in range(result_at[q], result_at[q + 1]):
+            results[i] /= total
+    return DONE
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The run in wide numbers: products far below 1e-308, maxima, derivatives
+# ---------------------------------------------------------------------------------------------------------
+
+
+@njit
+def wide_product(mantissas, exponents):
+    """Multiply wide numbers into one."""
+    m, e = 1.0, 0
+    for i in range(mantissas.size):
+        m, more = math.frexp(m * mantissas[i])
+        e += more + exponents[i]
+        if m == 0.0:
+            return 0.0, 0
+    return m, e
+
+
+@njit
+def _accumulate(pm, pe, i, m, e, largest):
+    """Add a normalised wide number to entry i, or keep the larger of the two."""
+    if m == 0.0:
+        return
+    if pm[i] == 0.0:
+        pm[i], pe[i] = m, e
+        return
+    d = e - pe[i]
+    if largest:
+        if d > 0 or (d == 0 and m > pm[i]):
+            pm[i], pe[i] = m, e
+    elif d <= 0:
+        if d > -1070:
+            total, more = math.frexp(pm[i] + math.ldexp(m, int(d)))
+            pm[i] = total
+            pe[i] += more
+    elif d < 1070:
+        total, more = math.frexp(m + math.ldexp(pm[i], int(-d)))
+        pm[i] = total
+        pe[i] = e + more
+    else:
+        pm[i], pe[i] = m, e
+
+
+@njit
+def _entry_index(t, o, row, j):
+    kind = t.kind[o]
+    at = t.item_at[t.operand[o]] + t.index[t.outer_at[o] + row]
+    if kind == 0:
+        return at
+    if kind == 1:
+        return at + j
+    return at + t.index[t.inner_at[o] + j]
+
+
+@njit
+def inward_wide(t, pm, pe, largest, stop):
+    """As `inward`, in wide numbers; cliques marked `largest` take maxima, not sums. Nothing needs scaling."""
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    for c in range(n_cliques):
+        n, sent = t.inner[c], t.sent[c]
+        at = t.item_at[n_factors + c]
+        for s in range(sent):
+            pm[at + s] = 0.0
+            pe[at + s] = 0
+        for row in range(t.size[c] // n):
+            if (row & 255) == 0 and stop[0] != 0:
+                return STOPPED
+            for j in range(n):
+                m, e = 1.0, 0
+                for o in range(t.operand_at[c], t.operand_at[c + 1]):
+                    i = _entry_index(t, o, row, j)
+                    m *= pm[i]
+                    e += pe[i]
+                    if m == 0.0:
+                        break
+                    if m < 1e-200:
+                        m, more = math.frexp(m)
+                        e += more
+                if m > 0.0:
+                    m, more = math.frexp(m)
+                    _accumulate(pm, pe, at + (row * n + j) % sent, m, e + more, largest[c] != 0)
+        top = 0.0
+        for s in range(sent):
+            top = max(top, pm[at + s])
+        if top == 0.0:
+            return IMPOSSIBLE
+    return DONE
+
+
+@njit
+def outward_wide(t, pm, pe, gm, ge, rm, re, bm, be, largest, stop):
+    """For every operand of every clique, the sum (or maximum) of the product of all the others: no division.
+
+    gm, ge are laid out as the items: for a table the derivative of the total by each of its entries, for a
+    message what the parent sends back. rm, re are the results. If bm has room, it gets the cliques' beliefs.
+    Below cliques marked `largest`, those that sum are left alone.
+    """
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    for i in range(gm.size):
+        gm[i] = 0.0
+        ge[i] = 0
+    for i in range(rm.size):
+        rm[i] = 0.0
+        re[i] = 0
+    most = 1
+    for c in range(n_cliques):
+        most = max(most, t.operand_at[c + 1] - t.operand_at[c])
+    before_m = np.empty(most)
+    before_e = np.empty(most, np.int64)
+    keep = bm.size > 0
+    maximising = False
+    for c in range(n_cliques):
+        maximising = maximising or largest[c] != 0
+    for c in range(n_cliques - 1, -1, -1):
+        if maximising and largest[c] == 0:
+            continue
+        n, sent = t.inner[c], t.sent[c]
+        at = t.item_at[n_factors + c]
+        first, last = t.operand_at[c], t.operand_at[c + 1]
+        if t.parent[c] >= 0:
+            for w in range(t.passing_at[c], t.passing_at[c + 1]):
+                ix, to = t.passing_index[w], t.result_at[t.passing[w]]
+                for s in range(sent):
+                    m, more = math.frexp(gm[at + s] * pm[at + s])
+                    _accumulate(rm, re, to + t.index[ix + s], m, ge[at + s] + pe[at + s] + more, maximising)
+        for row in range(t.size[c] // n):
+            if (row & 255) == 0 and stop[0] != 0:
+                return STOPPED
+            for j in range(n):
+                m, e = 1.0, 0
+                if t.parent[c] >= 0:
+                    s = (row * n + j) % sent
+                    m, e = gm[at + s], ge[at + s]
+                for o in range(first, last):
+                    before_m[o - first] = m
+                    before_e[o - first] = e
+                    i = _entry_index(t, o, row, j)
+                    m, more = math.frexp(m * pm[i])
+                    e += more + pe[i]
+                if keep:
+                    bm[t.clique_at[c] + row * n + j] = m
+                    be[t.clique_at[c] + row * n + j] = e
+                if m > 0.0:
+                    for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+                        to = t.result_at[t.wanted[w]] + t.index[t.wanted_outer[w] + row]
+                        if t.wanted_kind[w] == 1:
+                            to += j
+                        elif t.wanted_kind[w] == 2:
+                            to += t.index[t.wanted_inner[w] + j]
+                        _accumulate(rm, re, to, m, e, maximising)
+                m, e = 1.0, 0
+                for o in range(last - 1, first - 1, -1):
+                    i = _entry_index(t, o, row, j)
+                    both, more = math.frexp(m * before_m[o - first])
+                    _accumulate(gm, ge, i, both, e + before_e[o - first] + more, maximising)
+                    m, more = math.frexp(m * pm[i])
+                    e += more + pe[i]
+                    if m == 0.0:
+                        break
+    return DONE
+
+
+@njit
+def _clique_entry(t, c, entry, pm, pe):
+    row, j = entry // t.inner[c], entry % t.inner[c]
+    m, e = 1.0, 0
+    for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        i = _entry_index(t, o, row, j)
+        m, more = math.frexp(m * pm[i])
+        e += more + pe[i]
+    return m, e
+
+
+@njit
+def _sent_entry(t, c, states):
+    """Which entry of the message of clique c these states select."""
+    s, step, i = 0, 1, t.axis_at[c + 1] - 1
+    while step < t.sent[c]:
+        v = t.axes[i]
+        s += states[v] * step
+        step *= t.cards[v]
+        i -= 1
+    return s
+
+
+@njit
+def _set_states(t, c, entry, states):
+    for i in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
+        v = t.axes[i]
+        states[v] = entry % t.cards[v]
+        entry //= t.cards[v]
+
+
+@njit
+def trace_back(t, pm, pe, cliques, states, near):
+    """Read the best states off the messages of a max pass, parents first; returns how many ties it met.
+
+    Entries within a factor 1 - near of the best count as tied: they differ by rounding only.
+    """
+    ties = 0
+    for i in range(cliques.size):
+        c = cliques[i]
+        sent = t.sent[c]
+        s = _sent_entry(t, c, states) if t.parent[c] >= 0 else 0
+        if t.parent[c] < 0:
+            sent = 1
+        best, best_m, best_e = -1, 0.0, 0
+        tied = 0
+        for entry in range(s, t.size[c], sent):
+            m, e = _clique_entry(t, c, entry, pm, pe)
+            if m == 0.0:
+                continue
+            if best < 0:
+                best, best_m, best_e = entry, m, e
+                continue
+            d = e - best_e
+            share = math.ldexp(m, int(max(-1070, min(d, 1000)))) / best_m
+            if share > 1.0 + near:
+                best, best_m, best_e = entry, m, e
+                tied = 0
+            elif share >= 1.0 - near:
+                tied += 1
+        ties += tied
+        _set_states(t, c, best, states)
+    return ties
+
+
+@njit
+def score(t, pm, pe, largest, states):
+    """The product of all operands of the maximising cliques at these states, as a wide number."""
+    total_m, total_e = 1.0, 0
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    for c in range(n_cliques):
+        if largest[c] == 0:
+            if t.parent[c] < 0:  # a part without maximisation: a constant
+                at = t.item_at[n_factors + c]
+                total_m, more = math.frexp(total_m * pm[at])
+                total_e += more + pe[at]
+            continue
+        entry, step = 0, 1
+        for i in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
+            entry += states[t.axes[i]] * step
+            step *= t.cards[t.axes[i]]
+        row, j = entry // t.inner[c], entry % t.inner[c]
+        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+            item = t.operand[o]
+            if item < n_factors or largest[item - n_factors] == 0:
+                i = _entry_index(t, o, row, j)
+                total_m, more = math.frexp(total_m * pm[i])
+                total_e += more + pe[i]
+    return total_m, total_e
+
+
+@njit
+def first_of_ties(t, alive, largest, order, states, stop):
+    """Among all joint states whose entries are alive in every clique, the first one in the given order.
+
+    `alive` marks the entries of each clique that belong to some best assignment (max-marginals at the
+    maximum), so each of them extends to a whole one; fixing a variable closes entries, and what that closes
+    in a message closes entries of the neighbours.
+    """
+    n_cliques, m = t.parent.size, t.cards.size
+    n_children = np.zeros(n_cliques + 1, np.int64)
+    for c in range(n_cliques):
+        if t.parent[c] >= 0 and largest[c] != 0:
+            n_children[t.parent[c] + 1] += 1
+    for c in range(n_cliques):
+        n_children[c + 1] += n_children[c]
+    children = np.empty(n_children[n_cliques], np.int64)
+    fill = n_children[:n_cliques].copy()
+    for c in range(n_cliques):
+        if t.parent[c] >= 0 and largest[c] != 0:
+            children[fill[t.parent[c]]] = c
+            fill[t.parent[c]] += 1
+    most = 1
+    for c in range(n_cliques):
+        most = max(most, t.sent[c])
+    seen = np.zeros(most, np.uint8)
+    stack = np.empty(2 * n_cliques + 2, np.int64)
+    waiting = np.zeros(n_cliques, np.uint8)
+    is_open = np.zeros(64, np.uint8)
+    local = np.zeros(m, np.int64)
+    for step in range(order.size):
+        if stop[0] != 0:
+            return STOPPED
+        v = order[step]
+        home = t.clique_of[v]
+        stride = 1
+        for i in range(t.axis_at[home + 1] - 1, t.axis_at[home] - 1, -1):
+            if t.axes[i] == v:
+                break
+            stride *= t.cards[t.axes[i]]
+        card = t.cards[v]
+        if is_open.size < card:
+            is_open = np.zeros(card, np.uint8)
+        for s in range(card):
+            is_open[s] = 0
+        base = t.clique_at[home]
+        for entry in range(t.size[home]):
+            if alive[base + entry] != 0:
+                is_open[(entry // stride) % card] = 1
+        chosen, count = -1, 0
+        for s in range(card):
+            if is_open[s] != 0:
+                count += 1
+                if chosen < 0:
+                    chosen = s
+        states[v] = chosen
+        if count <= 1:
+            continue
+        for entry in range(t.size[home]):
+            if alive[base + entry] != 0 and (entry // stride) % card != chosen:
+                alive[base + entry] = 0
+        depth = 1
+        stack[0] = home
+        waiting[home] = 1
+        while depth > 0:
+            depth -= 1
+            c = stack[depth]
+            waiting[c] = 0
+            n_edges = n_children[c + 1] - n_children[c] + (1 if t.parent[c] >= 0 else 0)
+            for edge in range(n_edges):
+                if n_children[c] + edge < n_children[c + 1]:
+                    low = children[n_children[c] + edge]
+                    other = low
+                else:
+                    low, other = c, t.parent[c]
+                sent = t.sent[low]
+                for s in range(sent):
+                    seen[s] = 0
+                for entry in range(t.size[c]):
+                    if alive[t.clique_at[c] + entry] != 0:
+                        if c == low:
+                            seen[entry % sent] = 1
+                        else:
+                            _set_states(t, c, entry, local)
+                            seen[_sent_entry(t, low, local)] = 1
+                changed = False
+                for entry in range(t.size[other]):
+                    if alive[t.clique_at[other] + entry] != 0:
+                        if other == low:
+                            s = entry % sent
+                        else:
+                            _set_states(t, other, entry, local)
+                            s = _sent_entry(t, low, local)
+                        if seen[s] == 0:
+                            alive[t.clique_at[other] + entry] = 0
+                            changed = True
+                if changed and waiting[other] == 0:
+                    waiting[other] = 1
+                    stack[depth] = other
+                    depth += 1
+    return DONE
+
+
+@njit
+def draw(t, kept, uniforms, states, stop):
+    """Draw joint states from the kept products, roots first; states[i] is one draw."""
+    n_cliques = t.parent.size
+    for i in range(states.shape[0]):
+        if stop[0] != 0:
+            return STOPPED
+        mine = states[i]
+        for c in range(n_cliques - 1, -1, -1):
+            sent = t.sent[c]
+            s = 0
+            if t.parent[c] >= 0:
+                s = _sent_entry(t, c, mine)
+            at = t.clique_at[c]
+            total = 0.0
+            for entry in range(s, t.size[c], sent):
+                total += kept[at + entry]
+            left = uniforms[i, c] * total
+            chosen = -1
+            for entry in range(s, t.size[c], sent):
+                if kept[at + entry] > 0.0:
+                    chosen = entry
+                    left -= kept[at + entry]
+                    if left < 0.0:
+                        break
+            _set_states(t, c, chosen, mine)
+    return DONE
+
+
+@njit
+def forward(p, values, dropped, uniforms, states, stop):
+    """Draw the variables that pruning dropped, parents first: each from its table given what is drawn."""
+    for i in range(states.shape[0]):
+        if stop[0] != 0:
+            return STOPPED
+        for d in range(dropped.size - 1, -1, -1):
+            f = dropped[d]
+            end = p.scope_at[f + 1]
+            first_head = end - p.heads[f]
+            size, step, at = 1, 1, p.table_at[f]
+            for a in range(end - 1, p.scope_at[f] - 1, -1):
+                v = p.scopes[a]
+                if a >= first_head:
+                    size *= p.cards[v]
+                else:
+                    at += states[i, v] * step
+                step *= p.cards[v]
+            total = 0.0
+            for s in range(size):
+                total += values[at + s]
+            left = uniforms[i, d] * total
+            chosen = 0
+            for s in range(size):
+                if values[at + s] > 0.0:
+                    chosen = s
+                    left -= values[at + s]
+                    if left < 0.0:
+                        break
+            for a in range(end - 1, first_head - 1, -1):
+                v = p.scopes[a]
+                states[i, v] = chosen % p.cards[v]
+                chosen //= p.cards[v]
+    return DONE
+
+
+@njit
+def total_of(t, pool, exponent):
+    """The product of what all roots hold, as a wide number."""
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    m, e = 1.0, 0
+    for c in range(n_cliques):
+        e += exponent[c]
+        if t.parent[c] < 0:
+            total = 0.0
+            for s in range(t.sent[c]):
+                total += pool[t.item_at[n_factors + c] + s]
+            m, more = math.frexp(m * total)
+            e += more
+    return m, e
+
+
+@njit
+def run_rows(p, r, t, values, codes, observed, rows, weighted, weighted_rows, work, low, answers, tops, powers, status, stop):
+    """Run the inward pass for every row of a frame on one tree.
+
+    `observed` are variables that the tree was sliced by, with their codes in `rows`. `weighted` are reduced
+    factors that stand for variables observed in some rows only: a row sets them to one state, or to all ones
+    where `weighted_rows` has -1. The root's message goes to `answers` where that has room.
+    """
+    n_cliques = t.parent.size
+    n_factors = r.factors.size
+    number = numbers(p, r)
+    is_observed = np.zeros(p.cards.size, np.uint8)
+    for i in range(observed.size):
+        is_observed[observed[i]] = 1
+    source = np.empty(r.table_at[n_factors], np.int64)
+    pool = np.empty(t.item_at[n_factors + n_cliques])
+    exponent = np.zeros(n_cliques, np.int64)
+    no_virtual = np.zeros(r.factors.size + 1, np.int64)
+    scalar_at = np.empty(r.scalars.size, np.int64)
+    changes = np.zeros(n_factors, np.uint8)
+    for g in range(n_factors):
+        f = r.factors[g]
+        if f >= p.heads.size:
+            for i in range(r.table_at[g], r.table_at[g + 1]):
+                pool[i] = 1.0
+            continue
+        _gather_table(p, r, number, codes, no_virtual, 0, g, source)
+        for i in range(r.table_at[g], r.table_at[g + 1]):
+            pool[i] = values[source[i]]
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            if is_observed[p.scopes[i]] != 0:
+                changes[g] = 1
+    for row in range(rows.shape[0]):
+        if stop[0] != 0:
+            return STOPPED
+        for i in range(observed.size):
+            codes[observed[i]] = rows[row, i]
+        for g in range(n_factors):
+            if changes[g] != 0:
+                _gather_table(p, r, number, codes, no_virtual, 0, g, source)
+                for i in range(r.table_at[g], r.table_at[g + 1]):
+                    pool[i] = values[source[i]]
+        for w in range(weighted.size):
+            g = weighted[w]
+            v = r.scopes[r.scope_at[g]]
+            code = weighted_rows[row, w]
+            for s in range(r.cards[v]):
+                same = code < 0 or r.states[r.state_at[v] + s] == code
+                pool[r.table_at[g] + s] = 1.0 if same else 0.0
+        gather_scalars(p, r, codes, scalar_at)
+        m, e = 1.0, 0
+        for i in range(scalar_at.size):
+            m, more = math.frexp(m * values[scalar_at[i]])
+            e += more
+        if m == 0.0:
+            status[row] = IMPOSSIBLE
+            continue
+        status[row] = inward(t, pool, work, False, low, exponent, stop)
+        if status[row] != DONE:
+            continue
+        rest, more = total_of(t, pool, exponent)
+        tops[row], shift = math.frexp(m * rest)
+        powers[row] = e + more + shift
+        if answers.shape[1] > 0:
+            at = t.item_at[n_factors + n_cliques - 1]
+            total = 0.0
+            for s in range(answers.shape[1]):
+                total += pool[at + s]
+            for s in range(answers.shape[1]):
+                answers[row, s] = pool[at + s] / total
+    return DONE
+
+
+@njit
+def split_stages(clique_at, cliques, kept, parent, stage):
+    """Cut each clique that sums out variables of two stages in two, so that no clique mixes them.
+
+    Variables of stage 0 come first in what a clique keeps. Returns the tree anew.
+    """
+    count = parent.size
+    extra, more = 0, 0
+    first = np.zeros(count, np.int64)  # how many of stage 0 a mixed clique keeps
+    for c in range(count):
+        low = 0
+        for i in range(clique_at[c], clique_at[c] + kept[c]):
+            if stage[cliques[i]] == 0:
+                low += 1
+        if 0 < low < kept[c]:
+            first[c] = low
+            extra += 1
+            more += clique_at[c + 1] - clique_at[c] - low
+    new_at = np.zeros(count + extra + 1, np.int64)
+    new_cliques = np.empty(cliques.size + more, np.int32)
+    new_kept = np.empty(count + extra, np.int32)
+    new_parent = np.empty(count + extra, np.int32)
+    lower = np.empty(count, np.int64)  # where the first half of each clique went
+    w, i = 0, 0
+    for c in range(count):
+        lower[c] = i
+        begin, end = clique_at[c], clique_at[c + 1]
+        for wanted in range(2):
+            for j in range(begin, begin + kept[c]):
+                if (stage[cliques[j]] != 0) == (wanted == 1):
+                    new_cliques[w] = cliques[j]
+                    w += 1
+        for j in range(begin + kept[c], end):
+            new_cliques[w] = cliques[j]
+            w += 1
+        new_kept[i] = kept[c]
+        new_at[i + 1] = w
+        i += 1
+        if first[c] > 0:
+            new_kept[i - 1] = first[c]
+            for j in range(new_at[i - 1] + first[c], new_at[i]):
+                new_cliques[w] = new_cliques[j]
+                w += 1
+            new_kept[i] = kept[c] - first[c]
+            new_at[i + 1] = w
+            i += 1
+    for c in range(count):
+        above = lower[parent[c]] if parent[c] >= 0 else -1
+        if first[c] > 0:
+            new_parent[lower[c]] = lower[c] + 1
+            new_parent[lower[c] + 1] = above
+        else:
+            new_parent[lower[c]] = above
+    return new_at, new_cliques, new_kept, new_parent
+
+
+@njit
+def conditionals(t, pm, pe, kept, stop):
+    """What each clique holds, divided by what it sends, after a wide inward pass."""
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    for c in range(n_cliques):
+        if stop[0] != 0:
+            return STOPPED
+        at = t.item_at[n_factors + c]
+        for entry in range(t.size[c]):
+            m, e = _clique_entry(t, c, entry, pm, pe)
+            s = at + entry % t.sent[c]
+            x = 0.0
+            if m > 0.0:
+                x = math.ldexp(m / pm[s], int(max(-2000, min(2000, e - pe[s]))))
+            kept[t.clique_at[c] + entry] = x
+    return DONE

@@ -1,0 +1,273 @@
+"""Exact answers by message passing on a tree of cliques: doubles first, wide numbers where those would not do."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.inference.reduction import Case, lows, wide_multiply
+from pgm.inference.running import Impossible, Narrow, code, run
+from pgm.inference.trees import Tree
+
+Wide = tuple[float, int]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Inward:
+    """What one inward pass leaves behind."""
+
+    pool: np.ndarray  # the tables, then the messages
+    kept: np.ndarray  # the products of each clique, if they were kept
+    low: np.ndarray
+    exponent: np.ndarray
+    total: Wide
+
+
+def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
+    """Send all messages to the roots in doubles; `Narrow` when a product would leave their range."""
+    t = tree.arrays
+    if case.program.wide_exponents is not None:
+        raise Narrow
+    constant = case.constant()
+    pool = np.empty(int(t.item_at[-1]))
+    pool[: int(case.reduced.table_at[-1])] = case.tables()
+    low = np.zeros(t.item_at.size - 1, np.int64)
+    low[: case.reduced.factors.size] = lows(case)
+    exponent = np.zeros(t.parent.size, np.int64)
+    kept = np.empty(tree.entries if keep else tree.longest_row)
+    run("inward", t, pool, kept, keep, low, exponent, steps=tree.steps, clock=clock)
+    total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
+    return Inward(pool, kept, low, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
+
+
+def total(case: Case, tree: Tree, clock: Clock) -> Wide:
+    """The sum of the product of all factors over everything that is open."""
+    try:
+        return inward(case, tree, clock, keep=False).total
+    except Narrow:
+        pm, pe = _wide_pool(case, tree)
+        run("inward_wide", tree.arrays, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
+        return _wide_total(case, tree, pm, pe)
+
+
+def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
+    """The normalised results that the tree was laid out for, and the total."""
+    t = tree.arrays
+    results = np.empty(int(t.result_at[-1]))
+    try:
+        up = inward(case, tree, clock, keep=True)
+        first = int(t.item_at[case.reduced.factors.size])
+        down = np.empty(up.pool.size - first)
+        ratio, belief = np.empty(tree.largest_message), np.empty(tree.longest_row)
+        run(
+            "outward", t, up.pool, up.kept, down, results, up.low, ratio, belief, steps=tree.steps, clock=clock
+        )
+        whole = up.total
+    except Narrow:
+        rm, re, whole = _wide_results(case, tree, clock)
+        shifts = np.repeat(
+            np.maximum.reduceat(np.where(rm > 0, re, -(1 << 60)), t.result_at[:-1]) if rm.size else re,
+            np.diff(t.result_at),
+        )
+        results = np.ldexp(rm, np.clip(re - shifts, -2000, 0).astype(np.int32))
+    if code(4.0 * results.size).normalise(t.result_at, results) != 0:
+        raise Impossible
+    return results, whole
+
+
+def joint(case: Case, tree: Tree, clock: Clock, n_targets: int) -> tuple[np.ndarray, np.ndarray, Wide]:
+    """The unnormalised table that the last root keeps: mantissas and exponents, and what multiplies them.
+
+    The third is the product of everything outside that root's part of the graph.
+    """
+    t = tree.arrays
+    n_factors = case.reduced.factors.size
+    at = int(t.item_at[n_factors + t.parent.size - 1])
+    size = int(t.sent[-1])
+    try:
+        up = inward(case, tree, clock, keep=False)
+        mantissas = up.pool[at : at + size].copy()
+        exponents = np.zeros(size, np.int64)
+        whole = up.total
+    except Narrow:
+        pm, pe = _wide_pool(case, tree)
+        run("inward_wide", t, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
+        whole = _wide_total(case, tree, pm, pe)
+        mantissas, exponents = pm[at : at + size].copy(), pe[at : at + size].copy()
+    return mantissas, exponents, whole
+
+
+def counts(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
+    """As `marginals`, for results that are the scopes of all reduced tables, in their order."""
+    return marginals(case, tree, clock)
+
+
+def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
+    """The derivative of the log of the total by each entry of the reduced tables, also where it is zero."""
+    t = tree.arrays
+    pm, pe = _wide_pool(case, tree)
+    sums = _sums(tree)
+    run("inward_wide", t, pm, pe, sums, steps=8 * tree.steps, clock=clock)
+    gm, ge, _, _, _, _ = _outward_wide(tree, pm, pe, sums, clock, beliefs=False)
+    n_entries = int(case.reduced.table_at[-1])
+    n_factors = case.reduced.factors.size
+    roots = np.flatnonzero(t.parent < 0)
+    at = t.item_at[n_factors + roots]
+    # A part's derivative is divided by the total of its own part alone: the others cancel.
+    part_of = np.empty(t.parent.size, np.int64)
+    for c in range(t.parent.size - 1, -1, -1):
+        part_of[c] = c if t.parent[c] < 0 else part_of[t.parent[c]]
+    root_m, root_e = np.ones(t.parent.size), np.zeros(t.parent.size, np.int64)
+    root_m[roots], root_e[roots] = pm[at], pe[at]
+    home = np.empty(n_factors, np.int64)
+    owners = np.repeat(np.arange(t.parent.size), np.diff(t.operand_at))
+    tables = t.operand < n_factors
+    home[t.operand[tables]] = part_of[owners[tables]]
+    entry_part = np.repeat(home, np.diff(case.reduced.table_at))
+    own = case.reduced.factors < case.program.arrays.heads.size
+    scale = np.zeros(n_factors, np.int64)
+    scale[own] = case.program.arrays.exponent[case.reduced.factors[own]]
+    shift = ge[:n_entries] - root_e[entry_part] - np.repeat(scale, np.diff(case.reduced.table_at))
+    values = np.ldexp(gm[:n_entries] / root_m[entry_part], np.clip(shift, -3000, 3000).astype(np.int32))
+    return values, _wide_total(case, tree, pm, pe)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Best:
+    """The best states of the variables that were maximised, as reduced codes, and their value."""
+
+    states: np.ndarray
+    value: Wide
+
+
+def maximum(case: Case, tree: Tree, clock: Clock, order: np.ndarray) -> Best:
+    """The states with the largest value; of several, the first in the given order of variables."""
+    t, largest = tree.arrays, tree.maximising
+    pm, pe = _wide_pool(case, tree)
+    run("inward_wide", t, pm, pe, largest, steps=8 * tree.steps, clock=clock)
+    states = np.zeros(t.cards.size, np.int64)
+    downwards = np.flatnonzero(largest)[::-1].copy()
+    ties = code(8.0 * tree.steps).trace_back(t, pm, pe, downwards, states, _near(tree))
+    if ties:
+        states = _first_of_ties(tree, pm, pe, order, states, clock)
+    return Best(states, _value(case, tree, pm, pe, states))
+
+
+def _near(tree: Tree) -> float:
+    """Two values this close relative to each other differ by rounding: one part in 2**52 for each product."""
+    return 4e-16 * (8 + tree.arrays.operand.size)
+
+
+def _value(case: Case, tree: Tree, pm: np.ndarray, pe: np.ndarray, states: np.ndarray) -> Wide:
+    m, e = code(8.0 * tree.arrays.operand.size).score(tree.arrays, pm, pe, tree.maximising, states)
+    return wide_multiply(case.constant(), (float(m), int(e)))
+
+
+def _first_of_ties(
+    tree: Tree, pm: np.ndarray, pe: np.ndarray, order: np.ndarray, states: np.ndarray, clock: Clock
+) -> np.ndarray:
+    bm, be = max_beliefs(tree, pm, pe, clock)
+    t = tree.arrays
+    near = _near(tree)
+    alive = np.zeros(bm.size, np.uint8)
+    for c in np.flatnonzero(tree.maximising):
+        part = slice(int(t.clique_at[c]), int(t.clique_at[c + 1]))
+        relative = relative_values(bm[part], be[part])
+        alive[part] = relative >= 1.0 - near
+    found = states.copy()
+    run(
+        "first_of_ties", t, alive, tree.maximising, order, found, steps=8 * tree.steps, clock=clock
+    )
+    return found
+
+
+def relative_values(mantissas: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+    """Wide numbers divided by the largest of them."""
+    if not (mantissas > 0).any():
+        return np.zeros(mantissas.size)
+    top = exponents[mantissas > 0].max()
+    values = np.ldexp(mantissas, np.clip(exponents - top, -2000, 0).astype(np.int32))
+    return np.asarray(values / values.max())
+
+
+def max_beliefs(tree: Tree, pm: np.ndarray, pe: np.ndarray, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """For each entry of each maximising clique the largest value of any assignment through it."""
+    *_, bm, be = _outward_wide(tree, pm, pe, tree.maximising, clock, beliefs=True)
+    return bm, be
+
+
+def _outward_wide(
+    tree: Tree, pm: np.ndarray, pe: np.ndarray, largest: np.ndarray, clock: Clock, *, beliefs: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    t = tree.arrays
+    gm, ge = np.empty_like(pm), np.empty_like(pe)
+    rm, re = np.empty(int(t.result_at[-1])), np.empty(int(t.result_at[-1]), np.int64)
+    room = tree.entries if beliefs else 0
+    bm, be = np.zeros(room), np.zeros(room, np.int64)
+    run(
+        "outward_wide", t, pm, pe, gm, ge, rm, re, bm, be, largest, steps=16 * tree.steps, clock=clock
+    )
+    return gm, ge, rm, re, bm, be
+
+
+def _wide_results(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray, Wide]:
+    pm, pe = _wide_pool(case, tree)
+    sums = _sums(tree)
+    run("inward_wide", tree.arrays, pm, pe, sums, steps=8 * tree.steps, clock=clock)
+    _, _, rm, re, _, _ = _outward_wide(tree, pm, pe, sums, clock, beliefs=False)
+    return rm, re, _wide_total(case, tree, pm, pe)
+
+
+def _wide_pool(case: Case, tree: Tree) -> tuple[np.ndarray, np.ndarray]:
+    size, tables = int(tree.arrays.item_at[-1]), int(case.reduced.table_at[-1])
+    pm, pe = np.zeros(size), np.zeros(size, np.int64)
+    pm[:tables], pe[:tables] = case.wide_tables()
+    return pm, pe
+
+
+def _sums(tree: Tree) -> np.ndarray:
+    return np.zeros(tree.arrays.parent.size, np.uint8)
+
+
+def _wide_total(case: Case, tree: Tree, pm: np.ndarray, pe: np.ndarray) -> Wide:
+    t = tree.arrays
+    whole = case.constant()
+    n_factors = case.reduced.factors.size
+    for c in np.flatnonzero(t.parent < 0):
+        at, size = int(t.item_at[n_factors + c]), int(t.sent[c])
+        m, e = pm[at : at + size], pe[at : at + size]
+        top = int(e[m > 0].max())
+        part = math.fsum(np.ldexp(m, np.clip(e - top, -2000, 0).astype(np.int32)).tolist())
+        whole = wide_multiply(whole, (part, top))
+    return whole
+
+
+def draws(case: Case, tree: Tree, clock: Clock, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw n joint states of everything open: reduced codes, one row each."""
+    t = tree.arrays
+    try:
+        kept = inward(case, tree, clock, keep=True).kept
+    except Narrow:
+        kept = _wide_conditionals(case, tree, clock)
+    states = np.zeros((n, t.cards.size), np.int64)
+    chunk = max(1, int(4e6) // max(1, t.parent.size))
+    share = tree.entries / max(1, int(t.sent.sum()))
+    for begin in range(0, n, chunk):
+        part = states[begin : begin + chunk]
+        uniforms = rng.random((part.shape[0], t.parent.size))
+        run("draw", t, kept, uniforms, part, steps=part.size * (4.0 + share), clock=clock)
+    return states
+
+
+def _wide_conditionals(case: Case, tree: Tree, clock: Clock) -> np.ndarray:
+    """The products of each clique divided by what it sends: conditional probabilities, which fit a double."""
+    t = tree.arrays
+    pm, pe = _wide_pool(case, tree)
+    sums = _sums(tree)
+    run("inward_wide", t, pm, pe, sums, steps=8 * tree.steps, clock=clock)
+    kept = np.zeros(tree.entries)
+    run("conditionals", t, pm, pe, kept, steps=8 * tree.steps, clock=clock)
+    return kept

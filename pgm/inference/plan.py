@@ -1,0 +1,211 @@
+"""What a question will cost, known before anything large is allocated; what `net.plan` prints is what runs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge, listed
+from pgm.inference.reduction import Case
+from pgm.inference.trees import LARGEST_LOG2, Shape
+
+_SECONDS_PER_STEP = 0.7e-9  # calibrated on one core: a multiplication with its look-up
+_WIDE = 16  # bytes of a wide number
+_MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a question is answered: reduced to what matters, in which order, at which cost.
+
+    Sizes are of the tree of cliques; `bytes` is the peak of this question, `bytes_inward` that of one that
+    needs a single sweep (one target, P(evidence)), `bytes_all` that of all marginals.
+    """
+
+    question: str
+    engine: str
+    exact: bool
+    n_variables: int  # of the model, auxiliary ones included
+    n_known: int  # in one state only: observed, or what follows from it
+    n_left: int  # variables that the tree is about
+    order: tuple[str, ...]  # of elimination
+    heuristic: str
+    width: int  # variables of the largest clique, less one
+    largest: tuple[str, ...]  # the names in the largest clique
+    largest_entries: float
+    entries: float  # of all cliques
+    bytes_inward: float
+    bytes_all: float
+    bytes: float
+    operations: float
+    memory_limit: int
+    complete: bool  # False: the search stopped at the limit; sizes are at least these
+
+    @property
+    def seconds(self) -> float:
+        """A rough time."""
+        return self.operations * _SECONDS_PER_STEP
+
+    @property
+    def fits(self) -> bool:
+        """Whether the question runs under the limit of this moment."""
+        return self.complete and self.bytes <= self.memory_limit and self.operations <= _MOST_STEPS
+
+    def _lines(self) -> list[tuple[str, str]]:
+        at_least = "" if self.complete else "at least "
+        names = listed(self.largest) if self.largest else "none"
+        return [
+            ("question", self.question),
+            ("engine", f"{self.engine} ({'exact' if self.exact else 'approximate'})"),
+            ("variables", f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction"),
+            ("order", f"{self.heuristic}; {listed(self.order) if self.order else 'nothing to eliminate'}"),
+            ("largest table", f"{at_least}{_count(self.largest_entries)} entries over {len(self.largest)}: {names}"),
+            ("all tables", f"{at_least}{_count(self.entries)} entries, width {self.width}"),
+            (
+                "memory",
+                f"{at_least}{_size(self.bytes)} of {_size(self.memory_limit)} allowed"
+                f" (one sweep {_size(self.bytes_inward)}, all marginals {_size(self.bytes_all)})",
+            ),
+            ("operations", f"{at_least}{_count(self.operations)}, about {_time(self.seconds)}"),
+        ]
+
+    def __repr__(self) -> str:
+        """One line for each thing worth knowing."""
+        return "\n".join(f"{name:<14}{text}" for name, text in self._lines())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{escape(n)}</th><td>{escape(t)}</td></tr>" for n, t in self._lines())
+        return f"<table>{rows}</table>"
+
+    def check(self) -> None:
+        """Raise `TooLarge` when the question does not fit."""
+        if self.fits:
+            return
+        at_least = "" if self.complete else "at least "
+        if self.complete and self.bytes <= self.memory_limit:
+            what = f"{_count(self.operations)} operations, about {_time(self.seconds)}"
+        else:
+            what = f"{at_least}{_size(self.bytes)} of memory, and {_size(self.memory_limit)} are allowed"
+        raise TooLarge(
+            f"An exact answer needs {what}: its largest table has {at_least}{_count(self.largest_entries)} "
+            f"entries over {len(self.largest)} variables ({listed(self.largest)}). Observe more, ask for fewer "
+            "targets at once, or allow more with pgm.config(memory_limit=...). "
+            "No engine that approximates is available in this version.\n\n" + repr(self),
+            self,
+        )
+
+
+def make_plan(
+    case: Case,
+    shape: Shape,
+    question: str,
+    names: list[str] | None,
+    *,
+    keeps_cliques: bool,
+    wide: bool,
+    result_entries: float = 0.0,
+    engine: str = "exact",
+) -> Plan:
+    """Count what a tree of this shape costs.
+
+    Args:
+        case: the reduced question.
+        shape: its triangulation.
+        question: in the user's words.
+        names: of the model's variables, by position; None leaves names out (quicker).
+        keeps_cliques: whether the products of all cliques are kept at once.
+        wide: whether the run is in wide numbers.
+        result_entries: numbers that the answer consists of.
+        engine: who will run it.
+    """
+    r, found = case.reduced, shape.triangulation
+    log2_cards = np.log2(r.cards.astype(np.float64))
+    n_cliques = len(found.parent)
+    if n_cliques and found.complete:
+        begins = found.clique_ptr[:-1]
+        sums = np.concatenate([[0.0], np.cumsum(log2_cards[found.clique_vars])])
+        sizes = sums[found.clique_ptr[1:]] - sums[begins]
+        separators = sums[found.clique_ptr[1:]] - sums[begins + found.n_residual]
+        separators[found.parent < 0] = 0.0
+        top = int(np.argmax(sizes))
+        largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
+        width = int(np.diff(found.clique_ptr).max()) - 1
+        entries, messages = _power_sum(sizes), _power_sum(separators)
+        largest_entries = _power(float(sizes[top]))
+    else:
+        largest, width = np.empty(0, np.int32), 0
+        entries, largest_entries = _power(shape.log2_total), _power(shape.log2_largest)
+        messages = 0.0
+    tables = float(r.table_at[-1])
+    each = _WIDE if wide else 8
+    # What it takes to find an entry of an operand: two short arrays of 4 bytes for each use in a clique.
+    uses = r.factors.size + 2.0 * n_cliques
+    lookup = 4.0 * (entries / 8.0 + 64.0 * uses)
+    inward = each * (tables + messages) + 8.0 * tables + lookup + 8.0 * result_entries
+    everything = inward + each * (entries + messages)
+    uses_per_clique = 2.0 + (r.factors.size + n_cliques) / max(1, n_cliques)
+    operations = entries * uses_per_clique * (2.0 if keeps_cliques else 1.0) * (8.0 if wide else 1.0)
+
+    def named(positions: np.ndarray) -> tuple[str, ...]:
+        if names is None:
+            return ()
+        real = r.variables[positions].tolist()
+        return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in real)
+
+    return Plan(
+        question=question,
+        engine=engine,
+        exact=True,
+        n_variables=case.program.n,
+        n_known=int((case.codes >= 0).sum()),
+        n_left=int(r.cards.size),
+        order=named(found.order) if r.cards.size else (),
+        heuristic=found.heuristic,
+        width=width,
+        largest=named(largest),
+        largest_entries=largest_entries,
+        entries=entries,
+        bytes_inward=inward,
+        bytes_all=everything,
+        bytes=everything if keeps_cliques else inward,
+        operations=operations,
+        memory_limit=current().memory_limit,
+        complete=bool(found.complete) and shape.log2_total <= LARGEST_LOG2,
+    )
+
+
+def _power(exponent: float) -> float:
+    return 2.0**exponent if exponent < 1000 else math.inf
+
+
+def _power_sum(exponents: np.ndarray) -> float:
+    return float(np.exp2(np.minimum(exponents, 1000.0)).sum()) if exponents.size else 0.0
+
+
+def _count(number: float) -> str:
+    if number < 1e6:
+        return f"{number:,.0f}"
+    return f"{number:.2g}" if math.isfinite(number) else "more than 1e300"
+
+
+def _size(number: float) -> str:
+    if not math.isfinite(number) or number > 1e24:
+        return "more memory than there is" if not math.isfinite(number) else f"{number / 1e9:.2g} GB"
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= scale:
+            return f"{number / scale:,.1f} {unit}"
+    return f"{number:.0f} bytes"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 1e-3:
+        return "less than a millisecond"
+    if seconds < 1.0:
+        return f"{seconds * 1e3:.0f} ms"
+    if seconds < 120.0:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 3600:.1f} hours" if seconds < 1e7 else "years"

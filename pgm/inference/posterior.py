@@ -1,0 +1,359 @@
+"""One model under one set of evidence, by position: every question that questions.py asks in the user's names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.errors import TooLarge
+from pgm.inference import k_best as ranking
+from pgm.inference.engines import elimination, exact
+from pgm.inference.plan import Plan, make_plan
+from pgm.inference.program import FREE, SUMMED, Program
+from pgm.inference.reduction import Case, Known, reduce_case, wide_multiply
+from pgm.inference.running import Impossible, run
+from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
+
+Wide = tuple[float, int]
+_FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
+_FIT_SWEEPS = 20_000
+_FIT_PASSES = 1_000  # where each sweep costs a run of the engine
+
+
+class NoFit(Exception):
+    """The wanted marginals cannot hold together; carries how far they stayed away."""
+
+
+def log_of(value: Wide) -> float:
+    """The natural logarithm of a wide number."""
+    return math.log(value[0]) + value[1] * math.log(2.0) if value[0] > 0.0 else -math.inf
+
+
+def ratio_of(a: Wide, b: Wide) -> float:
+    """a / b as a double."""
+    shift = max(-4000, min(4000, a[1] - b[1]))
+    return math.ldexp(a[0] / b[0], shift) if shift < 1000 else math.inf
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Posterior:
+    """A compiled model with what is known of it, ready to be asked."""
+
+    program: Program
+    trees: TreeCache
+    known: Known
+    clock: Clock
+    names: list[str]
+    engine: str = "exact"
+
+    # --- reducing, planning ---
+
+    def _check(self, case: Case, question: str, *, keeps: bool, wide: bool = False, results: float = 0.0) -> Callable[[Shape], None]:
+        def check(shape: Shape) -> None:
+            plan = make_plan(case, shape, question, None, keeps_cliques=keeps, wide=wide, result_entries=results)
+            if not plan.fits:
+                make_plan(
+                    case, shape, question, self.names, keeps_cliques=keeps, wide=wide, result_entries=results
+                ).check()
+
+        return check
+
+    def _everything(self) -> np.ndarray:
+        return np.arange(self.program.n_named)
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of a query for these targets, or of all marginals."""
+        if targets is None:
+            case = reduce_case(self.program, self.known, self._everything(), self.clock)
+            shape = shape_of(case, self.clock)
+            results = float(self.program.arrays.state_at[self.program.n_named])
+            return make_plan(case, shape, question, self.names, keeps_cliques=True, wide=False, result_entries=results)
+        case, inner = self._targeted(targets)
+        shape = shape_of(case, self.clock, inner)
+        entries = float(np.exp2(np.log2(case.reduced.cards[inner]).sum()))
+        return make_plan(case, shape, question, self.names, keeps_cliques=False, wide=False, result_entries=entries)
+
+    # --- sums ---
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        case = reduce_case(self.program, self.known, [], self.clock)
+        if self.engine == "elimination":
+            return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
+        check = self._check(case, "the probability of the evidence", keeps=False)
+        return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
+
+    def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
+        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
+        place = {int(v): i for i, v in enumerate(case.reduced.variables)}
+        inner = np.array([place[t] for t in targets if t in place], dtype=np.int32)
+        return case, inner
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target in this order."""
+        table = self._joint_table(targets, question)
+        return table / table.sum()
+
+    def _joint_table(self, targets: Sequence[int], question: str) -> np.ndarray:
+        case, inner = self._targeted(targets)
+        p = self.program.arrays
+        if self.engine == "elimination":
+            compact = elimination.joint(case, inner, self.clock)[0]
+        elif inner.size == 0:
+            check = self._check(case, question, keeps=False)
+            exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)  # it may be impossible
+            compact = np.ones(1)
+        else:
+            results = float(np.exp2(np.log2(p.cards[list(targets)]).sum()))
+            check = self._check(case, question, keeps=False, results=results)
+            tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
+            mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
+            compact = exact.relative_values(mantissas, exponents)
+        full = np.zeros([int(p.cards[t]) for t in targets])
+        index = []
+        for t in targets:
+            begin, end = p.state_at[t], p.state_at[t + 1]
+            index.append(np.flatnonzero(case.open_states[begin:end]))
+        full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
+        return full
+
+    def marginals(self) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total."""
+        p, n_named = self.program.arrays, self.program.n_named
+        size = int(p.state_at[n_named])
+        if self.engine == "elimination":
+            parts = [self.joint([v]) for v in range(n_named)]
+            return (np.concatenate(parts) if parts else np.empty(0)), self.total()
+        case = reduce_case(self.program, self.known, self._everything(), self.clock)
+        r = case.reduced
+        mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
+        results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+        check = self._check(case, "all marginals", keeps=True, results=float(size))
+        tree = tree_of(case, self.clock, self.trees, results=results, check=check)
+        values, whole = exact.marginals(case, tree, self.clock)
+        flat = np.zeros(size)
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
+        n_states = int(r.state_at[mine.size])
+        owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+        flat[owners + r.states[:n_states]] = values
+        return flat, whole
+
+    # --- maxima ---
+
+    def best(self, targets: Sequence[int] | None, k: int = 1) -> list[tuple[np.ndarray, Wide]]:
+        """The k most probable states of the targets (None: of everything), and P(states, known) for each.
+
+        The codes are of the targets in their order, or of all the user's variables.
+        """
+        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
+        case = reduce_case(self.program, self.known, wanted, self.clock, prune=targets is not None)
+        r = case.reduced
+        is_wanted = np.zeros(self.program.n, bool)
+        is_wanted[wanted] = True
+        real = r.variables
+        if targets is None:  # the row of a sparse factor is a function of its variables: it may be maximised
+            stage = (self.program.kinds[real] != SUMMED).astype(np.int64)
+        else:
+            stage = is_wanted[real].astype(np.int64)
+        question = "the most probable states"
+        check = self._check(case, question, keeps=k > 1, wide=True)
+        tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
+        rank = np.full(self.program.n, self.program.n)
+        rank[wanted] = np.arange(wanted.size)
+        maximised = np.flatnonzero(stage)
+        order = maximised[np.argsort(rank[real[maximised]], kind="stable")]
+        if k == 1:
+            found = [exact.maximum(case, tree, self.clock, order)]
+        else:
+            found = ranking.best(case, tree, self.clock, order, k)
+        answers = []
+        for one in found:
+            codes = case.codes.astype(np.int64).copy()
+            codes[real] = r.states[r.state_at[:-1] + one.states]
+            answers.append((codes[wanted], one.value))
+        return answers
+
+    # --- draws ---
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
+        case = reduce_case(self.program, self.known, [], self.clock)
+        check = self._check(case, "posterior samples", keeps=True, results=float(n) * self.program.n)
+        tree = tree_of(case, self.clock, self.trees, check=check)
+        drawn = exact.draws(case, tree, self.clock, n, rng)
+        r = case.reduced
+        states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
+        states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
+        if case.dropped.size:
+            values = self.program.values
+            if self.program.wide_exponents is not None:
+                values = np.ldexp(values, np.maximum(self.program.wide_exponents, -1070).astype(np.int32))
+            chunk = max(1, int(4e6) // case.dropped.size)
+            for begin in range(0, n, chunk):
+                part = states[begin : begin + chunk]
+                uniforms = rng.random((part.shape[0], case.dropped.size))
+                steps = 12.0 * uniforms.size
+                run("forward", self.program.arrays, values, case.dropped, uniforms, part, steps=steps, clock=self.clock)
+        return states[:, : self.program.n_named]
+
+    # --- what learning needs ---
+
+    def expected_counts(self) -> dict[int, np.ndarray]:
+        """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
+        p = self.program.arrays
+        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        r = case.reduced
+        ours = np.flatnonzero(r.factors < p.heads.size)
+        lengths = np.diff(r.scope_at)[ours]
+        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
+        entries = float(r.table_at[ours.size])
+        check = self._check(case, "expected counts", keeps=True, results=entries)
+        tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
+        values, _ = exact.marginals(case, tree, self.clock)
+        return self._spread(case, values)
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
+        case = reduce_case(
+            self.program, self.known, self._everything(), self.clock, prune=False, domains=False
+        )
+        check = self._check(case, "derivatives", keeps=True, wide=True, results=float(case.reduced.table_at[-1]))
+        tree = tree_of(case, self.clock, self.trees, check=check)
+        values, whole = exact.derivatives(case, tree, self.clock)
+        if whole[0] == 0.0:
+            raise Impossible
+        found = self._spread(case, values[: int(case.reduced.table_at[-1])])
+        sources = np.flatnonzero(np.isin(np.arange(self.program.arrays.heads.size), case.reduced.scalars))
+        for f in sources:  # one entry is left of it, and the total is proportional to that
+            p = self.program.arrays
+            at = int(found[int(f)].argmax())
+            value = math.ldexp(float(self.program.values[p.table_at[f] + at]), int(p.exponent[f]))
+            found[int(f)][at] = 1.0 / value
+        return found
+
+    def _spread(self, case: Case, values: np.ndarray) -> dict[int, np.ndarray]:
+        p, r = self.program.arrays, case.reduced
+        sources = case.sources()
+        found: dict[int, np.ndarray] = {}
+        for g, f in enumerate(r.factors.tolist()):
+            if f >= p.heads.size:
+                continue
+            size = math.prod(p.cards[p.scopes[p.scope_at[f] : p.scope_at[f + 1]]].tolist())
+            table = np.zeros(size)
+            part = slice(int(r.table_at[g]), int(r.table_at[g + 1]))
+            table[sources[part] - p.table_at[f]] = values[part]
+            found[f] = table
+        for f in r.scalars.tolist():
+            scope = p.scopes[p.scope_at[f] : p.scope_at[f + 1]]
+            cards = p.cards[scope].tolist()
+            table = np.zeros(math.prod(cards))
+            at = int(np.ravel_multi_index(case.codes[scope].tolist(), cards)) if cards else 0
+            table[at] = 1.0
+            found[f] = table
+        return found
+
+    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
+
+    def fitted(self, wanted: dict[int, np.ndarray]) -> Posterior:
+        """The same with weights that give these variables these marginals (iterative proportional fitting)."""
+        positions = list(wanted)
+        start = {v: (wanted[v] > 0).astype(np.float64) for v in positions}
+        before = Posterior(
+            self.program, self.trees, self.known.with_weights(start), self.clock, self.names, self.engine
+        )
+        try:
+            weights = self._fit_jointly(before, wanted)
+        except TooLarge:
+            weights = self._fit_by_passes(before, wanted)
+        known = self.known.with_weights(weights)
+        return Posterior(self.program, self.trees, known, self.clock, self.names, self.engine)
+
+    def _fit_jointly(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        positions = list(wanted)
+        table = before.joint(positions, "the variables with soft evidence")
+        factors = [np.ones(table.shape[i]) for i in range(table.ndim)]
+        shapes = [[-1 if j == i else 1 for j in range(table.ndim)] for i in range(table.ndim)]
+        others = [tuple(j for j in range(table.ndim) if j != i) for i in range(table.ndim)]
+        error, last, stale = math.inf, math.inf, 0
+        for sweep in range(_FIT_SWEEPS):
+            if sweep % 64 == 0:
+                self.clock.check()
+            error = 0.0
+            for i, v in enumerate(positions):
+                now = table.sum(axis=others[i])
+                error = max(error, float(np.abs(now - wanted[v]).max()))
+                ratio = _corrections(now, wanted[v])
+                factors[i] *= ratio
+                factors[i] /= factors[i].max()
+                table = table * ratio.reshape(shapes[i])
+            if error < 1e-15 or (error < 1e-12 and error >= last):
+                stale += 1
+                if stale > 2:
+                    break
+            last = error
+        if error > _FIT_ERROR:
+            raise NoFit(error)
+        return dict(zip(positions, factors, strict=True))
+
+    def _fit_by_passes(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        factors = {v: (target > 0).astype(np.float64) for v, target in wanted.items()}
+        for _ in range(_FIT_PASSES):
+            error = 0.0
+            for v, target in wanted.items():
+                known = self.known.with_weights(factors)
+                now = Posterior(self.program, self.trees, known, self.clock, self.names, self.engine).joint([v])
+                error = max(error, float(np.abs(now - target).max()))
+                factors[v] = factors[v] * _corrections(now, target)
+                factors[v] /= factors[v].max()
+            if error < _FIT_ERROR / 100:
+                return factors
+        if error > _FIT_ERROR:
+            raise NoFit(error)
+        return factors
+
+
+def _corrections(now: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    if ((now <= 0) & (wanted > 0)).any():
+        raise NoFit(1.0)
+    return np.divide(wanted, now, out=np.zeros_like(wanted), where=wanted > 0)
+
+
+def named_only(program: Program) -> bool:
+    """Whether all variables are the user's."""
+    return bool((program.kinds == FREE).all())
+
+
+def tree_for_rows(
+    posterior: Posterior, observed: Sequence[int], targets: Sequence[int], sometimes: Sequence[int]
+) -> tuple[Case, Tree]:
+    """A tree that serves every row of a frame in which the same variables are observed.
+
+    `sometimes` are variables observed in some of the rows only; they enter as weights of one.
+    """
+    program = posterior.program
+    weights = {v: _placeholder_weights(int(program.arrays.cards[v])) for v in sometimes}
+    case = reduce_case(
+        program,
+        posterior.known.with_weights(weights),
+        targets,
+        posterior.clock,
+        only_wanted=bool(targets),
+        placeholders=observed,
+    )
+    place = {int(v): i for i, v in enumerate(case.reduced.variables)}
+    inner = np.array([place[t] for t in targets if t in place], dtype=np.int32)
+    check = posterior._check(case, "rows of a frame", keeps=False)
+    return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
+
+
+def _placeholder_weights(card: int) -> np.ndarray:
+    return np.full(card, 0.5)  # not one: a weight of one would be left out
+
+
+__all__ = ["Impossible", "NoFit", "Posterior", "log_of", "ratio_of", "tree_for_rows", "wide_multiply"]

@@ -1,0 +1,181 @@
+"""From the factors of a model to the flat arrays that every question starts from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pgm.config import start_clock
+from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.inference.arrays import ProgramArrays
+from pgm.inference.running import Impossible, run
+
+# A sparse factor is written out as a plain table while that costs at most this many entries for each row given.
+_DENSE_PER_ROW = 16
+_DENSE_ENTRIES = 4096
+
+FREE, ROW_NUMBER, SUMMED = 0, 1, 2  # what a variable is: the user's, the row of a sparse factor, hidden in a gate
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The factors of a model, compiled once: structure, support and values as arrays.
+
+    Values are kept as value / 2**exponent with the largest in [0.5, 1). Where the values of one table span
+    more than a double can, `mantissas` and `exponents` hold all of them and only wide runs are allowed.
+    """
+
+    arrays: ProgramArrays
+    values: np.ndarray  # float64, all tables
+    n_named: int  # the first so many variables are the user's
+    kinds: np.ndarray  # uint8[n]
+    wide_exponents: np.ndarray | None  # int64, as `values`: then an entry is value * 2**exponent
+    open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
+    factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
+    possible: bool  # False when the factors leave no state at all
+
+    @property
+    def n(self) -> int:
+        """How many variables there are, auxiliary ones included."""
+        return int(self.arrays.cards.size)
+
+
+def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
+    finite = np.isfinite(logs)
+    exponents = np.floor(np.where(finite, logs, 0.0) / math.log(2.0)).astype(np.int64)
+    mantissas = np.where(finite, np.exp(np.where(finite, logs, 0.0) - exponents * math.log(2.0)), 0.0)
+    return mantissas, exponents
+
+
+def same_structure(a: Program, b: Program) -> bool:
+    """Whether two programs differ in values at most, so that one's trees serve the other."""
+    fields = ("cards", "scope_at", "scopes")
+    return all(np.array_equal(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields)
+
+
+def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
+    """Write the factors of a model as arrays; structured ones write themselves as small tables first."""
+    card_list = list(cards)
+    n_named = len(card_list)
+    kinds: list[int] = [FREE] * n_named
+    dense: list[tuple[int, Dense]] = []
+    card_array = np.array(card_list, dtype=np.int64)
+    extra: list[int] = []
+    for number, factor in enumerate(factors):
+        if isinstance(factor, Dense):
+            dense.append((number, factor))
+        elif isinstance(factor, NoisyOr):
+            dense.extend((number, t) for t in factor.as_tables(card_array, n_named + len(extra)))
+            extra.extend([2] * factor.auxiliaries)
+            kinds.extend([SUMMED] * factor.auxiliaries)
+        else:
+            size = math.prod(card_list[v] for v in factor.scope.tolist())
+            if size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
+                dense.append((number, _written_out(factor, card_array)))
+            else:
+                tables = factor.as_tables(card_array, n_named + len(extra))
+                dense.extend((number, t) for t in tables)
+                extra.append(len(factor.values))
+                kinds.append(ROW_NUMBER)
+    all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
+    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), dense)
+    return _without_dead_states(program) if program.possible else program
+
+
+def _without_dead_states(program: Program) -> Program:
+    """Close the states that no assignment has, whatever the evidence."""
+    p = program.arrays
+    if not p.has_zero.any():
+        return program
+    open_states = program.open_states.copy()
+    everything = np.ones(p.heads.size, np.uint8)
+    steps = float(program.values.size)
+    try:
+        run("propagate", p, program.values, everything, open_states, everything, steps=steps, clock=start_clock())
+    except Impossible:
+        return replace(program, possible=False)
+    return replace(program, open_states=open_states)
+
+
+def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
+    shape = tuple(int(cards[v]) for v in factor.scope)
+    table = np.full(shape, -np.inf if factor.log else 0.0)
+    table[tuple(factor.rows.T)] = factor.values
+    return Dense(factor.scope[None, :], table, factor.heads, factor.log)
+
+
+def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tuple[int, Dense]]) -> Program:
+    n = cards.size
+    sizes = np.array([d.values.size for _, d in dense], dtype=np.int64)
+    begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    raw = np.empty(int(begins[-1]))
+    exponents = np.zeros(raw.size, dtype=np.int64)
+    for i, (_, d) in enumerate(dense):
+        part = slice(begins[i], begins[i + 1])
+        if d.log:
+            raw[part], exponents[part] = _logs_to_wide(np.asarray(d.values, dtype=np.float64).ravel())
+        else:
+            raw[part] = np.asarray(d.values, dtype=np.float64).ravel()
+
+    mantissas, more = np.frexp(raw)
+    exponents += more
+    positive = mantissas > 0.0
+    far = np.int64(1) << 40
+    top = np.maximum.reduceat(np.where(positive, exponents, -far), begins[:-1]) if sizes.size else np.empty(0, np.int64)
+    least = np.minimum.reduceat(np.where(positive, exponents, far), begins[:-1]) if sizes.size else np.empty(0, np.int64)
+    has_any = top > -far
+    top = np.where(has_any, top, 0)
+    least = np.where(has_any, least, 0)
+    zero = np.logical_or.reduceat(~positive, begins[:-1]) if sizes.size else np.empty(0, bool)
+    relative = exponents - np.repeat(top, sizes)
+    wide = bool(positive.any()) and int(relative[positive].min()) < -1000
+    if wide:
+        values, wide_exponents = mantissas, np.where(positive, relative, 0)
+    else:
+        wide_exponents = None
+        # the mantissa of a value and its shifted exponent: exact, for nothing here is denormal
+        values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
+
+    counts = np.array([d.scopes.shape[0] for _, d in dense], dtype=np.int64)
+    widths = np.array([d.scopes.shape[1] for _, d in dense], dtype=np.int64)
+    each = np.repeat(np.arange(len(dense)), counts)
+    scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
+    scopes = (
+        np.concatenate([np.asarray(d.scopes, dtype=np.int32).ravel() for _, d in dense])
+        if dense
+        else np.empty(0, np.int32)
+    )
+    n_factors = each.size
+    factor_index = np.repeat(np.arange(n_factors, dtype=np.int32), np.diff(scope_at))
+    by_variable = np.argsort(scopes, kind="stable")
+    users = factor_index[by_variable]
+    user_at = np.concatenate([[0], np.cumsum(np.bincount(scopes, minlength=n))]).astype(np.int64)
+    heads = np.array([d.heads for _, d in dense], dtype=np.int64)
+    owners = np.array([number for number, _ in dense], dtype=np.int32)
+    arrays = ProgramArrays(
+        cards=cards,
+        state_at=np.concatenate([[0], np.cumsum(cards)]).astype(np.int64),
+        scope_at=scope_at,
+        scopes=scopes,
+        table_at=begins[:-1][each].copy(),
+        heads=heads[each].copy(),
+        has_zero=zero.astype(np.uint8)[each].copy(),
+        low=(least - top - 1)[each].astype(np.int64).copy(),
+        exponent=top[each].astype(np.int64).copy(),
+        user_at=user_at,
+        users=users.astype(np.int32),
+    )
+    return Program(
+        arrays=arrays,
+        values=np.ascontiguousarray(values),
+        n_named=n_named,
+        kinds=kinds,
+        wide_exponents=wide_exponents,
+        open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
+        factor_of=owners[each].copy() if owners.size else np.empty(0, np.int32),
+        possible=bool(has_any.all()) if has_any.size else True,
+    )

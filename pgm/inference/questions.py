@@ -1,0 +1,516 @@
+"""What can be asked of a model, in the user's names; written once for every kind of model."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from pgm.config import Clock, start_clock
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, PGMError, UnknownVariable, listed, shown
+from pgm.evidence import Observed, observe
+from pgm.evidence import names as names_of
+from pgm.factors import Dense, Factor
+from pgm.inference.engines import Engine, find
+from pgm.inference.plan import Plan
+from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
+from pgm.inference.program import Program, compile_program, same_structure
+from pgm.inference.reduction import Known
+from pgm.inference.running import Impossible
+from pgm.inference.trees import TreeCache
+from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples, states_array
+from pgm.variables import Variable
+
+if TYPE_CHECKING:
+    from pgm.inference.rows import CompiledQuery
+
+Given = Mapping[str, Any] | None
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compiled:
+    """A model at one moment, as the engines see it."""
+
+    program: Program
+    trees: TreeCache
+    variables: tuple[Variable, ...]
+    names: list[str]
+    position: dict[str, int]
+
+    @property
+    def by_name(self) -> Mapping[str, Variable]:
+        """The variables by name."""
+        return _Named(self)
+
+
+class _Named(Mapping[str, Variable]):
+    """The variables of a compiled model by name, without a dict of their own."""
+
+    __slots__ = ("_compiled",)
+
+    def __init__(self, compiled: Compiled) -> None:
+        self._compiled = compiled
+
+    def __getitem__(self, name: str) -> Variable:
+        return self._compiled.variables[self._compiled.position[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._compiled.names)
+
+    def __len__(self) -> int:
+        return len(self._compiled.names)
+
+
+class Questions:
+    """The questions of a model; it says what its variables and factors are, and when they change."""
+
+    _compiled: Compiled | None
+    _outdated: Compiled | None  # its trees serve again if only values changed
+    _lock: threading.RLock
+
+    def __init__(self) -> None:
+        """Nothing is compiled yet."""
+        self._compiled = None
+        self._outdated = None
+        self._lock = threading.RLock()
+
+    # --- what a model provides ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in order."""
+        raise NotImplementedError
+
+    def factors(self) -> Sequence[Factor]:
+        """The factors whose product the model is; scopes are positions in `variables`."""
+        raise NotImplementedError
+
+    def _check_complete(self) -> None:
+        """Raise `IncompleteModel` if something is missing that every question needs."""
+
+    def _changed(self) -> None:
+        """Forget what was compiled: variables or factors have come or gone."""
+        with self._lock:
+            self._compiled = self._outdated = None
+
+    def _values_changed(self) -> None:
+        """Forget the values: the same factors have other tables."""
+        with self._lock:
+            self._outdated = self._compiled or self._outdated
+            self._compiled = None
+
+    def _compile(self) -> Compiled:
+        found = self._compiled
+        if found is not None:
+            return found
+        with self._lock:
+            if self._compiled is None:
+                self._check_complete()
+                variables = self.variables
+                names = list(variables)
+                program = compile_program([v.card for v in variables.values()], self.factors())
+                old = self._outdated
+                trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
+                position = dict(zip(names, range(len(names)), strict=True))
+                self._compiled = Compiled(program, trees, tuple(variables.values()), names, position)
+                self._outdated = None
+            return self._compiled
+
+    # --- the questions ---
+
+    def query(self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto") -> Distribution:
+        """Return P(targets | given): of one variable, or the joint of several in the order asked."""
+        asked = self._asked(targets)
+
+        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Distribution:
+            positions = [compiled.position[name] for name in asked]
+            values = posterior.joint(positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution")
+            return Distribution(tuple([compiled.variables[i] for i in positions]), values, report)
+
+        return self._ask(given, engine, answer)
+
+    def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
+        """Return P(variable | given) for every variable that is not observed, in one pass."""
+
+        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Marginals:
+            flat, _ = posterior.marginals()
+            begins = posterior.program.arrays.state_at[: len(compiled.names)]
+            hard = posterior.known.hard
+            if not hard:
+                return Marginals(compiled.variables, flat, begins, report)
+            left = [i for i in range(len(compiled.names)) if i not in hard]
+            return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
+
+        return self._ask(given, engine, answer)
+
+    def log_probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> float:
+        """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
+        return self.probability(event, given=given, engine=engine).log
+
+    def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
+        """Return P(event | given), a float that has its own logarithm where it underflows.
+
+        An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
+        """
+        compiled = self._compile()
+        both = _together(compiled, event, given)
+        if both is None:
+            return Probability(0.0, Report("exact", exact=True), log=-math.inf)
+        for evidence in (event, given):
+            _refuse_soft(observe(compiled.by_name, evidence))
+
+        def below(posterior: Posterior, compiled: Compiled, report: Report) -> tuple[float, int]:
+            return posterior.total()
+
+        if given or not self._normalised():
+            under = self._ask(given, engine, below)
+            under_log = observe(compiled.by_name, given).log_weight
+        else:
+            under, under_log = (0.5, 1), 0.0
+        try:
+            above = self._ask(both, engine, below, explain=False)
+        except Impossible:
+            return Probability(0.0, _report(find(engine)), log=-math.inf)
+        extra = observe(compiled.by_name, both).log_weight - under_log
+        log = log_of(above) - log_of(under) if extra == 0.0 else log_of(above) - log_of(under) + extra
+        value = ratio_of(above, under) * math.exp(extra)
+        if value > 0.0 and abs(log) < 1.0:
+            log = math.log(value)
+        return Probability(value, _report(find(engine)), log=log)
+
+    def map(
+        self, given: Given = None, *, targets: str | Iterable[str] | None = None, engine: str | Engine = "auto"
+    ) -> Assignment:
+        """Return the most probable explanation: the states of all variables not observed, or of the targets.
+
+        With targets everything else is summed out (marginal MAP). Among equals the variables declared first
+        take the states declared first.
+        """
+        return self._best(given, 1, targets, engine)[0]
+
+    def k_best(
+        self,
+        given: Given = None,
+        *,
+        k: int = 5,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
+    ) -> list[Assignment]:
+        """Return the k most probable explanations, best first; fewer where fewer are possible."""
+        return self._best(given, _whole(k, "k", 1), targets, engine)
+
+    def _best(
+        self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
+    ) -> list[Assignment]:
+        asked = None if targets is None else self._asked(targets)
+        if find(engine).name == "elimination":
+            raise InvalidArgument('engine="elimination" sums only; ask for the most probable states with engine="exact".')
+
+        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> list[Assignment]:
+            if asked is None:
+                places = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
+                found = [(codes[places], value) for codes, value in posterior.best(None, k)]
+            else:
+                places = [compiled.position[name] for name in asked]
+                found = posterior.best(places, k)
+            whole = posterior.total()
+            variables = [compiled.variables[i] for i in places]
+            weight = observed.log_weight
+            soft = bool(observed.soft)
+            made = []
+            for codes, value in found:
+                share = ratio_of(value, whole)
+                log = math.log(share) if 1e-300 < share < math.inf else log_of(value) - log_of(whole)
+                joint = log if soft else log_of(value) + weight
+                made.append(Assignment(variables, codes, min(log, 0.0), joint, report))
+            return made
+
+        observed = observe(self._compile().by_name, given)
+        return self._ask(given, engine, answer)
+
+    def sample(
+        self, n: int, *, given: Given = None, seed: int | np.random.Generator | None = None, engine: str | Engine = "auto"
+    ) -> Samples:
+        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
+        count = _whole(n, "n", 0)
+        rng = _generator(seed)
+
+        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Samples:
+            codes = posterior.sample(count, rng)
+            columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
+            return Samples(columns, report)
+
+        return self._ask(given, engine, answer)
+
+    def plan(
+        self, targets: str | Iterable[str] | None = None, given: Given = None, *, engine: str | Engine = "auto"
+    ) -> Plan:
+        """Return what `query(targets, given)` would cost, or all marginals without targets; allocates no table."""
+        asked = None if targets is None else self._asked(targets)
+
+        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Plan:
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            what = "all marginals" if asked is None else f"P({listed(asked)}"
+            known = f" | {listed(list(given))}" if given else ""
+            return posterior.plan(what + known + (")" if asked else ""), places)
+
+        return self._ask(given, engine, answer, fit=False)
+
+    def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
+        """Return P(table entry | given) for every table: {name: array shaped as the table}."""
+        return self._tables(self._ask(given, "exact", lambda posterior, *_: posterior.expected_counts()))
+
+    def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
+        """Return the derivative of log P(given) by every table entry, also where the entry is zero.
+
+        The entries are taken as independent numbers: {name: array shaped as the table}.
+        """
+        return self._tables(self._ask(given, "exact", lambda posterior, *_: posterior.derivatives()))
+
+    def compile(self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()) -> CompiledQuery:
+        """Return a function from evidence on the names `given` to P(target | evidence), with the tables of now."""
+        from pgm.inference import rows
+
+        compiled = self._compile()
+        known = names_of(given, compiled.by_name)
+        return rows.CompiledQuery(self, compiled, self._asked(target), known)
+
+    def predict(self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise") -> np.ndarray:
+        """Return the most probable state of the target in each row of a frame, given its other columns.
+
+        Args:
+            frame: a data frame, or a dict of columns; columns that are no variable are not read.
+            target: one variable; its own column is not read.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to leave None there.
+        """
+        from pgm.inference import rows
+
+        codes = rows.predict(self._compile(), frame, self._one(target), bad_rows)
+        return states_array(self.variables[self._one(target)], codes)
+
+    def predict_proba(self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise") -> np.ndarray:
+        """Return P(target | row) for each row of a frame: an array with a column for each state, in order."""
+        from pgm.inference import rows
+
+        return rows.predict_proba(self._compile(), frame, self._one(target), bad_rows)
+
+    def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
+        """Return log P(row) for each row of a frame; missing cells and absent columns are summed out."""
+        from pgm.inference import rows
+
+        logs = rows.log_likelihood(self._compile(), frame, bad_rows)
+        return logs if self._normalised() else logs - log_of(self._total())
+
+    def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
+        """Return log P(frame): the sum of `log_likelihood`, over the rows that count."""
+        logs = self.log_likelihood(frame, bad_rows=bad_rows)
+        return math.fsum(logs[~np.isnan(logs)].tolist())
+
+    # --- shared ground ---
+
+    def _normalised(self) -> bool:
+        """Whether the factors multiply to a distribution, so that P(nothing) is 1."""
+        return False
+
+    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+        """Give tables of the program the names and shapes that the user knows; gates have no table."""
+        compiled = self._compile()
+        p, owners = compiled.program.arrays, compiled.program.factor_of
+        keys = self._factor_keys()
+        tables: dict[Any, np.ndarray] = {}
+        use = 0
+        for number, factor in enumerate(self.factors()):
+            begin = int(np.searchsorted(owners, number))
+            uses = len(factor.scopes) if isinstance(factor, Dense) else 1
+            scope = factor.scopes[0] if isinstance(factor, Dense) else factor.scope
+            shape = p.cards[scope].tolist()
+            for row in range(uses):
+                flat = found[begin + row]
+                if flat.size == math.prod(shape) and (isinstance(factor, Dense) or _alone(owners, begin)):
+                    tables[use if keys is None else keys[use]] = flat.reshape(shape)
+                use += 1
+        return tables
+
+    def _factor_keys(self) -> Sequence[str] | None:
+        """What the user calls each factor; None: its number."""
+        return None
+
+    def _total(self) -> tuple[float, int]:
+        return self._ask(None, "auto", lambda posterior, *_: posterior.total())
+
+    def _asked(self, targets: str | Iterable[str]) -> tuple[str, ...]:
+        variables = self._compile().position
+        listing = [targets] if isinstance(targets, str) else list(targets) if isinstance(targets, Iterable) else None
+        if listing is None:
+            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}.")
+        if not listing:
+            raise InvalidArgument("The list of targets is empty; name at least one variable.")
+        for name in listing:
+            if not isinstance(name, str) or name not in variables:
+                raise UnknownVariable(name, variables)
+        if len(set(listing)) < len(listing):
+            twice = next(name for i, name in enumerate(listing) if name in listing[:i])
+            raise InvalidArgument(f"The target {twice!r} is named twice.")
+        return tuple(listing)
+
+    def _one(self, target: str | Iterable[str]) -> str:
+        asked = self._asked(target)
+        if len(asked) > 1:
+            raise InvalidArgument(
+                f"One target at a time is predicted, not {len(asked)} ({listed(asked)}); "
+                "for the most probable combination ask `map(given, targets=[...])`."
+            )
+        return asked[0]
+
+    def _ask(
+        self,
+        given: Given,
+        engine: str | Engine,
+        answer: Callable[[Posterior, Compiled, Report], _Answer],
+        *,
+        explain: bool = True,
+        fit: bool = True,
+    ) -> _Answer:
+        """Read the evidence, put the question, and say in the user's words what went wrong."""
+        chosen = find(engine)
+        compiled = self._compile()
+        observed = observe(compiled.by_name, given)
+        clock = start_clock()
+        try:
+            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
+            return answer(posterior, compiled, _report(chosen))
+        except NoFit as error:
+            raise _no_fit(compiled, observed, clock, float(error.args[0])) from None
+        except Impossible:
+            if not explain:
+                raise
+            raise _contradiction(compiled, observed, clock) from None
+
+
+def _alone(owners: np.ndarray, at: int) -> bool:
+    """Whether a factor of the model became a single one of the program."""
+    return at + 1 == owners.size or owners[at + 1] != owners[at]
+
+
+def _report(engine: Engine) -> Report:
+    return _REPORTS[engine.name]
+
+
+_REPORTS = {name: Report(name, exact=True) for name in ("exact", "elimination")}
+EXACT_REPORT = _REPORTS["exact"]
+
+
+def make_posterior(compiled: Compiled, observed: Observed, clock: Clock, engine: str, *, fit: bool = True) -> Posterior:
+    position = compiled.position
+    hard = {position[name]: code for name, code in observed.hard.items()}
+    weights = {position[name]: w for name, w in observed.weights.items()}
+    posterior = Posterior(compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names, engine)
+    if observed.soft and fit:
+        posterior = posterior.fitted({position[name]: w for name, w in observed.soft.items()})
+    return posterior
+
+
+def _possible(compiled: Compiled, observed: Observed, names: Iterable[str], clock: Clock) -> bool:
+    """Whether these pieces of the evidence can hold together."""
+    kept = set(names)
+    position = compiled.position
+    hard = {position[n]: code for n, code in observed.hard.items() if n in kept}
+    weights = {position[n]: w for n, w in observed.weights.items() if n in kept}
+    weights |= {position[n]: (w > 0).astype(np.float64) for n, w in observed.soft.items() if n in kept}
+    posterior = Posterior(compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names)
+    try:
+        posterior.total()
+    except Impossible:
+        return False
+    return True
+
+
+def _contradiction(compiled: Compiled, observed: Observed, clock: Clock) -> ImpossibleEvidence:
+    """Find evidence that cannot hold together and of which no piece can be spared."""
+    items = list(observed.given)
+    core: list[str] = []
+    try:
+        if not _possible(compiled, observed, [], clock):
+            return ImpossibleEvidence(
+                "The model itself is impossible: the product of its factors is zero for every combination of states.",
+                {},
+            )
+        while _possible(compiled, observed, core, clock):
+            low, high = 0, len(items)  # the shortest beginning of items that is impossible with the core
+            while low < high:
+                middle = (low + high) // 2
+                if _possible(compiled, observed, core + items[:middle], clock):
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == 0 or low > len(items):
+                break
+            core.append(items[low - 1])
+            items = items[: low - 1]
+    except PGMError:  # no room or no time to look for less
+        core = list(observed.given)
+    core = [name for name in observed.given if name in core]
+    found = {name: observed.given[name] for name in core}
+    text = ", ".join(f"{name} = {shown(value)}" for name, value in found.items())
+    if len(found) == 1:
+        message = f"The evidence is impossible: {text} has probability zero."
+    else:
+        message = f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
+    return ImpossibleEvidence(message, found)
+
+
+def _no_fit(compiled: Compiled, observed: Observed, clock: Clock, error: float) -> PGMError:
+    names = list(observed.soft)
+    if not _possible(compiled, observed, [n for n in observed.given if n not in observed.soft], clock):
+        return _contradiction(compiled, observed, clock)
+    what = f"The marginal wanted of {names[0]!r}" if len(names) == 1 else f"The marginals wanted of {listed(names)}"
+    if error >= 1.0:
+        return InvalidEvidence(
+            f"{what} cannot be had: a pgm.Soft gives probability to states that the model or the other evidence "
+            "excludes. Give these states 0."
+        )
+    return InvalidEvidence(
+        f"{what} cannot all be had at once: fitting stopped {error:.2g} away from them. Change the targets, or use "
+        "pgm.Likelihood for evidence that need not be met exactly."
+    )
+
+
+def _refuse_soft(observed: Observed) -> None:
+    if observed.soft:
+        raise InvalidEvidence(
+            f"{listed(list(observed.soft))}: pgm.Soft says what a marginal shall be afterwards; that is no event and has no "
+            "probability. Use pgm.Likelihood for uncertain evidence."
+        )
+
+
+def _together(compiled: Compiled, event: Given, given: Given) -> dict[str, Any] | None:
+    """Both mappings as one; None when they give one variable different states."""
+    first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
+    for name in first.given:
+        if name in second.given:
+            a, b = first.hard.get(name), second.hard.get(name)
+            if a is not None and b is not None:
+                if a != b:
+                    return None
+                continue
+            raise InvalidEvidence(
+                f"{name!r} is in the event and in what is given; only plain states may be in both."
+            )
+    return first.given | second.given
+
+
+def _whole(value: object, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+    return int(value)
+
+
+def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    if seed is None or isinstance(seed, np.random.Generator):
+        return np.random.default_rng(seed)
+    return np.random.default_rng(_whole(seed, "seed", 0))

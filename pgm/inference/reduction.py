@@ -1,0 +1,217 @@
+"""What is left of a program for one question: pruned, narrowed to the states still open, sliced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.inference.arrays import ReducedArrays
+from pgm.inference.program import Program
+from pgm.inference.running import Impossible, code, run
+
+_NOTHING = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Known:
+    """Evidence by position: states that are certain, and weights over the states of others."""
+
+    hard: dict[int, int] = field(default_factory=dict)
+    weights: dict[int, np.ndarray] = field(default_factory=dict)
+
+    def with_weights(self, more: dict[int, np.ndarray]) -> Known:
+        """The same, these weights multiplied in."""
+        weights = dict(self.weights)
+        for v, w in more.items():
+            weights[v] = weights[v] * w if v in weights else w
+        return Known(self.hard, weights)
+
+    def with_hard(self, more: dict[int, int]) -> Known:
+        """The same, these states certain."""
+        return Known(self.hard | more, self.weights)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Case:
+    """A program reduced for one question."""
+
+    program: Program
+    reduced: ReducedArrays
+    codes: np.ndarray  # int32[n] the state of every variable that has one left, else -1
+    open_states: np.ndarray  # uint8
+    virtual_at: np.ndarray  # int64 where each virtual weight table begins
+    virtual_values: np.ndarray  # float64
+    weight: tuple[float, int]  # the virtual weights of states that are certain, multiplied: a wide number
+    dropped: np.ndarray  # int64 factors that pruning took, children first
+    key: bytes  # equal for questions that the same tree serves
+
+    def tables(self) -> np.ndarray:
+        """The entries of the reduced tables."""
+        return self._values().take(self.sources())
+
+    def wide_tables(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same as mantissas and exponents."""
+        sources = self.sources()
+        mantissas, exponents = np.frexp(self._values().take(sources))
+        exponents = exponents.astype(np.int64)
+        wide = self.program.wide_exponents
+        if wide is not None:
+            exponents += np.concatenate([wide, np.zeros(self.virtual_values.size, np.int64)]).take(sources)
+        return mantissas, exponents
+
+    def sources(self) -> np.ndarray:
+        """Where each entry of the reduced tables stands among the program's values."""
+        sources = np.empty(int(self.reduced.table_at[-1]), np.int64)
+        p = self.program
+        kernels = code(8.0 * sources.size + 4.0 * p.n)
+        kernels.gather(p.arrays, self.reduced, self.codes, self.virtual_at, p.values.size, sources)
+        return sources
+
+    def constant(self) -> tuple[float, int]:
+        """The product of the factors of which one number is left, and of all scales: a wide number."""
+        p, r = self.program, self.reduced
+        kernels = code(4.0 * p.arrays.scopes.size)
+        at = np.empty(r.scalars.size, np.int64)
+        kernels.gather_scalars(p.arrays, r, self.codes, at)
+        exponents = p.arrays.exponent[r.scalars]
+        if p.wide_exponents is not None:
+            exponents = exponents + p.wide_exponents[at]
+        mantissa, exponent = kernels.wide_product(p.values[at], exponents)
+        if mantissa == 0.0 and r.scalars.size:
+            raise Impossible
+        mine = r.factors[r.factors < p.arrays.heads.size]
+        scale = int(exponent) + int(p.arrays.exponent[mine].sum())
+        return wide_multiply((float(mantissa), scale), self.weight)
+
+    def _values(self) -> np.ndarray:
+        if self.virtual_values.size == 0:
+            return self.program.values
+        return np.concatenate([self.program.values, self.virtual_values])
+
+
+def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, int]:
+    """The product of two wide numbers."""
+    mantissa, exponent = math.frexp(a[0] * b[0])
+    return mantissa, exponent + a[1] + b[1]
+
+
+def lows(case: Case) -> np.ndarray:
+    """For each reduced table a lower bound on log2 of its smallest non-zero entry."""
+    r, p = case.reduced, case.program.arrays
+    low = np.empty(r.factors.size, np.int64)
+    ours = r.factors < p.heads.size
+    low[ours] = p.low[r.factors[ours]]
+    if not ours.all():
+        for g in np.flatnonzero(~ours):
+            begin = int(case.virtual_at[int(r.factors[g]) - p.heads.size])
+            v = int(r.variables[r.scopes[r.scope_at[g]]])
+            weights = case.virtual_values[begin : begin + int(p.cards[v])]
+            low[g] = int(np.floor(np.log2(weights[weights > 0].min())))
+    return low
+
+
+def reduce_case(
+    program: Program,
+    known: Known,
+    wanted: Sequence[int] | np.ndarray,
+    clock: Clock,
+    *,
+    prune: bool = True,
+    only_wanted: bool = False,
+    domains: bool = True,
+    placeholders: Iterable[int] = (),
+) -> Case:
+    """Reduce a program for a question about `wanted` under what is `known`.
+
+    Args:
+        program: the compiled model.
+        known: evidence by position.
+        wanted: positions that the answer speaks of.
+        clock: the time of the question.
+        prune: drop what only sums to one.
+        only_wanted: drop parts separated from everything wanted, unless zeros could make them impossible.
+        domains: close states that have probability zero.
+        placeholders: positions that will be observed in a state yet unknown.
+    """
+    if domains and not program.possible:
+        raise Impossible
+    p = program.arrays
+    n_factors = p.heads.size
+    kernels: ModuleType = code(12.0 * p.scopes.size + (program.values.size if domains else 0))
+    wanted_flags = np.zeros(program.n, np.uint8)
+    wanted_flags[wanted] = 1
+
+    keep = np.ones(n_factors, np.uint8)
+    dropped = np.empty(0, np.int64)
+    if prune:
+        needed = wanted_flags.copy()
+        for v in known.hard:
+            needed[v] = 1
+        for v in known.weights:
+            needed[v] = 1
+        for v in placeholders:
+            needed[v] = 1
+        dropped = kernels.prune(p, needed, keep)
+
+    open_states = program.open_states.copy() if domains else np.ones_like(program.open_states)
+    touched = np.zeros(n_factors, np.uint8)
+    for v, state in known.hard.items():
+        begin, end = p.state_at[v], p.state_at[v + 1]
+        possible = open_states[begin + state]
+        open_states[begin:end] = 0
+        open_states[begin + state] = possible
+        if not possible:
+            raise Impossible
+        touched[p.users[p.user_at[v] : p.user_at[v + 1]]] = 1
+    virtual: list[int] = []
+    for v, weights in known.weights.items():
+        begin, end = p.state_at[v], p.state_at[v + 1]
+        open_states[begin:end] &= weights > 0
+        if not open_states[begin:end].any():
+            raise Impossible
+        touched[p.users[p.user_at[v] : p.user_at[v + 1]]] = 1
+        virtual.append(v)
+    if domains and touched.any():
+        steps = 4.0 * program.values.size + p.scopes.size
+        run("propagate", p, program.values, keep, open_states, touched, steps=steps, clock=clock)
+
+    for v in placeholders:
+        begin, end = p.state_at[v], p.state_at[v + 1]
+        open_states[begin:end] = 0
+        open_states[begin] = 1
+    # Weights that are all one where it matters restrict states and do no more.
+    kept_virtual: list[int] = []
+    weight = (1.0, 0)
+    chunks: list[np.ndarray] = []
+    for v in virtual:
+        begin, end = p.state_at[v], p.state_at[v + 1]
+        left = known.weights[v][open_states[begin:end] > 0]
+        if left.size == 1:
+            weight = wide_multiply(weight, (float(left[0]), 0))
+        elif not (left == 1.0).all():
+            kept_virtual.append(v)
+            chunks.append(known.weights[v].astype(np.float64))
+    virtual_array = np.array(kept_virtual, dtype=np.int32) if kept_virtual else _NOTHING
+    virtual_at = np.zeros(len(chunks) + 1, np.int64)
+    np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
+    arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
+    codes = kernels.fixed_codes(p, open_states)
+    # What the tree depends on: which states of the open variables, which factors, which virtual tables.
+    shape = arrays.variables.tobytes() + arrays.states.tobytes() + arrays.factors.tobytes()
+    key = b"|".join((shape, np.array(arrays.cards).tobytes(), bytes([only_wanted]), arrays.scalars.tobytes()))
+    return Case(
+        program,
+        arrays,
+        codes,
+        open_states,
+        virtual_at,
+        np.concatenate(chunks) if chunks else np.empty(0),
+        weight,
+        dropped,
+        key,
+    )

@@ -1,0 +1,80 @@
+"""How compiled code is run: stoppable by Ctrl-C and by the clock, its status turned into an exception."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from pgm import jit
+from pgm.config import Clock
+
+_MODULE = "pgm.inference.compiled"
+_LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches
+_TICK = 0.05  # seconds between two looks at the clock
+
+
+class Impossible(Exception):
+    """No state is left: the evidence, or the model, has probability zero."""
+
+
+class Narrow(Exception):
+    """A product left the range of a double; the question must be run in wide numbers."""
+
+
+def code(steps: float) -> ModuleType:
+    """The kernels in the form that suits so many inner steps."""
+    return jit.kernels(_MODULE, steps)
+
+
+def run(name: str, *args: Any, steps: float, clock: Clock) -> Any:
+    """Call a kernel that takes a stop flag last; raise what its status means."""
+    kernel = getattr(code(steps), name)
+    stop = np.zeros(1, np.uint8)
+    clock.check()
+    if not jit.compiled():
+        begin = time.perf_counter()
+        status = kernel(*args, stop)
+        jit.spent(time.perf_counter() - begin)
+    elif steps < _LONG:
+        status = kernel(*args, stop)
+    else:
+        status = beside(kernel, args, stop, clock)
+    if status == 0:
+        return
+    if status == 2:
+        raise Narrow
+    if status == 3:
+        raise Impossible
+    clock.check()
+    raise AssertionError(f"{name} stopped with status {status}")
+
+
+def beside(work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, clock: Clock) -> Any:
+    """Do `work(*args, stop)` in a thread; on Ctrl-C or when the time is up set the flag it looks at."""
+    outcome: list[Any] = []
+    done = threading.Event()
+
+    def job() -> None:
+        try:
+            outcome.append((True, work(*args, stop)))
+        except BaseException as error:  # handed to the caller's thread
+            outcome.append((False, error))
+        done.set()
+
+    threading.Thread(target=job, name="pgm-run", daemon=True).start()
+    try:
+        while not done.wait(min(_TICK, clock.remaining() + 1e-3)):
+            clock.check()
+    except BaseException:
+        stop[0] = 1
+        done.wait(0.5)
+        raise
+    good, value = outcome[0]
+    if not good:
+        raise value
+    return value

@@ -1,0 +1,161 @@
+"""Words, marks and places of a text with comments, quoted names and braces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NoReturn
+
+from pgm.errors import InvalidArgument, shown
+
+from .text import Text
+
+# A quoted text may hold what elsewhere ends a word. Before anything is read, such characters are exchanged,
+# one for one, for control characters, which no file may have; then a quoted text is a word like any other,
+# and every position is still that in the file.
+_ENDS_WORD = [chr(code) for code in range(0x3001) if chr(code).isspace()] + list(',;(){}[]|"')
+_CONTROL = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if not chr(code).isspace()]
+_MASK = dict(zip(map(ord, _ENDS_WORD), _CONTROL, strict=False))
+_UNMASK = {ord(mask): chr(code) for code, mask in _MASK.items()}
+_QUOTE = _MASK[ord('"')]
+_FORBIDDEN = re.compile(f"[{''.join(map(re.escape, _CONTROL))}]")
+_QUOTED_OR_COMMENT = re.compile(r'"[^"]*(?:"|\Z)|//[^\r\n]*|/\*(?:.*?\*/|.*\Z)', re.DOTALL)
+
+_BLANK = re.compile(r"[\s,]*")  # a comma between words is blank
+_WORD = re.compile(r"[\s,]*([^\s,;(){}\[\]|]+)")
+_MARK = re.compile(r"[\s,]*([;(){}\[\]|])")
+_FOUND = re.compile(r"[\s,]*([^\s,;(){}\[\]|]+|.)?", re.DOTALL)
+_LIST = re.compile(r"[^;(){}\[\]]*")
+_TO_SEMICOLON = re.compile(r"[^;{}]*;")
+_BARE = re.compile(r'[^\s,;(){}\[\]|"]+')
+
+
+class Scanner:
+    """A text and how far it has been read."""
+
+    def __init__(self, source: Text) -> None:
+        self.source = source
+        self.pos = 0
+        content = source.content
+        if bad := _FORBIDDEN.search(content):
+            self.fail(f"the character {bad[0]!r} has no place in a text file", bad.start())
+        self.quotes = '"' in content
+        if self.quotes or "//" in content or "/*" in content:
+            content = _QUOTED_OR_COMMENT.sub(self._masked, content)
+        self.text = content
+
+    def _masked(self, match: re.Match[str]) -> str:
+        found = match[0]
+        if found[0] == '"':
+            if len(found) == 1 or found[-1] != '"':
+                self.fail("the quote that opens here is never closed", match.start())
+            return found.translate(_MASK)
+        if found[1] == "*" and (len(found) < 4 or not found.endswith("*/")):
+            self.fail("the comment that opens here is never closed: expected */", match.start())
+        return " " * len(found)
+
+    def fail(self, message: str, position: int) -> NoReturn:
+        """Raise the error that names this place."""
+        raise self.source.error(message, position)
+
+    def expected(self, what: str) -> NoReturn:
+        """Fail here, telling what was found instead."""
+        match = _FOUND.match(self.text, self.pos)
+        if match is None or match[1] is None:
+            self.fail(f"expected {what}, found the end of the file", len(self.source.content.rstrip()))
+        self.fail(f"expected {what}, found {self.as_written(match[1])}", match.start(1))
+
+    def first(self, position: int) -> int:
+        """Return where the next word or mark begins; the length of the text if there is none."""
+        match = _BLANK.match(self.text, position)
+        return match.end() if match else position
+
+    def peek(self) -> str:
+        """Return the next mark, or "" if a word or nothing comes next."""
+        match = _MARK.match(self.text, self.pos)
+        return match[1] if match else ""
+
+    def word(self, what: str) -> str:
+        """Read a word; a quoted one still has its quotes, masked."""
+        match = _WORD.match(self.text, self.pos)
+        if match is None:
+            self.expected(what)
+        self.pos = match.end()
+        return match[1]
+
+    def name(self, what: str) -> str:
+        """Read a word and take its quotes away."""
+        position = self.first(self.pos)
+        return self.plain([self.word(what)], position)[0]
+
+    def mark(self, mark: str, where: str) -> None:
+        """Read one of ; ( ) { } [ ] |."""
+        match = _MARK.match(self.text, self.pos)
+        if match is None or match[1] != mark:
+            self.expected(f"'{mark}' {where}")
+        self.pos = match.end()
+
+    def until(self, closing: str, where: str) -> str:
+        """Read what comes before a closing mark, and the mark."""
+        start = self.pos
+        match = _LIST.match(self.text, start)
+        self.pos = match.end() if match else start
+        chunk = self.text[start : self.pos]
+        self.mark(closing, where)
+        return chunk
+
+    def attributes(self, where: str, *keywords: str) -> Iterator[str]:
+        """Yield the keywords of a block in braces; properties are read over."""
+        self.mark("{", where)
+        choice = " or ".join([f"'{keyword}'" for keyword in (*keywords, "property", "}")])
+        while self.peek() != "}":
+            position = self.first(self.pos)
+            keyword = self.word(f"{choice} {where}")
+            if keyword == "property":
+                end = _TO_SEMICOLON.match(self.text, self.pos)
+                if end is None:
+                    self.fail("this property has no ';' at its end", position)
+                self.pos = end.end()
+            elif keyword in keywords:
+                yield keyword
+            else:
+                self.pos = position
+                self.expected(f"{choice} {where}")
+        self.mark("}", where)
+
+    def words(self, chunk: str, position: int) -> list[str]:
+        """Return the names in a part of the text that begins at this position."""
+        return self.plain(chunk.replace(",", " ").split(), position)
+
+    def plain(self, words: list[str], position: int) -> list[str]:
+        """Return words without their quotes."""
+        if not self.quotes:
+            return words
+        names = []
+        for word in words:
+            if _QUOTE in word and (word[0] != _QUOTE or word.index(_QUOTE, 1) < len(word) - 1):
+                self.fail(f"a quote inside the word {self.as_written(word)}", self.text.index(word, position))
+            name = word[1:-1].translate(_UNMASK) if word[0] == _QUOTE else word
+            if "\n" in name or "\r" in name:
+                position = self.text.index(word, position)
+                self.fail(f"the name {shown(name)} has a line break in it: is a quote missing?", position)
+            names.append(name)
+        return names
+
+    def as_written(self, text: str) -> str:
+        """Return a piece of the text for a message."""
+        return shown(text.translate(_UNMASK))
+
+
+def written(name: str, what: str, keywords: frozenset[str]) -> str:
+    """Return a name as `Scanner.name` reads it back: in quotes where it must be."""
+    if '"' in name or "\n" in name or "\r" in name or _FORBIDDEN.search(name):
+        raise InvalidArgument(
+            f"The file cannot hold {what} {shown(name)}: it has a quote, a line break or a control character"
+        )
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        raise InvalidArgument(f"The file cannot hold {what} {shown(name)}: it is not valid Unicode") from None
+    bare = _BARE.fullmatch(name) and "//" not in name and "/*" not in name and name not in keywords
+    return name if bare else f'"{name}"'

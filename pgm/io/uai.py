@@ -1,0 +1,397 @@
+"""UAI, the format of the UAI inference competitions (2006-2022): tables of variables that only have numbers.
+
+    MARKOV or BAYES; the number of variables, and of the states of each; the number of tables; for each table
+    how many variables it has and which; then for each table how many numbers it has and these, the last
+    variable changing fastest.
+
+A variable that was read is called "x0", "x1", ... and its states are 0, 1, ...; a model that is written keeps
+the order of its variables and states and loses their names. What was observed has a file of its own, `.evid`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pgm.config import current
+from pgm.cpds import rows
+from pgm.cpds.table import TableCPD
+from pgm.errors import (
+    FileFormatError,
+    InvalidArgument,
+    InvalidEvidence,
+    InvalidStructure,
+    InvalidTable,
+    TooLarge,
+    shown,
+)
+from pgm.evidence import observe
+from pgm.factors import Dense, NoisyOr, Sparse
+from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.variables import State, Variable, as_domain
+
+from .text import Path, Text, read_text, write_text
+
+# In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
+_COMMENT = re.compile(r"^c(?:[ \t][^\r\n]*)?$|#[^\r\n]*", re.MULTILINE)
+_WORD = re.compile(r"\S+")
+_SPACE = re.compile(r"\s")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_IN_NUMBERS = {ord(character): None for character in "0123456789.eE+- \t\r\n\f\v"}
+_CHUNK = 1 << 20
+_BYTES_A_STATE = 500  # what a state takes in a Domain
+_BYTES_A_NUMBER = 64  # what a number takes while it becomes text
+_FEW = 10_000  # states that a variable may have without a table to prove them
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def read(path: Path, encoding: str = "utf-8") -> MarkovNetwork | BayesianNetwork:
+    """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables bear it out."""
+    source = read_text(path, encoding)
+    content = _COMMENT.sub(lambda match: " " * len(match[0]), source.content)
+    first = _WORD.search(content)
+    if first is None or first[0] not in ("MARKOV", "BAYES"):
+        found = shown(first[0]) if first else "the end of the file"
+        message = f"a UAI file begins with MARKOV or BAYES; found {found}"
+        raise source.error(message, first.start() if first else 0)
+    numbers = _Numbers(source, content, first.end())
+    cards = numbers.counts(numbers.count("the number of variables"), "the number of states of variable", 1)
+    scopes = []
+    for number in range(numbers.at_most_left(numbers.count("the number of tables"), "tables")):
+        at = numbers.pos
+        scope = numbers.counts(
+            numbers.count(f"how many variables table {number} has"), f"table {number}: variable"
+        )
+        for position, variable in enumerate(scope, start=at + 1):
+            if variable >= len(cards):
+                numbers.fail(
+                    f"table {number}: there is no variable {variable}; they are 0 to {len(cards) - 1}",
+                    position,
+                )
+        if len(set(scope)) < len(scope):
+            numbers.fail(f"table {number}: a variable appears twice in {scope}", at)
+        scopes.append(scope)
+    variables = _variables(numbers, cards, scopes)
+    tables, places = [], []
+    for number, scope in enumerate(scopes):
+        shape = [cards[variable] for variable in scope]
+        places.append(numbers.pos)
+        size = numbers.count(f"how many numbers table {number} has")
+        if size != math.prod(shape):
+            numbers.fail(
+                f"table {number} has {size} numbers; its variables {scope} need {math.prod(shape):,}",
+                places[-1],
+            )
+        if len(shape) > rows.MAX_AXES:
+            numbers.fail(
+                f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", places[-1]
+            )
+        tables.append(numbers.table(size, number).reshape(shape))
+    numbers.end()
+    if first[0] == "BAYES":
+        return _bayesian(numbers, variables, scopes, tables, places)
+    made = MarkovNetwork()
+    factors = [Dense(np.array([s], dtype=np.int64), t) for s, t in zip(scopes, tables, strict=True)]
+    made._take({variable.name: variable for variable in variables}, factors)
+    return made
+
+
+class _Numbers:
+    """All numbers of a file, and how many of them have been read."""
+
+    def __init__(self, source: Text, content: str, start: int) -> None:
+        self.source, self.content, self.start = source, content, start
+        self.pos = 0
+        self.values = self._converted()
+        self.size = self.values.size
+        if bad := np.flatnonzero(~((self.values >= 0.0) & (self.values < np.inf)))[:1].tolist():
+            self.fail("a number must not be negative or infinite", bad[0])
+
+    def _converted(self) -> np.ndarray:
+        if self.content[self.start :].translate(_IN_NUMBERS):
+            self._fail_word()
+        parts = [np.empty(0)]
+        start, end = self.start, len(self.content)
+        while start < end:  # in parts: as words the numbers take many times what they take as numbers
+            space = _SPACE.search(self.content, start + _CHUNK)
+            stop = space.start() if space else end
+            try:
+                parts.append(np.array(self.content[start:stop].split(), dtype=np.float64))
+            except ValueError:
+                self._fail_word()
+            start = stop
+        return np.concatenate(parts)
+
+    def _fail_word(self) -> NoReturn:
+        for match in _WORD.finditer(self.content, self.start):
+            if not _NUMBER.fullmatch(match[0]):
+                raise self.source.error(f"expected a number, found {shown(match[0])}", match.start())
+        raise AssertionError(self.source.path)
+
+    def fail(self, message: str, position: int) -> NoReturn:
+        """Raise the error that names the place of the number at this position."""
+        match = next(islice(_WORD.finditer(self.content, self.start), position, None), None)
+        place = match.start() if match else len(self.content.rstrip())
+        raise self.source.error(f"{message}, found {shown(match[0])}" if match else message, place)
+
+    def count(self, what: str) -> int:
+        """Read a whole number."""
+        if self.pos >= self.size:
+            self.fail(f"the file ends before {what}", self.pos)
+        value: float = self.values.item(self.pos)
+        if not value.is_integer():
+            self.fail(f"expected {what}, a whole number", self.pos)
+        self.pos += 1
+        return int(value)
+
+    def at_most_left(self, count: int, what: str) -> int:
+        """Return the count if so many things can follow; nothing is made before this is known."""
+        if count > self.size - self.pos:
+            self.fail(
+                f"{count:,} {what} are announced, and {self.size - self.pos:,} numbers follow", self.pos - 1
+            )
+        return count
+
+    def counts(self, length: int, what: str, least: int = 0) -> list[int]:
+        """Read so many whole numbers."""
+        self.at_most_left(length, "numbers")
+        values: list[float] = self.values[self.pos : self.pos + length].tolist()
+        for number, value in enumerate(values):
+            if value < least or not value.is_integer():
+                self.fail(f"{what} {number}: expected a whole number from {least}", self.pos + number)
+        self.pos += length
+        return [int(value) for value in values]
+
+    def table(self, size: int, number: int) -> np.ndarray:
+        """Read the numbers of a table, read-only."""
+        if size > self.size - self.pos:
+            self.fail(f"the file ends within the {size:,} numbers of table {number}", self.size)
+        values = self.values[self.pos : self.pos + size]
+        values.flags.writeable = False
+        self.pos += size
+        return values
+
+    def end(self) -> None:
+        """Refuse what is left."""
+        if self.pos < self.size:
+            self.fail("expected the end of the file", self.pos)
+
+
+def _variables(numbers: _Numbers, cards: list[int], scopes: list[list[int]]) -> list[Variable]:
+    used = {variable for scope in scopes for variable in scope}
+    for variable, card in enumerate(cards):
+        # A table has a number for each state at least, so what is announced is there; without a table ...
+        if card > max(_FEW, numbers.size) or (variable not in used and card > _FEW):
+            numbers.fail(
+                f"variable {variable}: {card:,} states are announced, and no table has them", 1 + variable
+            )
+    sizes = sorted(set(cards))
+    if sum(sizes) * _BYTES_A_STATE > current().memory_limit:
+        raise TooLarge(
+            f"{numbers.source.path}: the variables have {sum(sizes):,} different states; they would not fit"
+        )
+    domains = {card: as_domain(range(card)) for card in sizes}
+    return [Variable.of(f"x{number}", domains[card]) for number, card in enumerate(cards)]
+
+
+def _bayesian(
+    numbers: _Numbers,
+    variables: list[Variable],
+    scopes: list[list[int]],
+    tables: list[np.ndarray],
+    places: list[int],
+) -> BayesianNetwork:
+    remedy = "; a product of any tables begins with MARKOV instead of BAYES"
+    cpds: dict[int, TableCPD] = {}
+    for number, (scope, table, place) in enumerate(zip(scopes, tables, places, strict=True)):
+        if not scope:
+            numbers.fail(f"table {number} has no variables, so it is no distribution{remedy}", place)
+        if scope[-1] in cpds:
+            numbers.fail(f"table {number} is a second distribution of variable {scope[-1]}{remedy}", place)
+        child, given = variables[scope[-1]], tuple([variables[parent] for parent in scope[:-1]])
+        try:
+            cpds[scope[-1]] = TableCPD._of(child, given, rows.checked(child, given, table))
+        except InvalidTable as error:
+            numbers.fail(f"table {number}: {str(error).rstrip('.')}{remedy}", place)
+    for number in range(len(variables)):
+        if number not in cpds:
+            message = f"variable {number} has no distribution: it is the last in no table{remedy}"
+            raise FileFormatError(message, numbers.source.path)
+    try:
+        return BayesianNetwork._from_cpds("", [cpds[number] for number in range(len(variables))])
+    except InvalidStructure as error:  # a cycle
+        raise FileFormatError(f"{error}{remedy}", numbers.source.path) from None
+
+
+def read_evidence(path: Path, model: Any) -> dict[str, State]:
+    """Read what was observed, in the names and states of the model.
+
+    The file has the number of findings and then for each the variable and its state, both as numbers; the
+    older form has the number of samples before that, which must be one.
+    """
+    variables = list(_variables_of(model).values())
+    source = read_text(path)
+    numbers = _Numbers(source, _COMMENT.sub(lambda match: " " * len(match[0]), source.content), 0)
+    if not numbers.size:
+        raise source.error("expected the number of findings (0 for none), found an empty file", 0)
+    count = numbers.count("the number of findings")
+    if numbers.size != 1 + 2 * count and numbers.size > 1:
+        if count > 1:
+            message = f"{count} findings would be {2 * count} numbers, and {numbers.size - 1} follow"
+            numbers.fail(f"{message}; a file of {count} samples would have to be split", 0)
+        if count == 1:
+            count = numbers.count("the number of findings")
+    given: dict[str, State] = {}
+    for _ in range(numbers.at_most_left(count, "findings")):
+        at = numbers.pos
+        number, code = numbers.count("a variable"), numbers.count("its state")
+        if number >= len(variables):
+            numbers.fail(f"there is no variable {number}; they are 0 to {len(variables) - 1}", at)
+        variable = variables[number]
+        if code >= variable.card:
+            numbers.fail(
+                f"variable {number} ({variable.name!r}) has the states 0 to {variable.card - 1}", at + 1
+            )
+        if variable.name in given:
+            numbers.fail(f"variable {number} is observed twice", at)
+        given[variable.name] = variable.states[code]
+    numbers.end()
+    return given
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def write(
+    model: BayesianNetwork | MarkovNetwork,
+    path: Path,
+    *,
+    expand: bool = False,
+    evidence: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a model, and beside it what was observed, in a file of the same name that ends in .evid.
+
+    Names and states become their numbers in the model; `expand` writes tables in place of other distributions
+    and of sparse factors.
+    """
+    content = dumps(model, expand=expand)
+    findings = None if evidence is None else _findings(model, evidence)
+    write_text(path, content)
+    if findings is not None:
+        write_text(os.fspath(path).removesuffix(".gz") + ".evid", findings)
+
+
+def dumps(model: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
+    """Return the text that `write` puts in a file."""
+    variables = _variables_of(model)
+    bayesian = isinstance(model, BayesianNetwork)
+    tables = _conditional(model, expand) if isinstance(model, BayesianNetwork) else _factors(model, expand)
+    scopes, numbers = [], []
+    for scope, text in tables:
+        scopes.append(" ".join(map(str, [len(scope), *scope])))
+        numbers.append(text)
+    head = [
+        "BAYES" if bayesian else "MARKOV",
+        str(len(variables)),
+        " ".join(str(v.card) for v in variables.values()),
+    ]
+    return "\n".join([*head, str(len(scopes)), *scopes, "", *numbers, ""])
+
+
+def _conditional(net: BayesianNetwork, expand: bool) -> Iterable[tuple[list[int], str]]:
+    net._check_complete()
+    place = {name: number for number, name in enumerate(net.variables)}
+    budget = current().memory_limit // _BYTES_A_NUMBER
+    for name in place:
+        cpd = net.cpd(name)
+        if isinstance(cpd, TableCPD):
+            values = cpd.table()
+        elif expand:
+            values = cpd.table(budget)
+            budget -= values.size
+        else:
+            raise InvalidArgument(
+                f"UAI holds tables only, and {shown(name)} is a {type(cpd).__name__}; "
+                "expand=True writes its table"
+            )
+        yield [*(place[parent] for parent in cpd.parents), place[name]], _table(values)
+
+
+def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], str]]:
+    names = list(model.variables)
+    cards = [variable.card for variable in model.variables.values()]
+    budget = current().memory_limit // _BYTES_A_NUMBER
+    for factor in model.factors():
+        scopes = factor.scopes if isinstance(factor, Dense) else np.asarray([factor.scope])
+        about = ", ".join(shown(names[position]) for position in scopes[:1].ravel().tolist())
+        if isinstance(factor, Dense):
+            text = _table(_linear(factor.values, factor.log, about))
+        elif not expand:
+            raise InvalidArgument(
+                f"UAI holds tables only, and the factor of {about} is a {type(factor).__name__}; "
+                "expand=True writes its table"
+            )
+        else:
+            shape = [cards[position] for position in factor.scope.tolist()]
+            rows.check_cells(shape, f"the table of the factor of {about}", "UAI cannot hold it", budget)
+            budget -= math.prod(shape)
+            if isinstance(factor, Sparse):
+                values = np.zeros(shape)
+                values[tuple(factor.rows.T)] = _linear(factor.values, factor.log, about)
+            else:
+                values = _gate(factor, shape)
+            text = _table(values)
+        for scope in scopes.tolist():
+            yield scope, text
+
+
+def _gate(factor: NoisyOr, shape: list[int]) -> np.ndarray:
+    quiet = np.full(shape[:-1], 1.0 - factor.leak)
+    for axis, (p, active) in enumerate(zip(factor.probabilities, factor.active, strict=True)):
+        along = np.ones(shape[axis])
+        along[active] = 1.0 - p
+        quiet *= along.reshape([-1 if other == axis else 1 for other in range(len(shape) - 1)])
+    return np.stack([quiet, 1.0 - quiet], axis=-1)
+
+
+def _linear(values: np.ndarray, log: bool, about: str) -> np.ndarray:
+    if not log:
+        return values
+    with np.errstate(over="ignore", under="ignore"):
+        linear: np.ndarray = np.exp(values)
+    if not np.isfinite(linear).all() or ((linear == 0.0) & (values > -np.inf)).any():
+        raise InvalidArgument(
+            f"UAI holds no logarithms, and e to the power of some in the factor of {about} is too large "
+            "or too small a number; add a constant to them, or divide them among factors"
+        )
+    return linear
+
+
+def _table(values: np.ndarray) -> str:
+    return f"{values.size}\n{' '.join(map(repr, values.ravel().tolist()))}"
+
+
+def _findings(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str, Any]) -> str:
+    variables = _variables_of(model)
+    observed = observe(variables, evidence)
+    uncertain = next(iter([*observed.weights, *observed.soft]), None)
+    if uncertain is not None or observed.log_weight:
+        name = "one of the findings" if uncertain is None else shown(uncertain)
+        raise InvalidEvidence(f"UAI holds states as evidence, and {name} is no single state")
+    place = {name: number for number, name in enumerate(variables)}
+    words = [str(word) for name, code in observed.hard.items() for word in (place[name], code)]
+    return " ".join([str(len(observed.hard)), *words]) + "\n"
+
+
+def _variables_of(model: object) -> Mapping[str, Variable]:
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise InvalidArgument(f"UAI holds Bayesian and Markov networks, not {shown(model)}")
+    return model.variables

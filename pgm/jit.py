@@ -1,0 +1,135 @@
+"""Runs the functions of a `compiled.py`: through Python until numba has loaded, through numba after.
+
+Both ways execute the same source in the same order of operations, so they give the same bits; what differs is
+speed. A first small question need not wait for a compiler; a large one loads it at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# Work is counted in inner steps, about 0.3 microseconds each in Python. Loading numba and the cached kernels
+# takes about half a second, so anything under this is done sooner without.
+INTERPRETED_STEPS = 60_000
+# Once interpreted kernels have cost this many seconds, the process is not a one-off: numba loads beside it.
+_PATIENCE = 0.05
+
+_lock = threading.RLock()
+_compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
+_interpreted: dict[str, ModuleType] = {}
+_ready = threading.Event()  # set once the compiled kernels are loaded
+_stopping = threading.Event()
+_warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
+_background: threading.Thread | None = None
+_spent = 0.0
+
+
+def njit(function: _Function) -> _Function:
+    """Compile `function` with numba, or leave it alone when its module is loaded to be interpreted."""
+    if not _compiling:
+        return function
+    import numba
+
+    try:
+        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # no directory that numba could keep its cache in: compile in memory
+        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+
+
+def kernels(module: str, steps: float) -> ModuleType:
+    """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
+    if _ready.is_set():
+        return importlib.import_module(module)
+    if steps > INTERPRETED_STEPS:
+        load()
+        return importlib.import_module(module)
+    return interpreted(module)
+
+
+def interpreted(module: str) -> ModuleType:
+    """Return a copy of `module` whose functions are plain Python."""
+    global _compiling
+    found = _interpreted.get(module)
+    if found is not None:
+        return found
+    with _lock:
+        if module not in _interpreted:
+            spec = importlib.util.find_spec(module)
+            if spec is None or spec.origin is None:
+                raise ImportError(module)
+            copy = importlib.util.spec_from_file_location(module + "_interpreted", spec.origin)
+            if copy is None or copy.loader is None:
+                raise ImportError(module)
+            loaded = importlib.util.module_from_spec(copy)
+            _compiling = False
+            try:
+                copy.loader.exec_module(loaded)
+            finally:
+                _compiling = True
+            _interpreted[module] = loaded
+        return _interpreted[module]
+
+
+def load() -> None:
+    """Use compiled kernels from now on; what is not in numba's cache compiles when it is first called."""
+    _ready.set()
+
+
+def compiled() -> bool:
+    """Say whether compiled kernels are in use."""
+    return _ready.is_set()
+
+
+def when_warm(step: Callable[[], object]) -> None:
+    """Register a step of the background warm-up: a call that makes numba load or compile some kernels."""
+    _warm_steps.append(step)
+
+
+def spent(seconds: float) -> None:
+    """Count time used by interpreted kernels; past the patience, numba is loaded in the background."""
+    global _spent, _background
+    if _ready.is_set():
+        return
+    _spent += seconds
+    if _spent > _PATIENCE and _background is None:
+        with _lock:
+            if _background is None:
+                _background = threading.Thread(target=_warm, name="pgm-warm", daemon=True)
+                # Registered now so that it runs before the interpreter takes the thread's modules away.
+                import atexit
+
+                atexit.register(_stop)
+                _background.start()
+
+
+def _warm() -> None:
+    for step in _warm_steps:
+        if _stopping.is_set():
+            return
+        try:
+            step()
+        except Exception:  # a compiler that fails must not take the interpreted path down with it
+            return
+        time.sleep(0)
+    _ready.set()
+
+
+def _stop() -> None:
+    # A thread inside LLVM while the interpreter is torn down can crash it: wait for the step under way.
+    _stopping.set()
+    if _background is not None and _background.is_alive():
+        _background.join()
+
+
+def loaded_modules() -> tuple[str, ...]:
+    """Names of the compiled modules that this process has imported."""
+    return tuple(sorted(name for name in sys.modules if name.startswith("pgm.") and name.endswith(".compiled")))

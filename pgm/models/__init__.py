@@ -1,0 +1,7 @@
+"""What a user builds and asks: each model says which factors it is made of."""
+
+from .bayesian_network import BayesianNetwork
+from .markov_network import FactorGraph, MarkovNetwork
+from .potentials import Potential
+
+__all__ = ["BayesianNetwork", "FactorGraph", "MarkovNetwork", "Potential"]

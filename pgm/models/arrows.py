@@ -1,0 +1,101 @@
+"""Reads arrows as users write them: "smoking -> cancer <- pollution; a -> b", or pairs."""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+
+from pgm.errors import InvalidStructure, PGMError, shown
+from pgm.variables import check_name
+
+_ARROW = re.compile(r"(<->|->|<-)")
+
+
+def parse(edges: object) -> dict[str, tuple[str, ...]]:
+    """Return the parents of each node, nodes and parents in the order in which they are first mentioned.
+
+    >>> parse("smoking -> cancer <- pollution; lonely")
+    {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
+    """
+    parents: dict[str, dict[str, None]] = {}
+    if isinstance(edges, str):
+        edges = [edges]
+    if not isinstance(edges, Iterable) or isinstance(edges, Mapping | bytes):
+        raise InvalidStructure(
+            f'edges= takes text such as "a -> b <- c; c -> d", or pairs, not {shown(edges)}.'
+        )
+    for item in edges:
+        if isinstance(item, str):
+            for statement in re.split(r"[;\n]", item):
+                if statement.strip():
+                    _read_statement(statement, parents)
+        elif isinstance(item, Sequence) and len(item) == 2:
+            for name in item:
+                parents.setdefault(_name(name, item), {})
+            parents[item[1]][item[0]] = None
+        else:
+            raise InvalidStructure(f"An edge is a pair (parent, child), not {shown(item)}.")
+    found = {name: tuple(those) for name, those in parents.items()}
+    check_acyclic(found)
+    return found
+
+
+def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None:
+    names = _ARROW.split(statement)
+    arrows = names[1::2]
+    nodes = [_name(text.strip(), statement.strip()) for text in names[::2]]
+    for name in nodes:
+        parents.setdefault(name, {})
+    for left, arrow, right in zip(nodes, arrows, nodes[1:], strict=False):
+        if arrow == "<->":
+            raise InvalidStructure(f"{statement.strip()!r}: an arrow points one way, `->` or `<-`.")
+        parent, child = (left, right) if arrow == "->" else (right, left)
+        parents[child][parent] = None
+
+
+def _name(name: object, where: object) -> str:
+    try:
+        return check_name(name)
+    except PGMError:
+        raise InvalidStructure(f"There is no name at one end of an arrow in {shown(where)}.") from None
+
+
+def check_acyclic(parents: Mapping[str, Sequence[str]]) -> None:
+    """Raise InvalidStructure that shows a cycle, if there is one."""
+    order = sort(parents)
+    if len(order) == len(parents):
+        return
+    # Every node that is left has a parent that is left: going from parent to parent comes back.
+    left = parents.keys() - order
+    node = next(name for name in parents if name in left)
+    path: dict[str, None] = {}
+    while node not in path:
+        path[node] = None
+        node = next(parent for parent in parents[node] if parent in left)
+    cycle = list(path)[list(path).index(node) :]
+    cycle.reverse()
+    start = cycle.index(min(cycle))
+    cycle = cycle[start:] + cycle[:start]
+    if len(cycle) > 12:
+        cycle[6:-5] = ["..."]
+    raise InvalidStructure(f"The arrows go round in a circle: {' -> '.join([*cycle, cycle[0]])}.")
+
+
+def sort(parents: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the nodes with parents before children, otherwise in their order; a cycle is left out."""
+    waiting = {name: len(those) for name, those in parents.items()}
+    children: dict[str, list[str]] = {name: [] for name in parents}
+    for name, those in parents.items():
+        for parent in those:
+            children[parent].append(name)
+    ready = deque(name for name, count in waiting.items() if not count)
+    order = []
+    while ready:
+        name = ready.popleft()
+        order.append(name)
+        for child in children[name]:
+            waiting[child] -= 1
+            if not waiting[child]:
+                ready.append(child)
+    return order

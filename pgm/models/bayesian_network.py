@@ -1,0 +1,578 @@
+"""Bayesian networks: variables, arrows, and P(child | parents) for each variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from html import escape
+from itertools import islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import networkx as nx
+import numpy as np
+
+from pgm import graphs
+from pgm.cpds import CPD, NoisyOr, TableCPD, make
+from pgm.cpds.base import ROWS_SHOWN, printed
+from pgm.cpds.rows import LongForm, frozen
+from pgm.errors import (
+    IncompleteModel,
+    InvalidArgument,
+    InvalidEvidence,
+    InvalidStructure,
+    InvalidTable,
+    PGMError,
+    UnknownVariable,
+    listed,
+    shown,
+)
+from pgm.evidence import names
+from pgm.factors import Factor
+from pgm.inference.questions import Questions
+from pgm.results import html_table, text_table
+from pgm.variables import State, Variable, check_name
+
+from . import arrows
+from .markov_network import MarkovNetwork
+from .renaming import renamed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pgm.graphs import JunctionTree
+
+_FIELDS = ("name", "_variables", "_parents", "_children", "_cpds", "_pending")
+
+
+class BayesianNetwork(Questions):
+    """A directed acyclic graph of variables, each with its distribution given its parents.
+
+    Args:
+        name: what the network is called in print and in files.
+        edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or pairs
+            (parent, child); the tables follow by `set`, in any order, or by `fit`.
+
+    >>> net = BayesianNetwork("wet grass")
+    >>> net.add("rain", 0.2)
+    >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    >>> net.parents("wet"), net.variables["wet"].states
+    (('rain',), (False, True))
+    """
+
+    name: str
+    # Nodes of a network made by `edges=` have no variable before their first table.
+    _variables: dict[str, Variable | None]
+    _parents: dict[str, tuple[str, ...]]
+    _children: dict[str, dict[str, None]]
+    _cpds: dict[str, CPD]
+    # Tables as written, with their states, that wait for the states of a parent.
+    _pending: dict[str, tuple[object, Any]]
+
+    def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:
+        super().__init__()
+        if not isinstance(name, str):
+            raise InvalidArgument(
+                f"The name of a network is text, not {shown(name)}; arrows are passed as edges=."
+            )
+        self.name = name
+        self._parents = {} if edges is None else arrows.parse(edges)
+        self._variables = dict.fromkeys(self._parents)
+        self._children = {node: {} for node in self._parents}
+        for node, parents in self._parents.items():
+            for parent in parents:
+                self._children[parent][node] = None
+        self._cpds = {}
+        self._pending = {}
+
+    @classmethod
+    def _from_cpds(cls, name: str, cpds: Iterable[CPD]) -> Self:
+        """Make a network of distributions in any order, each of which knows its variables."""
+        made = cls(name)
+        for cpd in cpds:
+            node = cpd.child.name
+            if node in made._parents:
+                raise InvalidStructure(f"There are two distributions of {node!r}.")
+            made._variables[node] = cpd.child
+            made._parents[node] = cpd.parents
+            made._children[node] = {}
+            made._cpds[node] = cpd
+        for node, cpd in made._cpds.items():
+            for parent in cpd.given:
+                if parent.name not in made._parents:
+                    raise UnknownVariable(parent.name, made._parents)
+                if made._variables[parent.name] != parent:
+                    raise InvalidTable(
+                        f"{node!r}: its table is for other states of the parent {parent.name!r} than "
+                        f"that has: {listed(parent.states)}."
+                    )
+                made._children[parent.name][node] = None
+        arrows.check_acyclic(made._parents)
+        return made
+
+    # --- what there is ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in the order in which they were added; read-only."""
+        if None in self._variables.values():
+            return MappingProxyType({node: v for node, v in self._variables.items() if v is not None})
+        return MappingProxyType(self._variables)  # type: ignore[arg-type]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes, those without a table included."""
+        return tuple(self._parents)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The arrows as pairs (parent, child)."""
+        return tuple([(parent, node) for node, parents in self._parents.items() for parent in parents])
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents of a node, in the order of its table's axes."""
+        return self._parents[self._known(name)]
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Return the children of a node, in the order in which they were added."""
+        return tuple(self._children[self._known(name)])
+
+    def cpd(self, name: str) -> CPD:
+        """Return P(name | parents); it prints as a table."""
+        found = self._cpds.get(self._known(name))
+        if found is None:
+            if name in self._pending:
+                waiting = [parent for parent in self._parents[name] if self._variables[parent] is None]
+                raise IncompleteModel(
+                    f"The table of {name!r} waits for the states of {listed(waiting)}: set them."
+                )
+            raise IncompleteModel(f"{name!r} has no table yet: give it one with `set`, or `fit` the network.")
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._parents
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parents)
+
+    def __len__(self) -> int:
+        return len(self._parents)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely."""
+        self._check_complete()
+        return sum(cpd.n_parameters for cpd in self._cpds.values())
+
+    def topological_order(self) -> tuple[str, ...]:
+        """Return the nodes with parents before children, otherwise in the order in which they were added."""
+        return tuple(arrows.sort(self._parents))
+
+    # --- edits: each succeeds or changes nothing ---
+
+    def add(self, name: str, table: object, *, parents: str | Iterable[str] = (), states: Any = None) -> None:
+        """Add a node with its distribution.
+
+        Args:
+            name: the new variable.
+            table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
+                {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
+                shape (parents..., states); a data frame whose last column is `p`; or a distribution such as
+                pgm.NoisyOr.
+            parents: names in the order that the table uses; a distribution may bring its own.
+            states: the states in order, or pgm.Bins; left out: False and True for numbers, else those of the
+                table, sorted.
+
+        >>> net = BayesianNetwork()
+        >>> net.add("season", {"dry": 0.7, "rainy": 0.3})
+        >>> net.add("mood", {"dry": [0.2, 0.8], ...: [0.5, 0.5]}, parents="season", states=["bad", "good"])
+        >>> print(net.cpd("mood"))
+        P(mood | season)
+        season  bad  good
+        dry     0.2   0.8
+        rainy   0.5   0.5
+        """
+        node = check_name(name)
+        if node in self._parents:
+            end = "" if node in self._cpds else ", without a table"
+            raise InvalidStructure(f"There is a node {node!r} already{end}: `set` gives it another table.")
+        those = self._parents_for(node, table, parents)
+        cpd = self._made(node, table, states, those)
+        self._parents[node] = those
+        self._variables[node] = None if cpd is None else cpd.child
+        self._children[node] = {}
+        for parent in those:
+            self._children[parent][node] = None
+        if cpd is None:
+            self._pending[node] = (frozen(table), states)
+        else:
+            self._cpds[node] = cpd
+        self._changed()
+
+    def set(
+        self, name: str, table: object, *, parents: str | Iterable[str] | None = None, states: Any = None
+    ) -> None:
+        """Give a node another distribution; its arrows stay, and its states unless `states` declares others.
+
+        Args:
+            name: a node of the network.
+            table: as for `add`.
+            parents: the same parents in another order, if the table has them so.
+            states: the states in order, for a node that has none yet or has no children.
+        """
+        node = self._known(name)
+        old = self._parents[node]
+        those = (
+            old
+            if parents is None and not isinstance(table, CPD)
+            else self._parents_for(node, table, parents or ())
+        )
+        if sorted(those) != sorted(old):
+            raise InvalidStructure(
+                f"{node!r} has the parents {list(old)}, not {list(those)}: `set` leaves the arrows alone; "
+                "`remove` the node and `add` it again to change them."
+            )
+        before = self._variables[node]
+        if states is None and before is not None:
+            states = before.domain
+        cpd = self._made(node, table, states, those)
+        only_values = False
+        if cpd is None:
+            self._pending[node] = (frozen(table), states)
+        else:
+            if (
+                before is not None
+                and cpd.child != before
+                and any(child in self._cpds for child in self._children[node])
+            ):
+                raise InvalidStructure(
+                    f"{node!r} has children, whose tables are for its states {listed(before.states)}: "
+                    "they cannot become others."
+                )
+            settled = self._settled(node, cpd)
+            only_values = type(self._cpds.get(node)) is type(cpd) is TableCPD and (before, old) == (
+                cpd.child,
+                those,
+            )
+            for other, found in settled.items():
+                self._cpds[other] = found
+                self._variables[other] = found.child
+                self._pending.pop(other, None)
+        self._parents[node] = those
+        if only_values:
+            self._values_changed()
+        else:
+            self._changed()
+
+    def remove(self, name: str) -> None:
+        """Remove a node that has no children."""
+        node = self._known(name)
+        if self._children[node]:
+            raise InvalidStructure(
+                f"{node!r} has the children {listed(self._children[node])}: remove them first."
+            )
+        for parent in self._parents[node]:
+            del self._children[parent][node]
+        for part in (self._variables, self._parents, self._children, self._cpds, self._pending):
+            part.pop(node, None)  # type: ignore[attr-defined]
+        self._changed()
+
+    def _known(self, name: str) -> str:
+        try:
+            if name in self._parents:
+                return name
+        except TypeError:  # unhashable
+            pass
+        raise UnknownVariable(name, self._parents)
+
+    def _parents_for(self, node: str, table: object, parents: object) -> tuple[str, ...]:
+        """Return the names of the parents, checked; a distribution that names its parents needs no others."""
+        if isinstance(parents, str):
+            parents = (parents,)
+        if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
+            raise InvalidStructure(
+                f"{node!r}: parents= takes a list of names in the order of the table, not {shown(parents)}."
+            )
+        those = tuple(parents)
+        if isinstance(table, CPD):
+            if those and set(those) != set(table.parents):
+                raise InvalidStructure(
+                    f"{node!r}: the distribution has the parents {list(table.parents)}, not {list(those)}."
+                )
+            those = table.parents
+        for parent in those:
+            if parent == node:
+                raise InvalidStructure(
+                    f"{node!r} cannot be its own parent: the arrows would go round in a circle."
+                )
+            self._known(parent)
+        if len(set(those)) < len(those):
+            twice = next(parent for i, parent in enumerate(those) if parent in those[:i])
+            raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
+        return those
+
+    def _made(self, node: str, table: object, states: Any, parents: tuple[str, ...]) -> CPD | None:
+        """Return the distribution, or None as long as the states of a parent are unknown."""
+        given = []
+        for parent in parents:
+            variable = self._variables[parent]
+            if variable is None:
+                return None
+            given.append(variable)
+        return make(node, table, states, tuple(given))
+
+    def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
+        """Return all distributions that can be read now that this one is known."""
+        found = {node: cpd}
+        if not self._pending:
+            return found
+        queue = [node]
+        while queue:
+            for child in self._children[queue.pop()]:
+                if child not in self._pending or child in found:
+                    continue
+                given = [found[p].child if p in found else self._variables[p] for p in self._parents[child]]
+                if None in given:
+                    continue
+                table, states = self._pending[child]
+                try:
+                    found[child] = make(child, table, states, tuple([v for v in given if v is not None]))
+                except PGMError as error:
+                    raise InvalidTable(
+                        f"The table that was set for {child!r} does not fit {node!r}: {error}"
+                    ) from error
+                queue.append(child)
+        return found
+
+    # --- other networks ---
+
+    def copy(self) -> Self:
+        """Return a network of its own with the same content."""
+        made = type(self)(self.name)
+        made._variables = dict(self._variables)
+        made._parents = dict(self._parents)
+        made._children = {node: dict(children) for node, children in self._children.items()}
+        made._cpds = dict(self._cpds)
+        made._pending = dict(self._pending)
+        return made
+
+    def do(self, actions: Mapping[str, State]) -> Self:
+        """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
+
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.do({"wet": True}).parents("wet")
+        ()
+        """
+        if not isinstance(actions, Mapping):
+            raise InvalidEvidence(f"What is done is a dict {{name: state}}, not {shown(actions)}.")
+        fixed = []
+        for name, state in actions.items():
+            variable = self._variables[self._known(name)]
+            if variable is None:
+                raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
+            values = np.zeros(variable.card)
+            values[variable.code(state)] = 1.0
+            values.flags.writeable = False
+            fixed.append(TableCPD._of(variable, (), values))
+        made = self.copy()
+        for cpd in fixed:
+            node = cpd.child.name
+            for parent in made._parents[node]:
+                del made._children[parent][node]
+            made._parents[node] = ()
+            made._pending.pop(node, None)
+            made._cpds[node] = cpd
+        return made
+
+    def rename(self, new: Mapping[str, str]) -> Self:
+        """Return the same network with other names for some variables.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> net.rename({"wet": "grass"}).edges
+        (('rain', 'grass'),)
+        """
+        called = renamed(self._parents, new)
+        made = type(self)(self.name)
+        made._variables = {
+            called[node]: None if v is None else Variable.of(called[node], v.domain)
+            for node, v in self._variables.items()
+        }
+        made._parents = {
+            called[node]: tuple([called[p] for p in those]) for node, those in self._parents.items()
+        }
+        made._children = {
+            called[node]: {called[c]: None for c in those} for node, those in self._children.items()
+        }
+        for node, cpd in self._cpds.items():
+            variables = [made._variables[called[v]] for v in (*cpd.parents, node)]
+            *given, child = [v for v in variables if v is not None]
+            made._cpds[called[node]] = cpd.renamed(child, tuple(given))
+        for node, (table, states) in self._pending.items():
+            if isinstance(table, LongForm):
+                table = LongForm(
+                    {called.get(column, column): cells for column, cells in table.columns.items()},
+                    table.numbers,
+                )
+            made._pending[called[node]] = (table, states)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether variables, arrows and distributions are the same, whatever their order."""
+        if not isinstance(other, BayesianNetwork):
+            return NotImplemented
+        return (
+            self._variables == other._variables
+            and self._children.keys() == other._children.keys()
+            and all(set(those) == set(other._parents[node]) for node, those in self._parents.items())
+            and self._cpds == other._cpds
+            and _same(self._pending, other._pending)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field: getattr(self, field) for field in _FIELDS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        BayesianNetwork.__init__(self)
+        self.__dict__.update(state)
+
+    # --- for inference ---
+
+    def factors(self) -> list[Factor]:
+        """Return the distributions as inference takes them, one for each node, in order."""
+        self._check_complete()
+        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
+        cpds = self._cpds
+        return [
+            cpds[node].factor([*[place[p] for p in those], place[node]])
+            for node, those in self._parents.items()
+        ]
+
+    def _check_complete(self) -> None:
+        if len(self._cpds) == len(self._parents):
+            return
+        missing = [node for node in self._parents if node not in self._cpds and node not in self._pending]
+        raise IncompleteModel(
+            f"{len(missing):,} of {len(self):,} nodes have no table yet: {listed(missing)}. "
+            "Give each one with `set`, or `fit` the network to data."
+        )
+
+    def _normalised(self) -> bool:
+        return True
+
+    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+        """Return what was found for each table by the name of its node; a gate is no table, and left out."""
+        factor_of = self._compile().program.factor_of
+        nodes = tuple(self._cpds[node] for node in self._parents)
+        tables = {}
+        for number, flat in found.items():
+            cpd = nodes[factor_of[number]]
+            if not isinstance(cpd, NoisyOr):
+                tables[cpd.child.name] = flat.reshape([*[v.card for v in cpd.given], cpd.child.card])
+        return tables
+
+    def to_markov_network(self) -> MarkovNetwork:
+        """Return the undirected model whose factors are the distributions; its partition function is one."""
+        made = MarkovNetwork(self.name)
+        made._take(self.variables, self.factors())
+        return made
+
+    # --- the graph ---
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """Return the graph; a node's attribute `states` has its states."""
+        graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
+        for node, variable in self._variables.items():
+            graph.add_node(node, **({} if variable is None else {"states": variable.states}))
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def markov_blanket(self, name: str) -> AbstractSet[str]:
+        """Return parents, children and their other parents: all that can tell about the node directly."""
+        node = self._known(name)
+        blanket = {*self._parents[node], *self._children[node]}
+        blanket.update(parent for child in self._children[node] for parent in self._parents[child])
+        return blanket - {node}
+
+    def moral_graph(self) -> nx.Graph[str]:
+        """Return the undirected graph in which parents of a common child are joined."""
+        return graphs.moral_graph(self.to_networkx())
+
+    def junction_tree(self) -> JunctionTree:
+        """Return cliques of the triangulated moral graph, joined as a tree."""
+        cards = (
+            {name: v.card for name, v in self.variables.items()}
+            if None not in self._variables.values()
+            else None
+        )
+        return graphs.junction_tree(self.moral_graph(), cards=cards)
+
+    def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
+        """Tell whether the graph makes two sets of variables independent, given others (d-separation).
+
+        >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
+        >>> net.independent("rain", "sprinkler"), net.independent("rain", "sprinkler", given="wet")
+        (True, False)
+        """
+        return graphs.d_separated(self.to_networkx(), self._some(a), self._some(b), self._some(given))
+
+    def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
+        """Return a shortest path along which `a` tells about `b`, or None if there is none."""
+        return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
+
+    def _some(self, what: Any) -> tuple[str, ...]:
+        found = names(what)
+        for name in found:
+            self._known(name)
+        return found
+
+    # --- in print ---
+
+    def plot(
+        self, given: Mapping[str, Any] | None = None, *, kind: str = "network", ax: Axes | None = None
+    ) -> Axes:
+        """Draw the network; with `given`, every node with its posterior; returns the matplotlib Axes.
+
+        Args:
+            given: evidence, possibly empty.
+            kind: "network", "moral", "factor-graph" or "junction-tree".
+            ax: axes to draw on, else a new figure.
+        """
+        from pgm import plot
+
+        return plot.network(self, ax=ax, given=given, kind=kind)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        n_edges = sum(map(len, self._parents.values()))
+        return f"{type(self).__name__}({name}{len(self):,} nodes, {n_edges:,} edges)"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+
+    def _lines(self) -> tuple[list[str], list[list[str]], int]:
+        rows = []
+        for node, parents in islice(self._parents.items(), ROWS_SHOWN):
+            variable = self._variables[node]
+            states = "?" if variable is None else ", ".join(map(str, variable.states[:20]))
+            rows.append([node, ", ".join(parents[:20]) or "-", states])
+        return ["node", "parents", "states"], rows, len(self)
+
+
+def _same(mine: object, theirs: object) -> bool:
+    """Tell whether two tables are written alike; `==` of arrays is no answer."""
+    if isinstance(mine, np.ndarray) or isinstance(theirs, np.ndarray):
+        return (
+            isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and np.array_equal(mine, theirs)
+        )
+    if isinstance(mine, dict) and isinstance(theirs, dict):
+        return mine.keys() == theirs.keys() and all(_same(mine[key], theirs[key]) for key in mine)
+    if isinstance(mine, list | tuple) and isinstance(theirs, list | tuple):
+        return len(mine) == len(theirs) and all(map(_same, mine, theirs))
+    return bool(mine == theirs)

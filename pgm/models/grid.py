@@ -1,0 +1,140 @@
+"""Images as Markov networks: a variable for each pixel, a factor for each pair of neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm.config import current
+from pgm.cpds.rows import is_number, numbers
+from pgm.errors import InvalidArgument, InvalidTable, TooLarge, UnknownState, shown
+from pgm.factors import Dense
+from pgm.variables import Domain, Variable, as_domain, is_missing
+
+_BYTES_PER_PIXEL = 500  # of a variable, its name, its places in factors
+
+Codes = npt.NDArray[np.int64]
+
+
+def grid_parts(
+    observed: Any, states: Sequence[Any], coupling: float, unary: Any
+) -> tuple[dict[str, Variable], list[Dense]]:
+    """Return the variables and the factors of a grid."""
+    domain = as_domain(states)
+    if not is_number(coupling) or not math.isfinite(coupling):
+        raise InvalidArgument(
+            f"coupling= takes a number, the log of what agreeing neighbours gain, not {shown(coupling)}."
+        )
+    image = observed if isinstance(observed, np.ndarray) else np.array(observed)
+    if image.ndim == 0 or image.size == 0:
+        raise InvalidArgument(
+            f"A grid is made of an array of pixels, such as one of two axes, not of {shown(observed)}."
+        )
+    limit = current().memory_limit
+    if image.size * _BYTES_PER_PIXEL > limit:
+        raise TooLarge(
+            f"A grid of {image.size:,} pixels takes about {image.size * _BYTES_PER_PIXEL:,} bytes; "
+            f"{limit:,} are allowed (pgm.config(memory_limit=...))."
+        )
+    weights = _weights(unary, domain)
+    seen = _seen(image, domain, weights.shape[1])
+    return _variables(image.shape, domain), [
+        *_unary_factors(seen, weights),
+        *_pair_factors(image.shape, domain, coupling),
+    ]
+
+
+def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:
+    weights = numbers("unary", unary)
+    if weights.ndim != 2 or weights.shape[0] != domain.card or not weights.shape[1]:
+        raise InvalidTable(
+            f"unary[true, seen] has a row for each of {domain.card} states, a column for each value seen; "
+            f"this one has shape {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and weights.min() >= 0.0):
+        raise InvalidTable(
+            "unary[true, seen] holds probabilities or weights: none is negative, infinite or NaN."
+        )
+    return weights
+
+
+def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
+    """Return the column of `unary` for each pixel in flat order, -1 where nothing was seen.
+
+    The columns are those of the states; if there are more or fewer, the pixels are their numbers 0, 1, ...
+    """
+    mask = np.ma.getmaskarray(image).ravel() if isinstance(image, np.ma.MaskedArray) else None
+    flat = np.ma.getdata(image).ravel()
+    columns = domain if n_seen == domain.card else Domain(range(n_seen))
+    if flat.dtype == object:
+        table: dict[Any, int] = {}
+        try:
+            inverse = np.fromiter(
+                (table.setdefault(value, len(table)) for value in flat), np.int64, flat.size
+            )
+        except TypeError:
+            raise InvalidArgument(
+                "The pixels of a grid are states, None or NaN; some of these are lists."
+            ) from None
+        values = list(table)
+    else:
+        unique, inverse = np.unique(flat, return_inverse=True)
+        values = list(unique)
+    codes = np.array([-1 if is_missing(value) else columns.find(value) for value in values], dtype=np.int64)
+    found = codes[inverse]
+    missing = np.array([is_missing(value) for value in values], dtype=bool)[inverse]
+    if mask is not None:
+        missing |= mask
+        found[mask] = -1
+    bad = (found < 0) & ~missing
+    if bad.any():
+        at = int(np.argmax(bad))
+        place = ",".join(map(str, np.unravel_index(at, image.shape)))
+        raise UnknownState(
+            Variable.of(f"pixel[{place}]", columns), flat[at], remedy="None and NaN mean not observed."
+        )
+    return found
+
+
+def _variables(shape: tuple[int, ...], domain: Domain) -> dict[str, Variable]:
+    make = Variable.of
+    if len(shape) == 2:
+        names = [f"pixel[{i},{j}]" for i in range(shape[0]) for j in range(shape[1])]
+    else:
+        names = [f"pixel[{','.join(map(str, place))}]" for place in product(*map(range, shape))]
+    return {name: make(name, domain) for name in names}
+
+
+def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]:
+    """Return one family for each value seen: its column, and the pixels that show it."""
+    order = np.argsort(seen, kind="stable")
+    bounds = np.searchsorted(seen[order], np.arange(weights.shape[1] + 1))
+    families = []
+    for column, (start, stop) in enumerate(pairwise(bounds.tolist())):
+        if stop > start:
+            values = np.ascontiguousarray(weights[:, column])
+            values.flags.writeable = False
+            families.append(Dense(order[start:stop].astype(np.int64)[:, np.newaxis], values))
+    return families
+
+
+def _pair_factors(shape: tuple[int, ...], domain: Domain, coupling: float) -> list[Dense]:
+    """Return the one table of all neighbours, with the pairs along every axis."""
+    position = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
+    pairs = [
+        np.stack(
+            [np.moveaxis(position, axis, 0)[:-1].ravel(), np.moveaxis(position, axis, 0)[1:].ravel()], axis=1
+        )
+        for axis in range(len(shape))
+    ]
+    scopes = np.concatenate(pairs)
+    if not len(scopes):
+        return []
+    values = np.eye(domain.card) * float(coupling)
+    values.flags.writeable = False
+    return [Dense(scopes, values, log=True)]

@@ -1,0 +1,398 @@
+"""Markov networks: variables, and factors whose product is the unnormalised probability."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from html import escape
+from itertools import combinations, islice
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import networkx as nx
+import numpy as np
+
+from pgm import graphs
+from pgm.cpds.base import ROWS_SHOWN, printed
+from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
+from pgm.evidence import names
+from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.inference.posterior import log_of
+from pgm.inference.questions import Questions
+from pgm.results import html_table, text_table
+from pgm.variables import Variable, check_name
+
+from .grid import grid_parts
+from .potentials import Potential, read_factor
+from .renaming import renamed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pgm.graphs import JunctionTree
+
+
+class MarkovNetwork(Questions):
+    """An undirected model: a list of factors over named variables.
+
+    >>> mrf = MarkovNetwork()
+    >>> mrf.add_variable("a", states=["red", "blue"])
+    >>> mrf.add_variable("b", states=["red", "blue"])
+    >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+    >>> mrf.neighbors("a")
+    ('b',)
+    """
+
+    name: str
+    _variables: dict[str, Variable]
+    _position: dict[str, int]
+    _factors: list[Factor]
+
+    def __init__(self, name: str = "") -> None:
+        super().__init__()
+        if not isinstance(name, str):
+            raise InvalidArgument(f"The name of a network is text, not {shown(name)}.")
+        self.name = name
+        self._variables = {}
+        self._position = {}
+        self._factors = []
+
+    @classmethod
+    def grid(
+        cls, observed: Any, states: Sequence[Any], coupling: float, unary: Any, *, name: str = ""
+    ) -> MarkovNetwork:
+        """Make the Potts model of an image: variables "pixel[0,0]", "pixel[0,1]", ...
+
+        Args:
+            observed: an array of what was seen; None, NaN and masked pixels were not observed.
+            states: what a pixel can be in truth.
+            coupling: what the log of the probability gains by each pair of neighbours that agree.
+            unary: unary[true, seen], how probable it is to see what was seen; the columns are for the states
+                in order, or, if their number is another, for the numbers 0, 1, ... in `observed`.
+            name: what the network is called.
+
+        >>> unary = [[0.9, 0.1], [0.1, 0.9]]
+        >>> grid = MarkovNetwork.grid([[1, 0], [1, 1]], states=[0, 1], coupling=2.0, unary=unary)
+        >>> list(grid.variables)
+        ['pixel[0,0]', 'pixel[0,1]', 'pixel[1,0]', 'pixel[1,1]']
+        """
+        made = cls(name)
+        made._take(*grid_parts(observed, states, coupling, unary))
+        return made
+
+    def _take(self, variables: Mapping[str, Variable], factors: Iterable[Factor]) -> None:
+        """Become the model of these variables and factors."""
+        self._variables = dict(variables)
+        self._position = dict(zip(variables, range(len(variables)), strict=True))
+        self._factors = list(factors)
+        self._changed()
+
+    # --- what there is ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in the order in which they were added; read-only."""
+        return MappingProxyType(self._variables)
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of the variables."""
+        return tuple(self._variables)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of variables that share a factor."""
+        return tuple(self.to_networkx().edges)
+
+    @property
+    def n_factors(self) -> int:
+        """How many factors there are."""
+        return sum(len(f.scopes) if isinstance(f, Dense) else 1 for f in self._factors)
+
+    @property
+    def potentials(self) -> Potentials:
+        """The factors in the order in which they were added; a read-only list."""
+        return Potentials(tuple(self._variables.values()), tuple(self._factors))
+
+    def factors(self) -> list[Factor]:
+        """Return the factors as inference takes them; scopes are positions among the variables."""
+        return list(self._factors)
+
+    def log_partition(self) -> float:
+        """Return the logarithm of the sum, over all configurations, of the product of the factors.
+
+        >>> mrf = MarkovNetwork()
+        >>> mrf.add_variable("a", states=[0, 1])
+        >>> mrf.add_factor("a", [3, 4])
+        >>> round(mrf.log_partition(), 6)
+        1.94591
+        """
+        return log_of(self._total())
+
+    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+        """Return what was found for each table by its place in `potentials`; other forms are left out."""
+        factor_of = self._compile().program.factor_of
+        potentials = self.potentials
+        first: dict[int, int] = {}
+        tables: dict[Any, np.ndarray] = {}
+        for number, flat in found.items():
+            at = int(factor_of[number])
+            factor = self._factors[at]
+            row = number - first.setdefault(at, int(np.searchsorted(factor_of, at)))
+            if isinstance(factor, Dense):
+                tables[int(potentials._counts[at]) + row] = flat.reshape(factor.values.shape)
+        return tables
+
+    def neighbors(self, name: str) -> tuple[str, ...]:
+        """Return the variables that share a factor with this one."""
+        at = self._position[self._known(name)]
+        found: dict[int, None] = {}
+        for scope in self._scopes():
+            if scope.shape[1] > 1:
+                found.update(dict.fromkeys(scope[(scope == at).any(axis=1)].ravel().tolist()))
+        order = tuple(self._variables)
+        return tuple([order[i] for i in sorted(found) if i != at])
+
+    def markov_blanket(self, name: str) -> AbstractSet[str]:
+        """Return the neighbours: given these, nothing else tells about the variable."""
+        return set(self.neighbors(name))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._variables
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._variables)
+
+    def __len__(self) -> int:
+        return len(self._variables)
+
+    # --- edits: each succeeds or changes nothing ---
+
+    def add_variable(self, name: str, states: Any) -> None:
+        """Add a variable with its states in order, or pgm.Bins."""
+        if check_name(name) in self._variables:
+            raise InvalidStructure(f"There is a variable {name!r} already.")
+        variable = Variable(name, states)
+        self._position[variable.name] = len(self._variables)
+        self._variables[variable.name] = variable
+        self._changed()
+
+    def add_factor(self, names: str | Iterable[str], values: object, *, log: bool = False) -> None:
+        """Add a factor over some variables.
+
+        Args:
+            names: the variables, in the order that the values use.
+            values: an array or nested lists with an axis for each variable; a dict {(state, ...): value}, in
+                which rows left out are 0, or what the key `...` has; or a data frame whose last column is
+                `value`.
+            log: whether the values are natural logarithms.
+        """
+        those = (names,) if isinstance(names, str) else names
+        if not isinstance(those, Iterable) or isinstance(those, Mapping | AbstractSet):
+            raise InvalidStructure(
+                f"A factor takes a list of names, whose order is that of the axes, not {shown(names)}."
+            )
+        those = tuple(those)
+        scope = [self._position[self._known(name)] for name in those]
+        if len(set(scope)) < len(scope):
+            raise InvalidStructure(f"A factor names each variable once, not {list(those)}.")
+        if not isinstance(log, bool):
+            raise InvalidArgument(f"log= takes True or False, not {shown(log)}.")
+        self._factors.append(read_factor([self._variables[name] for name in those], scope, values, log))
+        self._changed()
+
+    def remove_factor(self, index: int) -> None:
+        """Remove the factor at this place of `potentials`."""
+        at, row = self.potentials._place(index)
+        factor = self._factors[at]
+        if isinstance(factor, Dense) and len(factor.scopes) > 1:
+            self._factors[at] = replace(factor, scopes=np.delete(factor.scopes, row, axis=0))
+        else:
+            del self._factors[at]
+        self._changed()
+
+    def _known(self, name: str) -> str:
+        try:
+            if name in self._variables:
+                return name
+        except TypeError:  # unhashable
+            pass
+        raise UnknownVariable(name, self._variables)
+
+    def _scopes(self) -> Iterator[np.ndarray]:
+        for factor in self._factors:
+            yield factor.scopes if isinstance(factor, Dense) else factor.scope[np.newaxis]
+
+    # --- other models ---
+
+    def copy(self) -> Self:
+        """Return a model of its own with the same content."""
+        made = type(self)(self.name)
+        made._take(self._variables, self._factors)
+        return made
+
+    def rename(self, new: Mapping[str, str]) -> Self:
+        """Return the same model with other names for some variables."""
+        called = renamed(self._variables, new)
+        made = type(self)(self.name)
+        variables = {called[name]: Variable.of(called[name], v.domain) for name, v in self._variables.items()}
+        made._take(variables, self._factors)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the variables are the same, and the factors in their order."""
+        if not isinstance(other, MarkovNetwork):
+            return NotImplemented
+        if self._variables != other._variables or len(self._factors) != len(other._factors):
+            return False
+        here = np.array([self._position[name] for name in other._variables], dtype=np.int64)
+        return all(
+            _same(mine, theirs, here) for mine, theirs in zip(self._factors, other._factors, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "_variables": self._variables, "_factors": self._factors}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        MarkovNetwork.__init__(self, state["name"])
+        for factor in state["_factors"]:
+            for part in ("values", "probabilities"):
+                if hasattr(factor, part):
+                    getattr(factor, part).flags.writeable = False
+        self._take(state["_variables"], state["_factors"])
+
+    # --- the graph ---
+
+    def to_networkx(self) -> nx.Graph[str]:
+        """Return the graph that joins variables of one factor; a node's attribute `states` has its states."""
+        graph: nx.Graph[str] = nx.Graph(name=self.name)
+        graph.add_nodes_from((name, {"states": v.states}) for name, v in self._variables.items())
+        order = tuple(self._variables)
+        for scopes in self._scopes():
+            for i, j in combinations(range(scopes.shape[1]), 2):
+                pairs = zip(scopes[:, i].tolist(), scopes[:, j].tolist(), strict=True)
+                graph.add_edges_from((order[a], order[b]) for a, b in pairs)
+        return graph
+
+    def junction_tree(self) -> JunctionTree:
+        """Return cliques of the triangulated graph, joined as a tree."""
+        return graphs.junction_tree(
+            self.to_networkx(), cards={name: v.card for name, v in self._variables.items()}
+        )
+
+    def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
+        """Tell whether every path between two sets of variables goes through others that are given."""
+        return graphs.separated(self.to_networkx(), self._some(a), self._some(b), self._some(given))
+
+    def _some(self, what: Any) -> tuple[str, ...]:
+        found = names(what)
+        for name in found:
+            self._known(name)
+        return found
+
+    # --- in print ---
+
+    def plot(
+        self, given: Mapping[str, Any] | None = None, *, kind: str = "network", ax: Axes | None = None
+    ) -> Axes:
+        """Draw the model; with `given`, every variable with its posterior; returns the matplotlib Axes.
+
+        Args:
+            given: evidence, possibly empty.
+            kind: "network", "factor-graph" or "junction-tree".
+            ax: axes to draw on, else a new figure.
+        """
+        from pgm import plot
+
+        return plot.network(self, ax=ax, given=given, kind=kind)
+
+    def __repr__(self) -> str:
+        name = f"{self.name!r}, " if self.name else ""
+        return f"{type(self).__name__}({name}{len(self):,} variables, {self.n_factors:,} factors)"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        first = islice(self.potentials, ROWS_SHOWN)
+        rows = [
+            [", ".join(p.names[:20]) or "-", " x ".join(str(v.card) for v in p.variables[:20]) or "1"]
+            for p in first
+        ]
+        return ["factor", "states"], rows, self.n_factors
+
+
+class Potentials(Sequence[Potential]):
+    """The factors of a model as a read-only list."""
+
+    __slots__ = ("_counts", "_factors", "_variables")
+
+    def __init__(self, variables: tuple[Variable, ...], factors: tuple[Factor, ...]) -> None:
+        self._variables = variables
+        self._factors = factors
+        self._counts = np.cumsum([0, *(len(f.scopes) if isinstance(f, Dense) else 1 for f in factors)])
+
+    def __len__(self) -> int:
+        return int(self._counts[-1])
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        at, row = self._place(index)
+        factor = self._factors[at]
+        if isinstance(factor, Dense):
+            factor = replace(factor, scopes=factor.scopes[row : row + 1])
+            scope = factor.scopes[0]
+        else:
+            scope = factor.scope
+        return Potential(tuple([self._variables[i] for i in scope.tolist()]), factor)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} factors>"
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """Return which family the factor belongs to, and its row there."""
+        try:
+            number = operator.index(index)
+        except TypeError:
+            raise InvalidArgument(f"A factor is found by its number, not by {shown(index)}.") from None
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"There are {len(self):,} factors; number {number} is not among them.")
+        number %= len(self)
+        at = int(np.searchsorted(self._counts, number, side="right")) - 1
+        return at, number - int(self._counts[at])
+
+
+def _same(mine: Factor, theirs: Factor, here: np.ndarray) -> bool:
+    """Tell whether two factors are the same when their positions are brought together."""
+    if isinstance(mine, Dense) and isinstance(theirs, Dense):
+        return (
+            mine.log == theirs.log
+            and np.array_equal(mine.scopes, here[theirs.scopes])
+            and np.array_equal(mine.values, theirs.values)
+        )
+    if isinstance(mine, Sparse) and isinstance(theirs, Sparse):
+        if mine.log != theirs.log or not np.array_equal(mine.scope, here[theirs.scope]):
+            return False
+        a, b = (
+            dict(zip(map(tuple, f.rows.tolist()), f.values.tolist(), strict=True)) for f in (mine, theirs)
+        )
+        return a == b
+    if isinstance(mine, NoisyOr) and isinstance(theirs, NoisyOr):
+        return (
+            mine.leak == theirs.leak
+            and np.array_equal(mine.scope, here[theirs.scope])
+            and np.array_equal(mine.probabilities, theirs.probabilities)
+            and np.array_equal(mine.active, theirs.active)
+        )
+    return False
+
+
+FactorGraph = MarkovNetwork

@@ -1,0 +1,188 @@
+"""The factors of an undirected model, as users write and see them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm.cpds.base import ROWS_SHOWN, printed
+from pgm.cpds.rows import (
+    BadRow,
+    check_cells,
+    find_row,
+    is_frame,
+    is_number,
+    long_form,
+    number,
+    numbers,
+    read_cells,
+    row_label,
+)
+from pgm.errors import InvalidTable, shown
+from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.results import html_table, text_table
+from pgm.variables import Variable
+
+_SMALL = 4096  # a table up to this size is written out whatever its zeros
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Potential:
+    """One factor of an undirected model: a number for each configuration of its variables."""
+
+    variables: tuple[Variable, ...]
+    factor: Factor
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its variables, in the order of the axes."""
+        return tuple([v.name for v in self.variables])
+
+    @property
+    def log(self) -> bool:
+        """Whether the numbers are natural logarithms."""
+        return not isinstance(self.factor, NoisyOr) and self.factor.log
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        """The numbers as a read-only array with an axis for each variable."""
+        if isinstance(self.factor, Dense):
+            return self.factor.values
+        shape = [v.card for v in self.variables]
+        check_cells(shape, f"The factor of {list(self.names[:10])} written out", "ask for its to_dict()")
+        if isinstance(self.factor, Sparse):
+            values = np.full(shape, -math.inf if self.log else 0.0)
+            values[tuple(self.factor.rows.T)] = self.factor.values
+        else:
+            quiet = np.full(shape[:-1], 1.0 - self.factor.leak)
+            for axis, (active, p) in enumerate(
+                zip(self.factor.active, self.factor.probabilities, strict=True)
+            ):
+                np.moveaxis(quiet, axis, 0)[active] *= 1.0 - p
+            values = np.stack([quiet, 1.0 - quiet], axis=-1)
+        values.flags.writeable = False
+        return values
+
+    def to_dict(self) -> dict[Any, float]:
+        """Return {(state, ...): number}, without rows that were left out; one variable needs no tuples."""
+        if isinstance(self.factor, Sparse):
+            keys = (
+                tuple([v.states[i] for v, i in zip(self.variables, row, strict=True)])
+                for row in self.factor.rows
+            )
+            numbers = self.factor.values.tolist()
+        else:
+            keys = product(*[v.states for v in self.variables])  # type: ignore[assignment]
+            numbers = self.values.ravel().tolist()
+        return {(key[0] if len(key) == 1 else key): value for key, value in zip(keys, numbers, strict=True)}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Potential):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self.log == other.log
+            and np.array_equal(self.values, other.values)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Potential({', '.join(self.names[:10])}{', ...' if len(self.names) > 10 else ''})"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        items = self.to_dict()
+        rows = []
+        for key, value in islice(items.items(), ROWS_SHOWN):
+            states = key if len(self.variables) != 1 else (key,)
+            rows.append([*states, f"{value:.6g}"])
+        return [*self.names, "log value" if self.log else "value"], rows, len(items)
+
+
+def read_factor(
+    variables: Sequence[Variable], scope: Sequence[int], values: object, log: bool
+) -> Dense | Sparse:
+    """Return the factor that a user wrote: an array, a dict of rows, a frame whose last column is `value`."""
+    what = f"the factor of {', '.join(repr(v.name) for v in variables[:10])}"
+    shape = tuple([v.card for v in variables])
+    positions = np.array(scope, dtype=np.int64)
+    rest = None  # the value of all rows left out
+    if is_frame(values):
+        rows = read_cells(what, variables, long_form(values, "value"))
+    elif isinstance(values, Mapping):
+        rows, rest = _read_rows(what, variables, values)
+    else:
+        return Dense(positions[np.newaxis], _array(what, variables, shape, values, log), log=log)
+    for codes, value in rows.items():
+        _check(what, variables, codes, value, log)
+    if rest is None and math.prod(shape) > _SMALL:
+        cells = np.array(list(rows), dtype=np.int64).reshape(-1, len(shape))
+        return Sparse(positions, cells, np.array(list(rows.values())), log=log)
+    check_cells(shape, what, "a dict without `...` keeps only its rows")
+    array = np.full(shape, rest if rest is not None else -math.inf if log else 0.0)
+    for codes, value in rows.items():
+        array[codes] = value
+    array.flags.writeable = False
+    return Dense(positions[np.newaxis], array, log=log)
+
+
+def _array(
+    what: str, variables: Sequence[Variable], shape: tuple[int, ...], values: object, log: bool
+) -> Any:
+    array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
+    if array.shape != shape or (not shape and not is_number(values)):
+        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables)
+        hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
+        raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")
+    least = -math.inf if log else 0.0
+    if not (array.min() >= least and array.max() < math.inf):
+        at = np.argwhere(~((array >= least) & (array < math.inf)))[0]
+        _check(what, variables, tuple(at), float(array[tuple(at)]), log)
+    array.flags.writeable = False
+    return array
+
+
+def _read_rows(
+    what: str, variables: Sequence[Variable], values: Mapping[Any, object]
+) -> tuple[dict[tuple[int, ...], float], float | None]:
+    rows: dict[tuple[int, ...], float] = {}
+    for key, value in values.items():
+        try:
+            if key is ...:
+                continue
+            codes = find_row(variables, key)
+            if codes in rows:
+                raise BadRow(f"{row_label(variables, codes)} appears twice")
+            rows[codes] = number(value)
+        except BadRow as bad:
+            raise InvalidTable(f"{what}, row {shown(key)}: {str(bad).rstrip('.')}.") from None
+    if ... not in values:
+        return rows, None
+    try:
+        rest = number(values[...])
+    except BadRow as bad:
+        raise InvalidTable(f"{what}, row ...: {bad}.") from None
+    return rows, rest
+
+
+def _check(what: str, variables: Sequence[Variable], codes: Sequence[int], value: float, log: bool) -> None:
+    if log and not value < math.inf:
+        problem = "a log value is a number or minus infinity"
+    elif not log and not 0.0 <= value < math.inf:
+        problem = "a value is a number from 0 on; log=True takes logarithms"
+    else:
+        return
+    raise InvalidTable(f"{what}: the value for {row_label(variables, codes)} is {value!r}; {problem}.")

@@ -1,0 +1,207 @@
+"""A model as a picture: its arrows, its factors, its cliques; with what is believed of each variable."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import comb
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from pgm.errors import InvalidArgument, listed, nearest, shown
+from pgm.evidence import observe
+from pgm.models import BayesianNetwork, MarkovNetwork
+
+from .canvas import INK, plain, shortened
+from .drawing import Box, Sketch, draw, refuse_many
+from .layers import Link
+
+Model: TypeAlias = BayesianNetwork | MarkovNetwork
+
+MOST_STATES = 8  # a box with more shows the most probable of them
+_LINE = 30  # letters before the names of a clique go on in the next line
+_LINES = 8
+
+
+def network(
+    net: Model, ax: Axes | None = None, given: Mapping[str, Any] | None = None, kind: str = "network"
+) -> Axes:
+    """Draw a model in layers.
+
+    Args:
+        net: a Bayesian or Markov network.
+        ax: axes to draw on; a new figure of the size that the drawing needs if left out.
+        given: evidence, possibly empty: every variable shows its posterior, what is observed is marked.
+        kind: "network", "moral", "factor-graph" or "junction-tree".
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork("weather")
+    >>> net.add("rain", 0.2)
+    >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    >>> network(net, given={"wet": True}).get_title()
+    'weather'
+    """
+    if kind not in KINDS:
+        raise InvalidArgument(
+            f"There is no picture of kind {shown(kind)}; there are {listed(KINDS)}.{nearest(kind, KINDS)}"
+        )
+    refuse_many(len(net), 0)
+    if given is None:
+        boxes: Callable[[str], Box] = _named
+        title = net.name
+    elif kind == "junction-tree":
+        raise InvalidArgument('given= draws posteriors of variables; a "junction-tree" shows cliques.')
+    else:
+        boxes, exact = _believed(net, given)
+        title = net.name if exact else f"{net.name} (approximate)"
+    sketch = KINDS[kind](net, boxes)
+    ax = draw(sketch, ax)
+    if title:
+        ax.set_title(plain(title), color=INK)
+    return ax
+
+
+# --- boxes -----------------------------------------------------------------------------------------------
+
+
+def _named(name: str) -> Box:
+    return Box((shortened(name),))
+
+
+def _believed(net: Model, given: Mapping[str, Any]) -> tuple[Callable[[str], Box], bool]:
+    """Return what makes a variable's box with its posterior, and whether all of them are exact."""
+    answers = net.marginals(given)
+    observed = observe(net.variables, given)
+
+    def box(name: str) -> Box:
+        variable = net.variables[name]
+        if name in observed.hard:
+            values = np.zeros(variable.card)
+            values[observed.hard[name]] = 1.0
+        else:
+            values = np.asarray((answers[name] if name in answers else net.query(name, given)).values)
+        return Box((shortened(name),), _rows(variable.states, values), seen=name in observed.given)
+
+    return box, answers.exact
+
+
+def _rows(states: Sequence[object], values: np.ndarray) -> tuple[tuple[str, float], ...]:
+    kept = list(range(len(states)))
+    if len(states) > MOST_STATES:
+        kept = sorted(np.argsort(-values, kind="stable")[: MOST_STATES - 1].tolist())
+    rows = [(shortened(states[i], 16), float(values[i])) for i in kept]
+    if len(rows) < len(states):
+        rest = max(0.0, 1.0 - sum(share for _, share in rows))
+        rows.append((f"{len(states) - len(rows)} others", rest))
+    return tuple(rows)
+
+
+# --- kinds -----------------------------------------------------------------------------------------------
+
+
+def _structure(net: Model, box: Callable[[str], Box]) -> Sketch:
+    if isinstance(net, BayesianNetwork):
+        return Sketch({node: box(node) for node in net.nodes}, list(net.edges), arrows=True)
+    names = list(net.variables)
+    for potential in net.potentials:
+        refuse_many(len(names), comb(len(potential.names), 2))
+    links = list(net.to_networkx().edges)
+    cells = _grid(names)
+    boxes: dict[Hashable, Box] = {node: box(node) for node in names}
+    return Sketch(boxes, links if cells else downwards(names, links), cells=cells)
+
+
+def _moral(net: Model, box: Callable[[str], Box]) -> Sketch:
+    if isinstance(net, MarkovNetwork):
+        raise InvalidArgument('A Markov network has no arrows to moralise; its picture is kind="network".')
+    for node in net.nodes:
+        refuse_many(len(net), comb(len(net.parents(node)), 2))
+    rank = {node: i for i, node in enumerate(net.topological_order())}
+    edges: dict[Link, None] = dict.fromkeys(net.edges)
+    pairs = [(a, b) if rank[a] < rank[b] else (b, a) for a, b in net.moral_graph().edges]
+    married = [pair for pair in pairs if pair not in edges]
+    return Sketch({node: box(node) for node in net.nodes}, [*edges, *married], dashed=frozenset(married))
+
+
+def _factor_graph(net: Model, box: Callable[[str], Box]) -> Sketch:
+    factor = Box((), shape="factor")
+    if isinstance(net, BayesianNetwork):
+        boxes: dict[Hashable, Box] = {node: box(node) for node in net.nodes}
+        links: list[Link] = []
+        for node in net.nodes:
+            gate = ("factor", node)
+            boxes[gate] = factor
+            links += [*((parent, gate) for parent in net.parents(node)), (gate, node)]
+        return Sketch(boxes, links)
+    refuse_many(len(net) + net.n_factors, 0)
+    boxes = {name: box(name) for name in net.variables}
+    links = []
+    for number, potential in enumerate(net.potentials):
+        boxes[number] = factor
+        links += [(name, number) for name in potential.names]
+    return Sketch(boxes, downwards(list(boxes), links))
+
+
+def _junction_tree(net: Model, _: Callable[[str], Box]) -> Sketch:
+    tree = net.junction_tree()
+    boxes: dict[Hashable, Box] = {i: Box(_wrapped(clique)) for i, clique in enumerate(tree.cliques)}
+    links: list[Link] = []
+    for (a, b), separator in zip(tree.edges, tree.separators, strict=True):
+        between = ("separator", a, b)
+        boxes[between] = Box(_wrapped(separator), shape="separator")
+        links += [(a, between), (between, b)]
+    return Sketch(boxes, downwards(list(boxes), links))
+
+
+KINDS: dict[str, Callable[[Model, Callable[[str], Box]], Sketch]] = {
+    "network": _structure,
+    "moral": _moral,
+    "factor-graph": _factor_graph,
+    "junction-tree": _junction_tree,
+}
+
+
+def _wrapped(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names in lines of a readable length, the end left out where there are too many."""
+    lines = [""]
+    for i, name in enumerate(names):
+        word = shortened(name) + ("," if i < len(names) - 1 else "")
+        if lines[-1] and len(lines[-1]) + len(word) >= _LINE:
+            if len(lines) == _LINES:
+                return (*lines, f"and {len(names) - i} more")
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return tuple(lines)
+
+
+def downwards(nodes: Sequence[Hashable], links: Sequence[Link]) -> list[Link]:
+    """Return undirected links, first the end that a walk in breadth from the busiest node meets first.
+
+    >>> downwards(["a", "b", "c"], [("a", "b"), ("b", "c")])
+    [('b', 'a'), ('b', 'c')]
+    """
+    near: dict[Hashable, list[Hashable]] = {node: [] for node in nodes}
+    for a, b in links:
+        near[a].append(b)
+        near[b].append(a)
+    rank: dict[Hashable, int] = {}
+    for start in sorted(nodes, key=lambda node: -len(near[node])):
+        queue = [start]
+        for node in queue:  # grows while it is read
+            if node not in rank:
+                rank[node] = len(rank)
+                queue += [other for other in near[node] if other not in rank]
+    return [(a, b) if rank[a] < rank[b] else (b, a) for a, b in links]
+
+
+def _grid(names: Sequence[str]) -> dict[Hashable, tuple[int, int]]:
+    """Return row and column of each name if they are written like `pixel[3,4]`, else nothing."""
+    found = [re.fullmatch(r"(.+)\[(\d{1,9}),(\d{1,9})\]", name) for name in names]
+    cells: dict[Hashable, tuple[int, int]] = {m[0]: (int(m[2]), int(m[3])) for m in found if m is not None}
+    if len(cells) < len(names) or len({m[1] for m in found if m is not None}) != 1:
+        return {}
+    # Few gaps only: a picture is no place for cell [1000000,1000000].
+    rows, columns = (1 + max(cell[k] for cell in cells.values()) for k in (0, 1))
+    return cells if rows * columns <= 4 * len(cells) + 16 else {}

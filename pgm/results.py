@@ -1,0 +1,688 @@
+"""What a question hands back: values that print as tables and know how they were made."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, NoReturn
+from unicodedata import east_asian_width
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, UnknownVariable, listed, nearest, shown
+from pgm.evidence import names as names_of
+from pgm.variables import State, Variable, is_missing, typed_array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+_ROWS = 20  # of a table that are printed
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How an answer was made, and what was measured on the way.
+
+    >>> print(Report("loopy", exact=False, converged=False, error=3e-4, advice="raise sweeps="))
+    APPROXIMATE (loopy): not converged, error 0.0003; raise sweeps=
+    """
+
+    engine: str
+    exact: bool
+    converged: bool = True  # False as soon as anything but the tolerance stopped it
+    error: float = 0.0  # bound or standard error, in the units of the answer
+    advice: str = ""
+    iterations: int = 0
+    effective_sample_size: float | None = None
+    bounds: tuple[float, float] | None = None
+
+    def __str__(self) -> str:
+        """One line for under a table."""
+        if self.exact:
+            return f"exact ({self.engine})"
+        facts = [] if self.converged else ["not converged"]
+        if self.error:
+            facts.append(f"error {self.error:.2g}")
+        if self.bounds is not None:
+            facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
+        if self.effective_sample_size is not None:
+            facts.append(f"effective sample size {self.effective_sample_size:.0f}")
+        if self.iterations:
+            facts.append(f"{self.iterations} iterations")
+        said = ": " + ", ".join(facts) if facts else ""
+        return f"APPROXIMATE ({self.engine}){said}" + (f"; {self.advice}" if self.advice else "")
+
+
+EXACT = Report("exact", exact=True)
+
+
+class _Value:
+    """A result: it never changes, and shares what its report says."""
+
+    __slots__ = ()
+    report: Report
+
+    @property
+    def exact(self) -> bool:
+        """Whether this is the exact answer, up to rounding."""
+        return self.report.exact
+
+    @property
+    def engine(self) -> str:
+        """The engine that answered."""
+        return self.report.engine
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: results are values."""
+        raise AttributeError(f"a {type(self).__name__} does not change; .{name} cannot be set")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Refuse: results are values."""
+        raise AttributeError(f"a {type(self).__name__} does not change; .{name} stays")
+
+
+_put = object.__setattr__  # past the guard of _Value
+
+
+class Distribution(_Value):
+    """A probability for each state of a variable, or for each combination of states of several.
+
+    `p[state]`, or `p[state1, state2]` in the order asked; a mapping names the variables instead, and those
+    that it leaves out are summed out.
+
+    >>> rain, wet = Variable("rain", [False, True]), Variable("wet", ["no", "yes"])
+    >>> j = Distribution((rain, wet), np.array([[0.5, 0.1], [0.1, 0.3]]))
+    >>> j[True, "yes"], j[{"wet": "yes"}], j.mode()
+    (0.3, 0.4, {'rain': False, 'wet': 'no'})
+    >>> j.marginal("rain")
+    rain   P(rain)
+    False  0.600000
+    True   0.400000
+    """
+
+    __slots__ = ("report", "values", "variables")
+    variables: tuple[Variable, ...]
+    values: np.ndarray
+    report: Report
+
+    def __init__(self, variables: tuple[Variable, ...], values: np.ndarray, report: Report = EXACT) -> None:
+        """Take values with one axis for each variable; they are kept as they are, and become read-only."""
+        values.flags.writeable = False
+        _set_variables(self, variables)  # without any check: a thousand are made in one call
+        _set_values(self, values)
+        _set_report(self, report)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the variables, in the order of the axes."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """The states of the variable; of a joint distribution, those of each."""
+        if len(self.variables) == 1:
+            return self.variables[0].states
+        return tuple(variable.states for variable in self.variables)
+
+    def __getitem__(self, key: State | tuple[State, ...] | Mapping[str, State]) -> float:
+        """The probability of a state, of a combination of states, or of a mapping from names to states."""
+        if isinstance(key, Mapping):
+            return self._of_mapping(key)
+        if len(self.variables) == 1:
+            return float(self.values[self.variables[0].code(key)])
+        if not isinstance(key, tuple) or len(key) != len(self.variables):
+            raise InvalidArgument(
+                f"This is the joint of {listed(self.names)}; ask with {len(self.variables)} states in this "
+                f"order, or with a mapping from names to states, not {shown(key)}."
+            )
+        return float(self.values[tuple(v.code(state) for v, state in zip(self.variables, key, strict=True))])
+
+    def _of_mapping(self, wanted: Mapping[str, State]) -> float:
+        names = self.names
+        index: list[int | slice] = [slice(None)] * len(names)
+        for name, state in wanted.items():
+            if name not in names:
+                raise UnknownVariable(name, names)
+            if not is_missing(state):
+                axis = names.index(name)
+                index[axis] = self.variables[axis].code(state)
+        return float(self.values[tuple(index)].sum())
+
+    def keys(self) -> Iterator[Any]:
+        """The states in order; of a joint distribution, tuples of them."""
+        if len(self.variables) == 1:
+            return iter(self.variables[0].states)
+        return product(*(variable.states for variable in self.variables))
+
+    def items(self) -> Iterator[tuple[Any, float]]:
+        """Pairs of state and probability, in order."""
+        return zip(self.keys(), map(float, self.values.flat), strict=True)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The states in order; of a joint distribution, tuples of them."""
+        return self.keys()
+
+    def __len__(self) -> int:
+        """The number of states, or of their combinations."""
+        return int(self.values.size)
+
+    def mode(self) -> Any:
+        """The most probable state, the one declared first of equals; of a joint distribution, a dict."""
+        best = np.unravel_index(int(self.values.argmax()), self.values.shape)
+        states = {v.name: v.states[code] for v, code in zip(self.variables, best, strict=True)}
+        return states if len(states) > 1 else next(iter(states.values()))
+
+    def entropy(self) -> float:
+        """How uncertain this is, in nats.
+
+        >>> round(Distribution((Variable("coin", ["head", "tail"]),), np.array([0.5, 0.5])).entropy(), 6)
+        0.693147
+        """
+        p = self.values[self.values > 0]
+        return max(0.0, -float(p @ np.log(p)))
+
+    def expectation(self, f: Callable[..., float] | None = None) -> float:
+        """The mean of the states, which must be numbers, or of a function of them.
+
+        >>> die = Distribution((Variable("die", range(1, 7)),), np.full(6, 1 / 6))
+        >>> round(die.expectation(), 6), round(die.expectation(lambda eyes: eyes**2), 6)
+        (3.5, 15.166667)
+        """
+        if f is not None:
+            joint = len(self.variables) > 1
+            return math.fsum(p * (f(*key) if joint else f(key)) for key, p in self.items() if p > 0)
+        if len(self.variables) > 1 or not all(isinstance(state, int | float) for state in self.states):
+            raise InvalidArgument(
+                f"The mean of {listed(self.names)} needs one variable whose states are numbers; "
+                "give a function of the states: expectation(lambda state: ...)."
+            )
+        return math.fsum(p * state for state, p in self.items() if p > 0)
+
+    def marginal(self, names: str | Sequence[str]) -> Distribution:
+        """The distribution of some of the variables, with its axes in the order asked."""
+        own = {variable.name: axis for axis, variable in enumerate(self.variables)}
+        kept = names_of(names, dict(zip(own, self.variables, strict=True)))
+        if not kept:
+            raise InvalidArgument(f"marginal needs at least one of the names {listed(own)}.")
+        axes = [own[name] for name in kept]
+        summed = self.values.sum(axis=tuple(axis for axis in own.values() if axis not in axes))
+        values = summed.transpose([sorted(axes).index(axis) for axis in axes]).copy()
+        return Distribution(tuple(self.variables[axis] for axis in axes), values, self.report)
+
+    def to_dict(self) -> dict[Any, float]:
+        """{state: probability}; of a joint distribution, {(state, state, ...): probability}."""
+        return dict(self.items())
+
+    def to_pandas(self) -> pd.Series:
+        """A Series whose index holds the states."""
+        pandas = _pandas()
+        if len(self.variables) == 1:
+            index = pandas.Index(self.states, name=self.names[0], tupleize_cols=False)
+        else:
+            index = pandas.MultiIndex.from_product(self.states, names=self.names)
+        series: pd.Series = pandas.Series(self.values.ravel().copy(), index=index, name="p")
+        return series
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the probabilities as bars; returns the Axes."""
+        from pgm import plot
+
+        return plot.distribution(self, ax=ax, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when the variables are the same, in order, and the probabilities identical."""
+        if not isinstance(other, Distribution):
+            return NotImplemented
+        return self.variables == other.variables and np.array_equal(self.values, other.values)
+
+    def __hash__(self) -> int:
+        """That of variables and values."""
+        return hash((self.variables, (self.values + 0.0).tobytes()))  # -0.0 equals 0.0
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The probabilities, for numpy."""
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return Distribution, (self.variables, self.values, self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        header = [*self.names, f"P({', '.join(self.names)})" if len(self.variables) == 1 else "P"]
+        joint = len(self.variables) > 1
+        rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
+        return header, rows, _notes(len(self), len(rows), "rows", self.report)
+
+    def __repr__(self) -> str:
+        """A table, one line for each state."""
+        header, rows, notes = self._table()
+        return text_table(header, rows, notes)
+
+    def _repr_html_(self) -> str:
+        header, rows, notes = self._table()
+        return html_table(header, rows, notes)
+
+
+_set_variables = Distribution.__dict__["variables"].__set__
+_set_values = Distribution.__dict__["values"].__set__
+_set_report = Distribution.__dict__["report"].__set__
+
+
+class Marginals(_Value, Mapping[str, Distribution]):
+    """The distribution of each variable that is not observed: {name: Distribution}, in the model's order.
+
+    >>> ab = [Variable("a", [0, 1]), Variable("b", ["x", "y", "z"])]
+    >>> Marginals(ab, np.array([0.25, 0.75, 0.5, 0.125, 0.375]), [0, 2, 5])
+    variable  most probable  P         next
+    a         1              0.750000  0 0.250000
+    b         x              0.500000  z 0.375000
+    """
+
+    __slots__ = ("_flat", "_index", "_made", "_offsets", "report", "variables")
+    variables: tuple[Variable, ...]
+    report: Report
+    _flat: np.ndarray
+    _offsets: Sequence[int]
+    _index: dict[str, int]
+    _made: dict[str, Distribution]
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        flat: np.ndarray,
+        offsets: Sequence[int] | np.ndarray,
+        report: Report = EXACT,
+    ) -> None:
+        """Take the probabilities of all variables in one array; those of the i-th begin at offsets[i]."""
+        flat.flags.writeable = False
+        _put(self, "variables", tuple(variables))
+        _put(self, "report", report)
+        _put(self, "_flat", flat)
+        _put(self, "_offsets", offsets.tolist() if isinstance(offsets, np.ndarray) else list(offsets))
+        _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+        _put(self, "_made", {})
+
+    def __getitem__(self, name: str) -> Distribution:
+        """The distribution of one variable."""
+        made = self._made.get(name)
+        if made is None:
+            try:
+                i = self._index[name]
+            except (KeyError, TypeError):
+                raise UnknownVariable(name, self._index) from None
+            variable = self.variables[i]
+            start = self._offsets[i]
+            made = Distribution((variable,), self._flat[start : start + variable.card], self.report)
+            self._made[name] = made
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the variable is there: observed ones are not."""
+        return isinstance(name, str) and name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the model's order."""
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        """The number of variables."""
+        return len(self._index)
+
+    def to_dict(self) -> dict[str, dict[Any, float]]:
+        """{name: {state: probability}}."""
+        return {name: p.to_dict() for name, p in self.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A long frame with the columns variable, state, p."""
+        cards = [variable.card for variable in self.variables]
+        states = [state for variable in self.variables for state in variable.states]
+        parts = [p.values for p in self.values()]
+        columns = {
+            "variable": np.repeat(np.array(list(self), dtype=object), cards),
+            "state": typed_array(states),
+            "p": np.concatenate(parts) if parts else np.zeros(0),
+        }
+        frame: pd.DataFrame = _pandas().DataFrame(columns)
+        return frame
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the probabilities of every variable as bars; returns the Axes."""
+        from pgm import plot
+
+        return plot.marginals(self, ax=ax, **kwargs)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return Marginals, (self.variables, self._flat, self._offsets, self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = []
+        for name, p in islice(self.items(), _ROWS):
+            first, *rest = np.argsort(-p.values, kind="stable")[:2].tolist()
+            then = f"{label(p.states[rest[0]])} {number(p.values[rest[0]])}" if rest else ""
+            rows.append([label(name), label(p.states[first]), number(p.values[first]), then])
+        notes = _notes(len(self), len(rows), "variables", self.report)
+        return ["variable", "most probable", "P", "next"], rows, notes
+
+    def __repr__(self) -> str:
+        """A table, one line for each variable."""
+        header, rows, notes = self._table()
+        return text_table(header, rows, notes)
+
+    def _repr_html_(self) -> str:
+        header, rows, notes = self._table()
+        return html_table(header, rows, notes)
+
+
+class Probability(_Value, float):
+    """A float that knows whether it is exact, and its logarithm even where the float itself is 0.
+
+    >>> p = Probability(math.exp(-2000), log=-2000.0)
+    >>> p, p.log, p.exact
+    (0.0, -2000.0, True)
+    """
+
+    __slots__ = ("log", "report")
+    log: float
+    report: Report
+
+    def __new__(cls, value: float, report: Report = EXACT, *, log: float | None = None) -> Probability:
+        """Take a probability, and its logarithm where that is known better."""
+        self = super().__new__(cls, value)
+        if log is None:
+            log = math.log(value) if value > 0 else -math.inf
+        _put(self, "log", float(log))
+        _put(self, "report", report)
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle value, report and logarithm."""
+        return _probability, (float(self), self.report, self.log)
+
+
+def _probability(value: float, report: Report, log: float) -> Probability:
+    return Probability(value, report, log=log)
+
+
+class Assignment(_Value, Mapping[str, Any]):
+    """A state for each of some variables: {name: state}; an answer to "what is most probable?".
+
+    >>> rain = Variable("rain", ["no", "yes"])
+    >>> best = Assignment((rain,), [1], log_probability=math.log(0.8), log_joint=math.log(0.2))
+    >>> best["rain"], round(best.probability, 6)
+    ('yes', 0.8)
+    """
+
+    __slots__ = ("_index", "codes", "log_joint", "log_probability", "report", "variables")
+    variables: tuple[Variable, ...]
+    codes: np.ndarray
+    log_probability: float
+    log_joint: float
+    report: Report
+    _index: dict[str, int]
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        codes: Sequence[int] | np.ndarray,
+        log_probability: float,
+        log_joint: float,
+        report: Report = EXACT,
+    ) -> None:
+        """Take the codes of the states, log P(states | given) and log P(states, given)."""
+        kept = np.array(codes, dtype=np.int32)
+        kept.flags.writeable = False
+        _put(self, "variables", tuple(variables))
+        _put(self, "codes", kept)
+        _put(self, "log_probability", float(log_probability))
+        _put(self, "log_joint", float(log_joint))
+        _put(self, "report", report)
+        _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+
+    @property
+    def probability(self) -> Probability:
+        """The probability of these states, given what was known."""
+        return Probability(math.exp(min(self.log_probability, 700.0)), self.report, log=self.log_probability)
+
+    def __getitem__(self, name: str) -> Any:
+        """The state of one variable."""
+        try:
+            i = self._index[name]
+        except (KeyError, TypeError):
+            raise UnknownVariable(name, self._index) from None
+        return self.variables[i].states[self.codes[i]]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the variable is there."""
+        return isinstance(name, str) and name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        """The names."""
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        """The number of variables."""
+        return len(self._index)
+
+    def to_dict(self) -> dict[str, Any]:
+        """{name: state}."""
+        codes = self.codes.tolist()
+        return {v.name: v.domain.states[code] for v, code in zip(self.variables, codes, strict=True)}
+
+    def to_pandas(self) -> pd.Series:
+        """A Series of states, its index the names."""
+        pandas = _pandas()
+        states = typed_array(list(self.to_dict().values()))
+        series: pd.Series = pandas.Series(states, pandas.Index(list(self), name="variable"), name="state")
+        return series
+
+    def to_array(self, prefix: str) -> np.ndarray:
+        """The states of the variables "prefix[0]", "prefix[1]", ..., or "prefix[0,0]", ..., as an array.
+
+        >>> pixels = [Variable(f"pixel[{i},{j}]", [0, 1]) for i in range(2) for j in range(2)]
+        >>> Assignment(pixels, [1, 0, 0, 1], 0.0, 0.0).to_array("pixel")
+        array([[1, 0],
+               [0, 1]])
+        """
+        found = re.compile(re.escape(str(prefix)) + r"\[(\d{1,9}(?:,\d{1,9})*)\]").fullmatch
+        matches = [(i, match[1]) for i, name in enumerate(self._index) if (match := found(name))]
+        if not matches:
+            first = islice(self._index, 10_000)
+            prefixes = dict.fromkeys(name.partition("[")[0] for name in first if "[" in name)
+            raise InvalidArgument(
+                f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
+            )
+        if len({text.count(",") for _, text in matches}) > 1:
+            raise InvalidArgument(f"The variables '{prefix}[...]' have different numbers of indices.")
+        text = ",".join(text for _, text in matches)
+        index = np.array(text.split(","), dtype=np.int64).reshape(len(matches), -1)
+        shape = tuple(int(size) for size in index.max(axis=0) + 1)
+        if math.prod(shape) != len(matches):
+            raise InvalidArgument(
+                f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
+                f"that an array of shape {shape} needs."
+            )
+        positions = np.array([i for i, _ in matches])
+        array = _states_of([self.variables[i] for i in positions], self.codes[positions])
+        result = np.empty(shape, dtype=array.dtype)
+        result[tuple(index.T)] = array
+        return result
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the states; returns the Axes."""
+        from pgm import plot
+
+        return plot.assignment(self, ax=ax, **kwargs)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return Assignment, (self.variables, self.codes, self.log_probability, self.log_joint, self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [[label(name), label(state)] for name, state in islice(self.items(), _ROWS)]
+        notes = _notes(len(self), len(rows), "variables", self.report)
+        if self.log_probability > -600:
+            chance = f"probability {number(math.exp(self.log_probability))}"
+        else:
+            chance = f"log probability {self.log_probability:.6g}"
+        return ["variable", "state"], rows, "\n".join(note for note in (chance, notes) if note)
+
+    def __repr__(self) -> str:
+        """A table, one line for each variable, and the probability."""
+        header, rows, notes = self._table()
+        return text_table(header, rows, notes)
+
+    def _repr_html_(self) -> str:
+        header, rows, notes = self._table()
+        return html_table(header, rows, notes)
+
+
+class Samples(dict[str, np.ndarray]):
+    """Sampled cases, an array of states for each variable: a dict that goes straight into a DataFrame.
+
+    >>> Samples({"rain": np.array([True, False]), "mood": np.array(["good", "bad"], dtype=object)})
+    rain   mood
+    True   good
+    False  bad
+    """
+
+    __slots__ = ("report",)
+    report: Report
+
+    def __init__(self, columns: Mapping[str, np.ndarray], report: Report = EXACT) -> None:
+        """Take arrays of equal length; they become read-only."""
+        super().__init__(columns)
+        for column in self.values():
+            column.flags.writeable = False
+        self.report = report
+
+    @property
+    def exact(self) -> bool:
+        """Whether the cases come from the exact distribution."""
+        return self.report.exact
+
+    @property
+    def engine(self) -> str:
+        """The engine that sampled."""
+        return self.report.engine
+
+    @property
+    def n_rows(self) -> int:
+        """The number of cases."""
+        return next((len(column) for column in self.values()), 0)
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """A plain dict of the same arrays."""
+        return dict(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a column for each variable."""
+        frame: pd.DataFrame = _pandas().DataFrame(dict(self))
+        return frame
+
+    def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
+        raise TypeError("samples do not change; dict(samples) is a copy that does")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse
+    update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return Samples, (dict(self), self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        columns = list(islice(self.items(), _ROWS))
+        header = [label(name) for name, _ in columns]
+        rows = [[label(column[i]) for _, column in columns] for i in range(min(self.n_rows, _ROWS))]
+        notes = _notes(self.n_rows, len(rows), "rows", self.report)
+        if len(columns) < len(self):
+            notes = f"... {len(self) - len(columns):,} more of {len(self):,} columns\n{notes}".rstrip()
+        return header, rows, notes
+
+    def __repr__(self) -> str:
+        """A table of the first cases."""
+        header, rows, notes = self._table()
+        return text_table(header, rows, notes)
+
+    def _repr_html_(self) -> str:
+        header, rows, notes = self._table()
+        return html_table(header, rows, notes)
+
+
+def states_array(variable: Variable, codes: np.ndarray) -> np.ndarray:
+    """The states that codes stand for: an array of bool, int64, float64 or objects; -1 gives None.
+
+    >>> rain = Variable("rain", [False, True])
+    >>> states_array(rain, np.array([1, 0])), states_array(rain, np.array([1, -1]))
+    (array([ True, False]), array([True, None], dtype=object))
+    """
+    array = variable.domain.array
+    if codes.size and codes.min() < 0:
+        array = typed_array([*variable.states, None])  # the last one, as -1 asks
+    return np.take(array, codes)
+
+
+def _states_of(variables: Sequence[Variable], codes: np.ndarray) -> np.ndarray:
+    """One state of each variable, as an array."""
+    domain = variables[0].domain
+    if all(variable.domain is domain for variable in variables):
+        return np.take(domain.array, codes)
+    return typed_array([v.states[code] for v, code in zip(variables, codes.tolist(), strict=True)])
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_pandas needs pandas, which is not installed; to_dict does without.") from None
+    return pandas
+
+
+# --- tables, in print and in a notebook ---------------------------------------------------------------------
+
+
+def number(p: float) -> str:
+    """A probability for a table: six decimals, or scientific where those would hide it."""
+    return f"{p:.6f}" if p == 0 or abs(p) >= 1e-4 else f"{p:.2e}"
+
+
+def label(state: object) -> str:
+    """A state or name for a table: its text on one line, shortened if long."""
+    text = state if isinstance(state, str) else str(state)
+    if not text.isprintable() or text == "":
+        text = repr(text)[1:-1] or "''"
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
+    """Left-aligned columns under their names, and notes below."""
+    widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        cells = (cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True))
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join([*lines, notes] if notes else lines)
+
+
+def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
+    """The same table for a notebook; every text escaped."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    foot = escape(notes).replace("\n", "<br>")
+    caption = f'<caption style="caption-side:bottom;text-align:left">{foot}</caption>' if notes else ""
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _notes(total: int, printed: int, things: str, report: Report) -> str:
+    """What stands under a table: that it was shortened, and that it is approximate."""
+    notes = [f"... {total - printed:,} more of {total:,} {things}"] if printed < total else []
+    return "\n".join(notes if report.exact else [*notes, str(report)])
+
+
+def _width(text: str) -> int:
+    return len(text) if text.isascii() else sum(1 + (east_asian_width(letter) in "WF") for letter in text)

@@ -1,0 +1,490 @@
+"""A variable is a name and its states; here alone does a state become an integer, its code.
+
+A value means a state if it is equal to it (numpy.True_, 1 and 1.0 mean True), or else written alike: True
+means "TRUE", "1" and "1.0" mean 1. Text means only the same text. States that this would confuse are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pgm.errors import InvalidVariable, UnknownState, listed, shown
+
+State = Any  # any hashable value
+
+_MISSING_TYPES = frozenset({"NAType", "NaTType", "MaskedConstant"})  # pandas.NA, pandas.NaT, numpy.ma.masked
+_TRUTH = {"true": True, "false": False}
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value means "not observed": None, NaN, pandas.NA, NaT.
+
+    >>> is_missing(None), is_missing(float("nan")), is_missing(False), is_missing("")
+    (True, True, False, False)
+    """
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return type(value).__name__ in _MISSING_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """The numbers from `lo` up to `hi`; as a bin without `hi`, except for the last bin.
+
+    >>> print(Interval(0, 18), 17.5 in Interval(0, 18), 18 in Interval(0, 18))
+    [0, 18) True False
+    """
+
+    lo: float
+    hi: float
+    closed: bool = field(default=False, compare=False, repr=False)  # whether hi belongs to it
+
+    def __post_init__(self) -> None:
+        """Refuse what is no interval."""
+        if not (_is_number(self.lo) and _is_number(self.hi) and self.lo < self.hi):
+            raise InvalidVariable(
+                f"Interval({shown(self.lo)}, {shown(self.hi)}) must have two numbers, the smaller one first."
+            )
+        object.__setattr__(self, "lo", _edge(self.lo))
+        object.__setattr__(self, "hi", _edge(self.hi))
+
+    def __contains__(self, number: object) -> bool:
+        """Whether the number lies in the interval."""
+        if not _is_number(number):
+            return False
+        return bool(self.lo <= number < self.hi or (self.closed and number == self.hi))  # type: ignore[operator]
+
+    def __str__(self) -> str:
+        """As in mathematics: "[0, 18)"."""
+        left = "(" if self.lo == -math.inf else "["
+        right = "]" if self.closed and self.hi != math.inf else ")"
+        return f"{left}{_short(self.lo)}, {_short(self.hi)}{right}"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Bins:
+    """Edges that cut a number into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
+
+    >>> age = Variable("age", Bins([0, 18, 65, 120]))
+    >>> age.code(17), age.code(18), age.code(120), age.code("[18, 65)")
+    (0, 1, 2, 1)
+    """
+
+    edges: tuple[float, ...]
+
+    def __init__(self, edges: Sequence[float]) -> None:
+        """Take increasing numbers; the first and the last may be infinite."""
+        try:
+            numbers = tuple(map(_edge, edges))
+        except TypeError:
+            raise InvalidVariable(f"Bins takes edges such as [0, 18, 65], not {shown(edges)}.") from None
+        if len(numbers) < 2:
+            raise InvalidVariable(f"Bins needs two edges or more, not {shown(list(numbers))}.")
+        for left, right in pairwise(numbers):
+            if not left < right:
+                raise InvalidVariable(
+                    f"The edges of Bins must increase; {shown(left)} comes before {shown(right)}."
+                )
+        object.__setattr__(self, "edges", numbers)
+
+    @property
+    def states(self) -> tuple[Interval, ...]:
+        """The intervals between the edges; only the last one has its upper edge."""
+        e = self.edges
+        return tuple(Interval(e[i], e[i + 1], closed=i == len(e) - 2) for i in range(len(e) - 1))
+
+
+class Domain:
+    """Ordered states with their codes 0, 1, ...; immutable, and shared by variables that have the same."""
+
+    __slots__ = ("_alike", "_array", "_codes", "_hash", "bins", "card", "states")
+    states: tuple[State, ...]
+    card: int
+    bins: Bins | None
+
+    def __init__(self, states: Sequence[State] | Bins) -> None:
+        """Check the states; `as_domain` is cheaper where domains repeat."""
+        self.bins = states if isinstance(states, Bins) else None
+        self.states = states.states if isinstance(states, Bins) else _checked(states)
+        self.card = len(self.states)
+        self._codes: dict[State, int] = {state: code for code, state in enumerate(self.states)}
+        self._alike = _alike(self.states)
+        if len(self._codes) < self.card:  # equal states of different kinds, such as 1 and Decimal(1)
+            twice = next(s for code, s in enumerate(self.states) if self._codes[s] != code)
+            raise InvalidVariable(_confusion(twice, self.states[self._codes[twice]], twice))
+        self._hash = hash(self.states)
+        self._array: np.ndarray | None = None
+
+    def find(self, value: object) -> int:
+        """The code of the state that a value means, -1 if it means none.
+
+        >>> yes = as_domain(["FALSE", "TRUE"])
+        >>> yes.find("TRUE"), yes.find(True), yes.find("true")
+        (1, 1, -1)
+        """
+        try:
+            code = self._codes.get(value)
+        except TypeError:  # unhashable: no state, unless it is an array of one number
+            if not isinstance(value, np.ndarray) or value.ndim or is_missing(value):
+                return -1
+            return self.find(value.item())
+        if code is not None:
+            return code
+        value = _plain(value)
+        if isinstance(value, str):
+            code = self._alike.get(("text", value))
+            if code is None and (truth := _TRUTH.get(value.lower())) is not None:
+                code = self._alike.get(("truth", truth))
+        elif isinstance(value, bool):
+            code = self._alike.get(("bool", value))
+        elif isinstance(value, int | float):
+            code = self._alike.get(("number", value))
+        if code is None and self.bins is not None:
+            return self._bin(value)
+        return -1 if code is None else code
+
+    def _bin(self, value: object) -> int:
+        if isinstance(value, str):
+            value = _number_written(value)
+        if isinstance(value, bool) or not isinstance(value, int | float) or self.bins is None:
+            return -1
+        edges = self.bins.edges
+        if not edges[0] <= value <= edges[-1]:  # NaN too
+            return -1
+        return min(bisect_right(edges, value) - 1, self.card - 1)
+
+    @property
+    def array(self) -> np.ndarray:
+        """The states as a read-only array: of bool, int64 or float64 if all are, else of objects."""
+        if self._array is None:
+            self._array = typed_array(self.states)
+            self._array.flags.writeable = False
+        return self._array
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when the states are, in order."""
+        if self is other:
+            return True
+        return isinstance(other, Domain) and self.states == other.states
+
+    def __hash__(self) -> int:
+        """That of the states, kept."""
+        return self._hash
+
+    def __len__(self) -> int:
+        """The number of states."""
+        return self.card
+
+    def __iter__(self) -> Iterator[State]:
+        """The states in order."""
+        return iter(self.states)
+
+    def __repr__(self) -> str:
+        """The states, the first few of many."""
+        return f"Domain({listed(self.states)})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the states; sharing is found again."""
+        return as_domain, (self.bins if self.bins is not None else self.states,)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Domain:
+        """Itself: it never changes."""
+        return self
+
+
+class Variable:
+    """A name and its states, in order; a value, so equal when both are.
+
+    Args:
+        name: text that is not empty.
+        states: two values or more as a rule (one is allowed), or `pgm.Bins` for a number.
+
+    >>> rain = Variable("rain", ["no", "yes"])
+    >>> rain.code("yes"), rain.card, rain
+    (1, 2, Variable('rain', ['no', 'yes']))
+    """
+
+    __slots__ = ("domain", "name")
+    name: str
+    domain: Domain
+
+    def __init__(self, name: str, states: Sequence[State] | Bins | Domain) -> None:
+        """Check the name and the states."""
+        checked = check_name(name)
+        _set_name(self, checked)
+        try:
+            _set_domain(self, as_domain(states))
+        except InvalidVariable as error:
+            raise InvalidVariable(f"{shown(checked)}: {error}") from None
+
+    @classmethod
+    def of(cls, name: str, domain: Domain) -> Variable:
+        """A variable without any check: for a million that share one domain."""
+        self = _new(cls)
+        _set_name(self, name)
+        _set_domain(self, domain)
+        return self
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """The states in their order."""
+        return self.domain.states
+
+    @property
+    def card(self) -> int:
+        """The number of states."""
+        return self.domain.card
+
+    @property
+    def bins(self) -> Bins | None:
+        """The bins, if the states are bins of a number."""
+        return self.domain.bins
+
+    def code(self, state: object) -> int:
+        """The position of the state that a value means; `UnknownState` if it means none."""
+        code = self.domain.find(state)
+        if code < 0:
+            missing = "None and NaN mean not observed." if is_missing(state) else ""
+            raise UnknownState(self, state, remedy=missing)
+        return code
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: variables are values."""
+        raise AttributeError(f"a Variable does not change; make another one instead of setting .{name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        """Refuse: variables are values."""
+        raise AttributeError(f"a Variable does not change; .{name} stays")
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when name and states are, in order."""
+        if self is other:
+            return True
+        if not isinstance(other, Variable):
+            return NotImplemented
+        return self.name == other.name and self.domain == other.domain
+
+    def __hash__(self) -> int:
+        """That of name and states."""
+        return hash((self.name, self.domain))
+
+    def __repr__(self) -> str:
+        """As it would be written, with the first few of many states."""
+        if self.bins is not None:
+            return f"Variable({shown(self.name)}, Bins([{listed(self.bins.edges)}]))"
+        return f"Variable({shown(self.name)}, [{listed(self.states)}])"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle name and domain."""
+        return Variable.of, (self.name, self.domain)
+
+    def __copy__(self) -> Variable:
+        """Itself: it never changes."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> Variable:
+        """Itself: it never changes."""
+        return self
+
+
+_new = object.__new__
+_set_name = Variable.__dict__["name"].__set__  # past the guard of __setattr__, and fast
+_set_domain = Variable.__dict__["domain"].__set__
+
+
+def as_domain(states: Sequence[State] | Bins | Domain) -> Domain:
+    """The domain of these states: an existing one where the same plain states were seen before.
+
+    >>> as_domain([False, True]) is as_domain([False, True])
+    True
+    """
+    if isinstance(states, Domain):
+        return states
+    if isinstance(states, Bins):
+        return Domain(states)
+    checked = _sequence(states)
+    kinds = tuple(map(type, checked))
+    if len(checked) <= 64 and all(kind is str or kind is bool or kind is int for kind in kinds):
+        return _shared(checked, kinds)  # the types too: (0, 1) == (False, True)
+    if checked and all(kind is Interval for kind in kinds):
+        return Domain(_joined(checked))
+    return Domain(checked)
+
+
+@lru_cache(maxsize=4096)
+def _shared(states: tuple[State, ...], kinds: tuple[type, ...]) -> Domain:
+    return Domain(states)
+
+
+def check_name(name: object) -> str:
+    """The name as plain text; `InvalidVariable` if it is not text or empty."""
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidVariable(f"The name of a variable is text that is not empty, not {shown(name)}.")
+    return name if type(name) is str else str.__str__(name)
+
+
+def typed_array(values: Sequence[State]) -> np.ndarray:
+    """An array of bool, int64 or float64 if all values are that, else of objects."""
+    for kind, dtype in ((bool, np.bool_), (int, np.int64), (float, np.float64)):
+        if all(type(value) is kind for value in values):
+            try:
+                return np.array(values, dtype=dtype)
+            except OverflowError:  # an integer that needs more than 64 bits
+                break
+    array = np.empty(len(values), dtype=object)
+    for position, value in enumerate(values):  # one by one, or numpy would take tuples apart
+        array[position] = value
+    return array
+
+
+# --- states and what means them -----------------------------------------------------------------------------
+
+
+def _sequence(states: object) -> tuple[State, ...]:
+    if isinstance(states, str | bytes) or not hasattr(states, "__len__") or not hasattr(states, "__iter__"):
+        hint = f"range({shown(states)})" if _is_number(states) else "['no', 'yes']"
+        raise InvalidVariable(f"States are a list such as {hint}, not {shown(states)}.")
+    if isinstance(states, AbstractSet) and not hasattr(states, "mapping"):  # the keys of a dict have an order
+        raise InvalidVariable(f"A set has no order; write the states as a list instead of {shown(states)}.")
+    if isinstance(states, np.ndarray) and states.ndim != 1:
+        raise InvalidVariable(f"States are a list; the array given has {states.ndim} dimensions.")
+    return tuple(map(_plain, states))  # type: ignore[call-overload]
+
+
+def _checked(states: object) -> tuple[State, ...]:
+    found = _sequence(states)
+    if not found:
+        raise InvalidVariable("There must be at least one state.")
+    for state in found:
+        if is_missing(state):
+            raise InvalidVariable(f"{shown(state)} cannot be a state: it means not observed.")
+        if not _hashes(state):
+            raise InvalidVariable(f"{shown(state)} cannot be a state: not hashable; make it a tuple or text.")
+    return found
+
+
+def _hashes(state: object) -> bool:
+    try:
+        hash(state)
+    except TypeError:
+        return False
+    return True
+
+
+def _joined(intervals: tuple[Interval, ...]) -> Bins:
+    """The bins whose states these intervals are."""
+    for left, right in pairwise(intervals):
+        if left.hi != right.lo:
+            raise InvalidVariable(
+                f"Intervals as states must follow each other without a gap; {left} comes before {right}."
+            )
+    return Bins([intervals[0].lo, *(interval.hi for interval in intervals)])
+
+
+def _alike(states: tuple[State, ...]) -> dict[tuple[str, State], int]:
+    """What means a state besides itself; refuses states such that one value would mean two of them."""
+    found: dict[tuple[str, State], int] = {}
+    for code, state in enumerate(states):
+        for key in _meanings(state):
+            other = found.setdefault(key, code)
+            if other != code:
+                raise InvalidVariable(_confusion(states[other], state, key[1]))
+    return found
+
+
+def _confusion(first: State, second: State, value: State) -> str:
+    if type(first) is type(second) and first == second:
+        return f"The state {shown(first)} is there twice."
+    return (
+        f"The states {shown(first)} and {shown(second)} would be confused: {shown(value)} would mean both. "
+        "Rename one of them."
+    )
+
+
+def _meanings(state: State) -> list[tuple[str, State]]:
+    """Keys of the values that mean this state, each with the kind of value."""
+    if isinstance(state, bool):
+        return [("bool", state), ("number", int(state)), ("truth", state)]
+    if isinstance(state, str):
+        keys: list[tuple[str, State]] = [("text", state)]
+        if (truth := _TRUTH.get(state.lower())) is not None:
+            keys.append(("bool", truth))
+        if (number := _number_written(state)) is not None:
+            keys.append(("number", number))
+        return keys
+    if isinstance(state, int | float):
+        keys = [("number", state), *(("text", text) for text in _written(state))]
+        if state in (0, 1):
+            keys.append(("bool", bool(state)))
+        return keys
+    if isinstance(state, Interval):
+        return [("other", state), ("text", str(state))]
+    return [("other", state)]
+
+
+def _written(number: float) -> list[str]:
+    """How a number is written: 1 and 1.0 as "1" or "1.0", others as `repr` does."""
+    if isinstance(number, int) and number.bit_length() > 1024:
+        return []
+    texts = [repr(float(number))] if abs(number) < 2**53 or isinstance(number, float) else []
+    if isinstance(number, int) or number.is_integer():
+        texts += [str(int(number)), f"{int(number)}.0"]
+    return list(dict.fromkeys(texts))
+
+
+def _number_written(text: str) -> float | None:
+    """The number that a text is the writing of, if any: "1", "1.0" and "0.5", but not "01" or "1e0"."""
+    if not 0 < len(text) <= 400 or text[0] not in "-0123456789in":
+        return None
+    try:
+        number: float = int(text.removesuffix(".0"))
+    except ValueError:
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+    return number if number == number and text in _written(number) else None
+
+
+def _plain(value: Any) -> Any:
+    """The Python value of a numpy scalar; any other value itself."""
+    if isinstance(value, np.bool_ | np.integer | np.floating | np.str_):
+        return value.item()
+    return value
+
+
+def _is_number(value: object) -> bool:
+    """Whether this is a real number that is not NaN; True and False are none here."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return bool(value == value)
+
+
+def _edge(value: object) -> float:
+    """A number to compare with: an int where that is exact, for the eye, else a float."""
+    if _is_number(value):
+        number: float = _plain(value)
+        try:
+            return number if abs(number) < 2**53 else float(number)
+        except OverflowError:
+            pass
+    raise InvalidVariable(f"An edge is a number; {shown(value)} is none.")
+
+
+def _short(number: float) -> str:
+    return str(int(number)) if abs(number) < 2**53 and number == int(number) else repr(number)
+
+
+BOOLEAN = as_domain((False, True))  # last: it needs everything above

@@ -1,0 +1,238 @@
+"""The forms of tables that users write, and what is wrong with those that are refused."""
+
+import copy
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import pgm
+from pgm.cpds import TableCPD, make
+
+WET = pgm.Variable("wet", [False, True])
+RAIN = pgm.Variable("rain", [False, True])
+SKY = pgm.Variable("sky", ["clear", "cloudy", "dark"])
+TWO = np.array([[0.8, 0.2], [0.1, 0.9]])
+
+
+def table(what, given=(RAIN,), states=None, name="wet"):
+    return make(name, what, states, tuple(given))
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        {True: 0.9, False: 0.2},
+        {True: [0.1, 0.9], False: (0.8, 0.2)},
+        {True: {True: 0.9, False: 0.1}, False: {False: 0.8, True: 0.2}},
+        {(True,): 0.9, (False,): 0.2},
+        {1: 0.9, "false": 0.2},
+        {np.True_: np.float32(0.5) * 0 + 0.9, ...: 0.2},
+        {True: 0.9, ...: np.array([0.8, 0.2])},
+        {True: Fraction(9, 10), False: Decimal("0.2")},
+        {True: 0.9, False: {True: 0.2, False: 0.8}},
+    ],
+    ids=str,
+)
+def test_rows_by_the_state_of_the_parent(what):
+    np.testing.assert_allclose(table(what, states=[False, True]).values, TWO, rtol=1e-15)
+
+
+@pytest.mark.parametrize("what", [TWO, TWO.tolist(), tuple(map(tuple, TWO.tolist())), np.asfortranarray(TWO)])
+def test_arrays_have_the_parents_first_and_the_child_last(what):
+    np.testing.assert_array_equal(table(what, states=[False, True]).values, TWO)
+
+
+def test_keys_follow_the_order_of_the_parents():
+    found = table({("dark", True): 0.9, ("clear", False): 0.0, ...: 0.5}, [SKY, RAIN])
+    assert found.values[2, 1, 1] == 0.9
+    assert found.values[0, 0, 1] == 0.0
+    assert found.values[1, 0, 1] == 0.5
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, lambda c: pl.DataFrame(c).lazy()])
+def test_frames_name_their_columns(frame):
+    columns = {"wet": [True, False, False, True], "rain": [False, False, True, True], "p": [0.2, 0.8, 0.1, 0.9]}
+    found = table(frame(columns))
+    np.testing.assert_array_equal(found.values, TWO)
+    assert found.child.states == (False, True)
+
+
+def test_cells_left_out_of_a_frame_are_zero():
+    found = table(pd.DataFrame({"rain": [False, True], "wet": ["no", "yes"], "p": [1.0, 1.0]}))
+    np.testing.assert_array_equal(found.values, [[1, 0], [0, 1]])
+
+
+def test_to_pandas_and_to_dict_read_back():
+    found = table({("dark", True): [0.1, 0.2, 0.7], ...: [1, 0, 0]}, [SKY, RAIN], states=["c", "b", "a"])
+    again = table(found.to_dict(), [SKY, RAIN], states=["c", "b", "a"])
+    assert again == found
+    assert table(found.to_pandas(), [SKY, RAIN], states=["c", "b", "a"]) == found
+
+
+def test_a_root():
+    np.testing.assert_array_equal(table(0.25, ()).values, [0.75, 0.25])
+    np.testing.assert_array_equal(table([0.25, 0.75], (), ["a", "b"]).values, [0.25, 0.75])
+    np.testing.assert_array_equal(table({"b": 1, "a": 0}, ()).values, [0, 1])
+    np.testing.assert_array_equal(table({"b": 1}, (), ["a", "b", "c"]).values, [0, 1, 0])
+    assert table({True: 1.0}, ()).child.states == (False, True)
+    assert table(1, ()).to_dict() == {False: 0.0, True: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("what", "states"),
+    [
+        ({"dry": 0.5, "Rain": 0.5}, ("Rain", "dry")),
+        ({10: 0.5, 9: 0.5}, (9, 10)),
+        ({True: 0.5, False: 0.5}, (False, True)),
+        ({np.int64(3): 0.5, np.int64(2): 0.5}, (2, 3)),
+        ({"a": 0.25, 3: 0.25, (1, 2): 0.25, 2.5: 0.25}, (2.5, 3, "a", (1, 2))),
+    ],
+)
+def test_states_are_sorted_when_none_are_declared(what, states):
+    found = table(what, ()).child.states
+    assert sorted(map(str, found)) == sorted(map(str, states))
+    if len(states) < 4:
+        assert found == states
+
+
+def test_states_of_dict_rows_are_those_of_all_rows():
+    found = table({True: {"a": 1.0}, False: {"c": 0.5, "b": 0.5}})
+    assert found.child.states == ("a", "b", "c")
+    np.testing.assert_array_equal(found.values, [[0, 0.5, 0.5], [1, 0, 0]])
+
+
+def test_a_lone_number_is_the_probability_of_true_wherever_true_stands():
+    assert table(0.3, (), ["TRUE", "FALSE"]).to_dict() == {"TRUE": 0.3, "FALSE": 0.7}
+    assert table(0.3, (), [0, 1]).to_dict() == {0: 0.7, 1: 0.3}
+
+
+def test_bins_are_states():
+    found = table({True: [0.2, 0.3, 0.5], ...: {10: 1.0}}, states=pgm.Bins([0, 18, 65, 120]), name="age")
+    np.testing.assert_array_equal(found.values, [[1, 0, 0], [0.2, 0.3, 0.5]])
+
+
+@pytest.mark.parametrize("third", [0.333333, 0.3333333, 1 / 3])
+def test_rounding_is_divided_out(third):
+    found = table([third] * 3, (), ["a", "b", "c"])
+    np.testing.assert_allclose(found.values, 1 / 3, rtol=1e-15)
+    again = table(found.values, (), ["a", "b", "c"])
+    assert again == found  # to the bit
+
+
+def test_what_is_right_is_kept_to_the_bit():
+    p = [0.1, 0.2, 0.7]
+    assert table(p, (), "abc" and ["a", "b", "c"]).values.tolist() == p
+
+
+@pytest.mark.parametrize(
+    ("what", "given", "states", "words"),
+    [
+        ({True: [0.5, 0.6], False: [1, 0]}, [RAIN], [False, True], ["'wet'", "rain=True", "1.1"]),
+        ({True: 0.5}, [RAIN], None, ["rain=False", "missing", "..."]),
+        ({("dark", True): 0.5}, [SKY, RAIN], None, ["5 rows", "sky='clear', rain=False", "2 more"]),
+        ({True: 0.5, "True": 0.5}, [pgm.Variable("r", ["True", "x"])], None, ["'True'", "same row"]),
+        ({True: 0.5, "flase": 0.5}, [RAIN], None, ["'rain'", "'flase'", "Did you mean False?"]),
+        ({True: 0.5, None: 0.5}, [RAIN], None, ["None"]),
+        ({(True, "dark"): 0.5}, [SKY, RAIN], None, ["'sky'", "'rain'", "True"]),
+        ({True: 0.5}, [SKY, RAIN], None, ["'sky', 'rain'", "order"]),
+        ({True: 1.5, ...: 0.5}, [RAIN], None, ["rain=True", "1.5"]),
+        ({True: [1.5, -0.5], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "-0.5"]),
+        ({True: [np.nan, 1], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "nan"]),
+        ({True: [1e308] * 2, ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "1e+308"]),
+        ({True: [0.5, 0.5, 0], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "3 numbers for the 2 states"]),
+        ({True: {"a": 1}, ...: {"b": 1}}, [RAIN], ["a", "c"], ["'b'", "..."]),
+        ({True: {"a": 1, ...: 0}, False: 0.5}, [RAIN], None, ["`...`"]),
+        ({True: "0.5", ...: 0.5}, [RAIN], [False, True], ["'0.5'"]),
+        ({True: True, ...: 0.5}, [RAIN], [False, True], ["True is a state", "1.0"]),
+        (0.5, [RAIN], None, ["row", "'rain'"]),
+        (0.5, [], ["no", "yes"], ["lone number", "'no'"]),
+        ([0.5, 0.5], [], None, ["states="]),
+        (TWO, [RAIN], None, ["states="]),
+        (TWO.T[:1], [RAIN], [0, 1], ["(2, 2)", "2 ('rain')", "(1, 2)"]),
+        ([[0.5, 0.5], [1]], [RAIN], [0, 1], ["one length"]),
+        ([["0.5", "0.5"]] * 2, [RAIN], [0, 1], ["numbers"]),
+        (TWO > 0.5, [RAIN], [0, 1], ["numbers"]),
+        (TWO + 0j, [RAIN], [0, 1], ["numbers"]),
+        (np.ma.masked_less(TWO, 0.15), [RAIN], [0, 1], ["masked"]),
+        ({0.5, 0.6}, [], [0, 1], ["set"]),
+        (None, [], None, ["None"]),
+        ("0.5", [], None, ["'0.5'"]),
+        (lambda rain: rain, [RAIN], None, ["pgm.Deterministic"]),
+        ({}, [], None, ["states"]),
+        ({}, [RAIN], [0, 1], ["2 rows"]),
+        (10**400, [], None, ["large"]),
+        (pd.DataFrame({"rain": [True], "p": [0.5]}), [RAIN], None, ["'wet'", "['rain']"]),
+        (pd.DataFrame({"rain": [True], "wet": [True]}), [RAIN], None, ["'p'"]),
+        (pd.DataFrame({"rain": [True] * 2, "wet": [True] * 2, "p": [0.5] * 2}), [RAIN], None, ["twice"]),
+        (pd.DataFrame({"rain": [True], "wet": [True], "p": [1.0]}), [RAIN], None, ["rain=False"]),
+        (pd.DataFrame({"rain": [True], "wet": [True], "p": ["x"]}), [RAIN], None, ["'x'", "row 0"]),
+        (pd.DataFrame({"rain": ["no"], "wet": [True], "p": [1.0]}), [RAIN], None, ["'no'", "row 0"]),
+    ],
+    ids=repr,
+)
+def test_mistakes_are_named(what, given, states, words):
+    with pytest.raises(pgm.PGMError) as caught:
+        table(what, given, states)
+    message = str(caught.value)
+    assert isinstance(caught.value, ValueError)
+    for word in ["'wet'", *words]:
+        assert word in message, message
+
+
+def test_a_huge_table_is_refused_before_it_is_made():
+    many = [pgm.Variable(f"x{i}", range(10)) for i in range(40)]
+    with pytest.raises(pgm.TooLarge, match="'wet'"):
+        table({...: 0.5}, many)
+    with pgm.config(memory_limit="1 MB"), pytest.raises(pgm.TooLarge, match="2,000,000"):
+        table({...: 0.5}, many[:6])
+    one = [pgm.Variable(f"x{i}", [0]) for i in range(100)]
+    with pytest.raises(pgm.TooLarge, match="axes"):
+        table({...: 0.5}, one)
+
+
+def test_the_table_is_a_value():
+    rows = {True: [0.1, 0.9], False: [0.8, 0.2]}
+    found = TableCPD(WET, [RAIN], rows)
+    rows[True][0] = 7
+    assert found.values[1, 0] == 0.1
+    array = TWO.copy()
+    kept = TableCPD(WET, [RAIN], array)
+    array[:] = 7
+    assert kept == found
+    with pytest.raises(ValueError, match="read-only"):
+        found.values[0, 0] = 1
+    with pytest.raises(AttributeError, match="never changes"):
+        found.x = 1
+    again = pickle.loads(pickle.dumps(found))
+    assert again == found
+    assert not again.values.flags.writeable
+    assert copy.deepcopy(found) == found
+
+
+def test_equality_is_by_names():
+    a = table({("dark", True): 0.9, ...: 0.1}, [SKY, RAIN])
+    b = table({(True, "dark"): 0.9, ...: 0.1}, [RAIN, SKY])
+    assert a == b
+    assert a != table({(True, "dark"): 0.8, ...: 0.1}, [RAIN, SKY])
+    assert a != 3
+
+
+def test_print():
+    text = str(table({("dark", True): 0.9, ...: 0.1}, [SKY, RAIN]))
+    lines = text.splitlines()
+    assert lines[0] == "P(wet | sky, rain)"
+    assert lines[-1].split() == ["dark", "True", "0.1", "0.9"]
+    assert "<table>" in table({True: 0.5, ...: 0.2})._repr_html_()
+    wide = table({...: np.full(100, 0.01)}, [SKY, pgm.Variable("n", range(100))], states=range(100))
+    assert "270 more" in str(wide)
+    assert max(map(len, str(wide).splitlines())) < 150
+
+
+def test_parameters_are_counted():
+    assert table({...: [0.5, 0.25, 0.25]}, [SKY, RAIN], states="abc" and [1, 2, 3]).n_parameters == 12

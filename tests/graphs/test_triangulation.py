@@ -1,0 +1,135 @@
+"""Triangulations against brute force on small graphs, and against the clock on large ones."""
+
+from __future__ import annotations
+
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+
+
+from pgm.graphs import compiled
+from pgm.graphs.triangulation import Triangulation, triangulate
+from pgm.jit import interpreted
+from tests.graphs import twins
+
+PYTHON = interpreted("pgm.graphs.compiled")
+
+
+def graphs(count: int = 60) -> list[nx.Graph]:
+    """Random graphs of all densities, with isolated vertices, parts, and none at all."""
+    found = [nx.empty_graph(0), nx.empty_graph(1), nx.empty_graph(5), nx.star_graph(6), nx.cycle_graph(7)]
+    found += [nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)), nx.complete_graph(6), nx.path_graph(9)]
+    for seed in range(count):
+        found.append(nx.gnp_random_graph(seed % 17 + 2, (seed % 7 + 1) / 10, seed=seed))
+    return found
+
+
+def cards(n: int, seed: int = 0) -> np.ndarray:
+    """log2 of random cards from 1 to 6."""
+    return np.log2(np.random.default_rng(seed).integers(1, 7, n)).astype(float)
+
+
+def check(graph: nx.Graph, log2_card: np.ndarray, found: Triangulation) -> None:
+    """All that a triangulation promises."""
+    n = graph.number_of_nodes()
+    assert sorted(found.order.tolist()) == list(range(n))
+    full, steps = twins.filled(graph, found.order.tolist())
+    cliques = [set(found.clique(c).tolist()) for c in range(found.n_cliques)]
+    wanted = {frozenset(c) for c in nx.find_cliques(full)} if n else set()
+    assert {frozenset(c) for c in cliques} == wanted == twins.maximal(steps)
+    assert len(cliques) == len(wanted)
+    assert found.log2_total == pytest.approx(twins.log2_sum(wanted, log2_card))
+    if n:
+        assert found.log2_largest == pytest.approx(max(sum(log2_card[v] for v in sorted(c)) for c in wanted))
+    place = {v: i for i, v in enumerate(found.order.tolist())}
+    for c in range(found.n_cliques):
+        members, separator = found.clique(c).tolist(), found.separator(c).tolist()
+        assert members == sorted(members, key=place.__getitem__)
+        assert found.n_residual[c] >= 1
+        if found.parent[c] < 0:
+            assert not separator
+        else:
+            assert found.parent[c] > c
+            assert set(separator) == cliques[c] & cliques[found.parent[c]]
+            assert separator
+    # Running intersection: the cliques of each variable are one subtree, so just one of them has it as residual.
+    owners = [v for c in range(found.n_cliques) for v in found.clique(c)[: found.n_residual[c]].tolist()]
+    assert sorted(owners) == list(range(n))
+
+
+@pytest.mark.parametrize("kernels", [PYTHON, compiled], ids=["python", "compiled"])
+def test_triangulations_keep_their_promises(kernels, monkeypatch):
+    monkeypatch.setattr("pgm.graphs.triangulation.kernels", lambda name, steps: kernels)
+    for seed, graph in enumerate(graphs(20 if kernels is PYTHON else 200)):
+        log2_card = cards(len(graph), seed)
+        check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, budget=2e3))
+        shuffled = np.random.default_rng(seed).permutation(len(graph))
+        check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, order=shuffled))
+
+
+def test_python_and_numba_find_the_same():
+    for seed, graph in enumerate(graphs(25)):
+        log2_card = cards(len(graph), seed)
+        n = len(graph)
+        args = (*twins.arrays(graph), log2_card, np.zeros(n, np.int64), False, math.inf, 0.5, 1e4, 3)
+        orders = np.empty(n, np.int32), np.empty(n, np.int32)
+        fast = compiled.triangulate(*args, orders[0], np.zeros(1, np.uint8))
+        slow = PYTHON.triangulate(*args, orders[1], np.zeros(1, np.uint8))
+        for a, b in zip((*fast, orders[0]), (*slow, orders[1]), strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("fills", [False, True])
+def test_greedy_matches_its_twin(fills):
+    for seed, graph in enumerate(graphs()):
+        n = len(graph)
+        if n == 0:
+            continue
+        log2_card = cards(n, seed)
+        weight = np.round(2.0**log2_card) if seed % 2 else np.ones(n)
+        indptr, indices = twins.arrays(graph)
+        missing = np.empty(n)
+        compiled.missing_edges(indptr, indices, weight, missing)
+        np.testing.assert_array_equal(missing, twins.missing_edges(graph, weight))
+        order = np.empty(n, np.int32)
+        status, total, _ = compiled.greedy(
+            indptr, indices, log2_card, np.zeros(n, np.int64), weight, missing, np.ones(n), int(fills),
+            math.inf, 1e9, order, np.zeros(1, np.uint8),
+        )  # fmt: skip
+        assert status == 0
+        _, steps = twins.filled(graph, order.tolist())
+        assert twins.log2_sum(twins.maximal(steps), log2_card) <= total + 1e-9
+        _, slow = twins.filled(graph, twins.greedy(graph, log2_card, weight, fills))
+        assert twins.log2_sum(twins.maximal(steps), log2_card) == pytest.approx(
+            twins.log2_sum(twins.maximal(slow), log2_card)
+        )
+
+
+def test_simplicial_vertices_end_chordal_graphs():
+    for seed in range(20):
+        tree = nx.random_labeled_tree(30, seed=seed)
+        order = np.empty(30, np.int32)
+        indptr, indices = twins.arrays(tree)
+        assert compiled.simplicial_prefix(indptr, indices, np.zeros(30, np.int64), order) == 30
+        assert triangulate(indptr, indices, np.ones(30)).n_cliques == 29
+
+
+def test_stages_go_in_turn():
+    for seed, graph in enumerate(graphs(30)):
+        n = len(graph)
+        stage = np.random.default_rng(seed).integers(0, 3, n)
+        found = triangulate(*twins.arrays(graph), cards(n, seed), stage=stage, budget=1e4)
+        check(graph, cards(n, seed), found)
+        assert (np.diff(stage[found.order]) >= 0).all()
+
+
+def test_limit_and_stop():
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
+    found = triangulate(*twins.arrays(grid), np.ones(144), limit_log2=10.0)
+    assert not found.complete
+    assert found.n_cliques == 0
+    assert 10.0 < found.log2_total < 30.0
+    assert triangulate(*twins.arrays(grid), np.ones(144), stop=np.ones(1, np.uint8)).stopped
+

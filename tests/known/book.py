@@ -1,0 +1,183 @@
+"""The networks of the catalogue (C.md chapter 14, G.md), each with its own numbers (trap T2)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+import pgm
+
+WET = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.10}  # rain, sprinkler
+
+
+def fig_14_1() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("rain and wet grass")
+    net.add("R", 0.4)
+    net.add("W", {True: 0.9, False: 0.2}, parents=["R"])
+    return net
+
+
+def fig_14_2() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("a chain")
+    net.add("C", 0.4)
+    net.add("R", {True: 0.8, False: 0.1}, parents=["C"])
+    net.add("W", {True: 0.9, False: 0.2}, parents=["R"])
+    return net
+
+
+def fig_14_3() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("a common cause")
+    net.add("C", 0.5)
+    net.add("R", {True: 0.8, False: 0.1}, parents=["C"])
+    net.add("S", {True: 0.1, False: 0.5}, parents=["C"])
+    return net
+
+
+def fig_14_4() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("a common effect")
+    net.add("R", 0.4)
+    net.add("S", 0.2)
+    net.add("W", WET, parents=["R", "S"])
+    return net
+
+
+def fig_14_5() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("wet grass")
+    net.add("C", 0.5)
+    net.add("S", {True: 0.1, False: 0.5}, parents=["C"])
+    net.add("R", {True: 0.8, False: 0.1}, parents=["C"])
+    net.add("W", WET, parents=["R", "S"])
+    return net
+
+
+def fig_14_8(orientation: str = "E -> B") -> pgm.BayesianNetwork:
+    """What the caption tells of figure 14.8; the arrow between B and E is not recoverable (trap T13)."""
+    return pgm.BayesianNetwork(edges=f"C -> B; C -> D; E -> F; D -> F; F -> G; {orientation}")
+
+
+def five_nodes() -> pgm.BayesianNetwork:
+    """G.md, O2: A -> C, A -> D <- B, C -> E."""
+    net = pgm.BayesianNetwork("five nodes")
+    net.add("A", 0.3)
+    net.add("B", 0.6)
+    net.add("C", {True: 0.8, False: 0.4}, parents=["A"])
+    net.add(
+        "D",
+        {(True, True): 0.7, (True, False): 0.8, (False, True): 0.1, (False, False): 0.2},
+        parents=["A", "B"],
+    )
+    net.add("E", {True: 0.7, False: 0.2}, parents=["C"])
+    return net
+
+
+def baby_at_home() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("baby at home")
+    net.add("H", 0.1)
+    for item, (with_baby, without) in {
+        "food": (0.7, 0.05),
+        "diapers": (0.8, 0.02),
+        "milk": (0.9, 0.4),
+    }.items():
+        net.add(item, {True: with_baby, False: without}, parents=["H"])
+    return net
+
+
+def pedigree() -> pgm.BayesianNetwork:
+    """Two parents and two children; genotypes AA, Aa, aa; the recessive allele has frequency 0.1."""
+    genotypes = ["AA", "Aa", "aa"]
+    q = 0.1
+    founder = {"AA": (1 - q) ** 2, "Aa": 2 * q * (1 - q), "aa": q * q}
+    passes = {"AA": 0.0, "Aa": 0.5, "aa": 1.0}  # the chance to hand on the recessive allele
+    child = {}
+    for father, mother in itertools.product(genotypes, repeat=2):
+        f, m = passes[father], passes[mother]
+        child[father, mother] = {"AA": (1 - f) * (1 - m), "Aa": f * (1 - m) + m * (1 - f), "aa": f * m}
+    net = pgm.BayesianNetwork("pedigree")
+    net.add("F", founder, states=genotypes)
+    net.add("M", founder, states=genotypes)
+    net.add("K1", child, parents=["F", "M"], states=genotypes)
+    net.add("K2", child, parents=["F", "M"], states=genotypes)
+    return net
+
+
+def phylogeny() -> pgm.BayesianNetwork:
+    """Jukes-Cantor on a tree of four leaves; the figures are branch lengths."""
+    bases = list("ACGT")
+    net = pgm.BayesianNetwork("phylogeny")
+    net.add("root", dict.fromkeys(bases, 0.25), states=bases)
+    branches = [
+        ("root", "U", 0.1),
+        ("root", "V", 0.2),
+        ("U", "a", 0.1),
+        ("U", "b", 0.15),
+        ("V", "c", 0.05),
+        ("V", "d", 0.3),
+    ]
+    for parent, child, t in branches:
+        same = 0.25 + 0.75 * math.exp(-4 * t / 3)
+        table = np.full((4, 4), (1 - same) / 3)
+        np.fill_diagonal(table, same)
+        net.add(child, table, parents=[parent], states=bases)
+    return net
+
+
+def newspaper() -> pgm.BayesianNetwork:
+    """A topic for each of three days, three words drawn from it (exercise 9)."""
+    net = pgm.BayesianNetwork("newspaper")
+    words = {1: [0.6, 0.3, 0.1], 2: [0.1, 0.2, 0.7]}
+    for day in (1, 2, 3):
+        if day == 1:
+            net.add("topic1", {1: 0.5, 2: 0.5}, states=[1, 2])
+        else:
+            net.add(f"topic{day}", {1: [0.8, 0.2], 2: [0.3, 0.7]}, parents=[f"topic{day - 1}"], states=[1, 2])
+        for place in (1, 2, 3):
+            net.add(f"word{day}{place}", words, parents=[f"topic{day}"], states=["w1", "w2", "w3"])
+    return net
+
+
+def spins(fields: dict[str, float], couplings: dict[tuple[str, str], float]) -> pgm.MarkovNetwork:
+    """Variables with states +1 and -1; p is proportional to exp(sum of fields x + sum of couplings x y)."""
+    net = pgm.MarkovNetwork()
+    sign = np.array([1.0, -1.0])
+    names = dict.fromkeys([*fields, *itertools.chain(*couplings)])
+    for name in names:
+        net.add_variable(name, states=[1, -1])
+    for name, field in fields.items():
+        net.add_factor([name], field * sign, log=True)
+    for pair, coupling in couplings.items():
+        net.add_factor(list(pair), coupling * np.outer(sign, sign), log=True)
+    return net
+
+
+def ising_ring(field: float = 0.3) -> pgm.MarkovNetwork:
+    """O19: four spins in a ring, coupling 1/2, a field on the first."""
+    ring = {(f"x{i}", f"x{(i + 1) % 4}"): 0.5 for i in range(4)}
+    return spins({"x0": field}, ring)
+
+
+PIXELS = np.array([[1, 1, -1, -1], [1, -1, -1, -1], [1, 1, -1, 1], [1, 1, -1, -1]])
+
+
+def denoising(beta: float, missing: tuple[tuple[int, int], ...] = ()) -> pgm.MarkovNetwork:
+    """O20: a picture of 4 x 4 with one pixel in ten flipped."""
+    eta = 0.5 * math.log(9)
+    fields = {
+        f"x{i}{j}": 0.0 if (i, j) in missing else eta * PIXELS[i, j] for i in range(4) for j in range(4)
+    }
+    across = {(f"x{i}{j}", f"x{i}{j + 1}"): beta for i in range(4) for j in range(3)}
+    down = {(f"x{i}{j}", f"x{i + 1}{j}"): beta for i in range(3) for j in range(4)}
+    return spins(fields, across | down)
+
+
+def necker_cube() -> pgm.MarkovNetwork:
+    """O21: for each corner a unit for either reading; readings support their like and exclude the other."""
+    edges = [(a, a ^ bit) for a in range(8) for bit in (1, 2, 4) if a < a ^ bit]
+    couplings = {(f"{side}{a}", f"{side}{b}"): 0.5 for side in "AB" for a, b in edges}
+    return spins({}, couplings | {(f"A{a}", f"B{a}"): -0.5 for a in range(8)})
+
+
+def cube_of_interpretations() -> pgm.MarkovNetwork:
+    """O21, the variant of eight nodes: a node's value is the reading itself."""
+    return spins({}, {(f"x{a}", f"x{a ^ bit}"): 0.5 for a in range(8) for bit in (1, 2, 4) if a < a ^ bit})

@@ -1,0 +1,429 @@
+"""Worked numbers of the catalogue on Bayesian networks: C.md chapter 14, G.md O2."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import pgm
+from tests.known import book
+
+ENGINES = ["exact", "elimination"]
+T, F = True, False
+
+
+@pytest.fixture(params=ENGINES)
+def p(request):
+    """P(target = True | given) by each engine; a target such as `R=1 S=0` is a joint state."""
+
+    def ask(net: pgm.BayesianNetwork, target: str, **given: object) -> float:
+        return net.query(target, given, engine=request.param)[True]
+
+    return ask
+
+
+def near(value: float, digits: int = 10) -> object:
+    """A number as printed, right to the digits shown."""
+    return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
+
+
+# --- C2 to C8: one parent, chains ---
+
+
+def test_C2_rain_and_wet_grass_is_two_tables():
+    net = book.fig_14_1()
+    assert net.nodes == ("R", "W")
+    assert net.parents("W") == ("R",)
+    assert net.query(["R", "W"])[T, T] == pytest.approx(0.36)
+    assert net.n_parameters == 3
+
+
+def test_C3_the_marginal_of_a_child(p):
+    assert p(book.fig_14_1(), "W") == pytest.approx(12 / 25, abs=1e-15)
+
+
+def test_C4_diagnosis(p):
+    assert p(book.fig_14_1(), "R", W=T) == pytest.approx(3 / 4, abs=1e-15)
+    assert p(book.fig_14_1(), "R", W=F) == pytest.approx(1 / 13, abs=1e-15)
+
+
+def test_C5_independence_shows_in_the_joint():
+    effect = book.fig_14_4().query(["R", "S"])
+    assert effect[T, T] == pytest.approx(0.08) == pytest.approx(effect[{"R": T}] * effect[{"S": T}])
+    cause = book.fig_14_3().query(["R", "S"])
+    assert cause[T, T] == pytest.approx(0.065)
+    assert cause[{"R": T}] * cause[{"S": T}] == pytest.approx(0.135)
+
+
+def test_C6_conditional_independence(p):
+    net = book.fig_14_5()
+    assert p(net, "C", R=T, S=T, W=T) == pytest.approx(8 / 13, abs=1e-14)
+    assert p(net, "C", R=T, S=T) == pytest.approx(8 / 13, abs=1e-14)
+    assert net.independent("C", "W", given=["R", "S"])
+
+
+def test_C7_head_to_tail():
+    net = book.fig_14_2()
+    assert net.independent("C", "W", given="R")
+    assert not net.independent("C", "W")
+
+
+def test_C8_cloudy_rain_wet(p):
+    net = book.fig_14_2()
+    assert p(net, "R") == pytest.approx(0.38)
+    assert p(net, "W") == pytest.approx(233 / 500)  # .48 as printed is wrong: trap T1
+    assert p(net, "W", C=T) == pytest.approx(0.76)
+    assert p(net, "C", W=T) == near(0.652360515)
+    assert p(net, "W", C=F) == pytest.approx(0.27)
+    assert p(net, "C", W=F) == near(0.1797752809)
+    assert p(net, "R", W=T) == near(0.7339055794)
+    assert p(net, "R", C=T, W=T) == pytest.approx(18 / 19)
+    assert p(net, "R", C=F, W=T) == pytest.approx(1 / 3)
+
+
+# --- C9 to C13: common causes and common effects ---
+
+
+def test_C9_tail_to_tail():
+    net = book.fig_14_3()
+    assert net.independent("R", "S", given="C")
+    assert not net.independent("R", "S")
+
+
+def test_C10_cloudy_sprinkler_rain(p):
+    net = book.fig_14_3()
+    assert p(net, "C", R=T) == pytest.approx(8 / 9)
+    assert p(net, "R", S=T) == pytest.approx(13 / 60)
+    assert p(net, "R", S=F) == pytest.approx(0.55)
+    assert p(net, "R") == pytest.approx(0.45)
+    assert p(net, "S") == pytest.approx(0.3)
+    assert p(net, "C", S=T) == pytest.approx(1 / 6)
+    assert p(net, "C", S=F) == pytest.approx(9 / 14)
+    assert p(net, "S", R=T) == pytest.approx(13 / 90)
+    assert p(net, "C", R=T, S=T) == pytest.approx(8 / 13)
+    assert net.probability({"R": T, "S": T}) == pytest.approx(0.065)
+
+
+def test_C11_head_to_head_opens_by_a_descendant(p):
+    net = book.fig_14_4()
+    assert net.independent("R", "S")
+    assert not net.independent("R", "S", given="W")
+    net.add("D", {True: 0.8, False: 0.1}, parents=["W"])
+    assert not net.independent("R", "S", given="D")
+    assert p(net, "D") == pytest.approx(0.464)
+    assert p(net, "W", D=T) == near(0.8965517241)
+    assert p(net, "R", D=T) == near(0.6353448276)
+    assert p(net, "S", D=T) == near(0.3206896552)
+    assert p(net, "R", D=T, S=T) == near(0.4112903226)
+    assert p(net, "R", D=T, S=F) == near(0.7411167513)
+    assert p(net, "R", S=T) == pytest.approx(0.4)
+
+
+def test_C12_prediction_and_diagnosis(p):
+    net = book.fig_14_4()
+    assert p(net, "W") == pytest.approx(13 / 25)
+    assert p(net, "W", S=T) == pytest.approx(23 / 25)
+    assert p(net, "S", W=T) == pytest.approx(23 / 65)
+    assert p(net, "W", R=T) == pytest.approx(0.91)
+    assert p(net, "W", R=F) == pytest.approx(0.26)
+    assert p(net, "W", S=F) == pytest.approx(0.42)
+    assert p(net, "R", W=F) == pytest.approx(0.075)
+    assert p(net, "S", W=F) == pytest.approx(1 / 30)
+
+
+def test_C13_explaining_away(p):
+    net = book.fig_14_4()
+    assert p(net, "S", R=T, W=T) == near(0.2087912088)
+    assert p(net, "S", R=F, W=T) == near(0.6923076923)
+    assert p(net, "S", R=T, W=T) < p(net, "S", W=T) < p(net, "S", R=F, W=T)
+    assert p(net, "R", W=T) == pytest.approx(0.7)
+    assert p(net, "R", W=T, S=T) == near(0.4130434783)
+    assert p(net, "R", W=T, S=F) == near(0.8571428571)
+    joint = net.query(["R", "S"], {"W": T})
+    assert [joint[T, T], joint[F, T], joint[T, F], joint[F, F]] == [
+        near(x) for x in (0.1461538462, 0.2076923077, 0.5538461538, 0.09230769231)
+    ]
+
+
+# --- C14 to C22: the diamond ---
+
+DIAMOND = {  # (target, given): P(target | given); upper case True, lower case False
+    ("W", "C"): 19 / 25, ("W", "c"): 217 / 400, ("W", ""): 521 / 800, ("C", "W"): 304 / 521,
+    ("C", "w"): 32 / 93, ("R", ""): 0.45, ("S", ""): 0.3, ("R", "W"): 1633 / 2605, ("S", "W"): 1093 / 2605,
+    ("S", "RW"): 247 / 1633, ("S", "rW"): 47 / 54, ("R", "SW"): 247 / 1093, ("R", "sW"): 11 / 12,
+    ("W", "S"): 1093 / 1200, ("W", "R"): 1633 / 1800, ("W", "s"): 0.54, ("C", "SW"): 188 / 1093,
+    ("C", "RS"): 8 / 13, ("C", "RSW"): 8 / 13, ("C", "rS"): 2 / 47,
+}  # fmt: skip
+
+JOINT = {  # C, S, R, W
+    "1011": 0.324, "0101": 0.2025, "0000": 0.2025, "1000": 0.081, "1111": 0.038, "1010": 0.036,
+    "0111": 0.02375, "0100": 0.0225, "0011": 0.0225, "0001": 0.0225, "1101": 0.009, "1001": 0.009,
+    "0010": 0.0025, "1110": 0.002, "0110": 0.00125, "1100": 0.001,
+}  # fmt: skip
+
+
+def test_C14_the_combined_network(p):
+    net = book.fig_14_5()
+    assert p(net, "W", C=T) == pytest.approx(0.76)
+    assert p(net, "C", W=T) == near(0.5834932821)
+    assert net.query(["R", "S"], {"W": T})[T, T] == near(0.09481765835)
+
+
+def test_C15_the_factorisation_sums_to_one_and_saves_numbers():
+    net = book.fig_14_5()
+    assert net.n_parameters == 9
+    assert sum(
+        net.probability(dict(zip("CSRW", s, strict=True))) for s in itertools.product((T, F), repeat=4)
+    ) == (pytest.approx(1.0, abs=1e-15))
+
+
+def test_C16_enumeration_of_the_joint():
+    joint = book.fig_14_5().query(["C", "S", "R", "W"])
+    for key, value in JOINT.items():
+        assert joint[tuple(c == "1" for c in key)] == pytest.approx(value, abs=1e-16)
+
+
+def test_C17_any_question_given_any_evidence(p):
+    net = book.fig_14_5()
+    for (target, given), value in DIAMOND.items():
+        known = {name.upper(): name.isupper() for name in given}
+        assert p(net, target, **known) == pytest.approx(value, abs=1e-15), (target, given)
+
+
+def test_C18_states_and_parents_multiply():
+    net = book.pedigree()
+    assert net.n_parameters == 2 + 2 + 9 * 2 + 9 * 2
+    assert net.query("K1").values.shape == (3,)
+
+
+def test_C20_a_hidden_common_cause(p):
+    net = book.baby_at_home()
+    assert p(net, "milk") == pytest.approx(0.45)
+    assert p(net, "milk", diapers=T) == near(0.8081632653)
+    assert p(net, "milk", diapers=T, food=T) == near(0.8920913884)
+    assert p(net, "H", diapers=T, food=T) == near(0.9841827768)
+    assert p(net, "food", diapers=T) == near(0.5806122449)
+    assert p(net, "food", diapers=T, H=T) == pytest.approx(0.7)
+    assert p(net, "H", diapers=T, food=T, milk=T) == near(0.9929078014)
+
+
+def test_C21_seeing_is_not_doing():
+    net = book.fig_14_5()
+    assert net.query("W", {"S": T})[T] == near(0.9108333333)
+    assert net.do({"S": T}).query("W")[T] == pytest.approx(0.9225)
+    assert net.do({"S": T}).query("R")[T] == pytest.approx(0.45)
+    assert net.query("W")[T] == pytest.approx(0.65125)  # the network itself is as it was
+
+
+def test_C22_samples_have_the_joint_as_their_frequencies():
+    n = 20_000
+    drawn = book.fig_14_5().sample(n, seed=0)
+    keys = np.array([drawn[name] for name in "CSRW"]).astype(int).T
+    found = {
+        "".join(map(str, row)): count / n
+        for row, count in zip(*np.unique(keys, axis=0, return_counts=True), strict=True)
+    }
+    for key, value in JOINT.items():
+        assert abs(found.get(key, 0.0) - value) < 4 * math.sqrt(value * (1 - value) / n), key
+
+
+def test_O5_most_probable_explanation():
+    net = book.fig_14_5()
+    for given in ({}, {"W": T}):
+        best = net.map(given)
+        assert {**best, **given} == {"C": T, "S": F, "R": T, "W": T}
+        assert math.exp(best.log_joint) == pytest.approx(0.324)
+    assert net.map({"W": T}).probability == near(0.4975047985)
+
+
+def test_O5_independencies_are_two_statements():
+    net = book.fig_14_5()
+    found = set()
+    for a, b in itertools.combinations("CSRW", 2):
+        rest = [v for v in "CSRW" if v not in (a, b)]
+        for size in range(3):
+            for given in itertools.combinations(rest, size):
+                if net.independent(a, b, given=list(given)):
+                    found.add((a, b, "".join(given)))
+    assert found == {("S", "R", "C"), ("C", "W", "SR")}
+
+
+# --- messages, by their answers ---
+
+
+def test_C33_a_chain_up_and_down(p):
+    net = book.fig_14_2()
+    assert p(net, "R", W=T) == near(0.7339055794)
+    assert p(net, "C", W=T) == near(0.652360515)
+    assert net.probability({"W": T}) == pytest.approx(0.466)
+
+
+def test_C34_evidence_counts_both_ways(p):
+    assert p(book.fig_14_2(), "R", C=T, W=T) == near(0.9473684211)  # not .7339055794: trap T4
+
+
+def test_C36_a_tree(p):
+    net = book.fig_14_3()
+    net.add("W", {True: 0.9, False: 0.2}, parents=["R"])
+    given = {"S": T, "W": T}
+    assert p(net, "C", **given) == near(0.3601895735)
+    assert p(net, "R", **given) == near(0.5545023697)
+    assert p(net, "W", S=T) == near(0.3516666667)
+    assert net.probability(given) == pytest.approx(0.1055)
+
+
+def test_C37_a_polytree(p):
+    net = book.fig_14_4()
+    net.add("D", {True: 0.8, False: 0.1}, parents=["W"])
+    assert net.marginals({"D": T})["R"][T] == near(0.6353448276)
+    assert net.marginals({"D": T})["W"][F] == near(0.1034482759)
+
+
+# --- C38: noisy-OR ---
+
+
+def gate(strengths: list[float], leak: float = 0.0) -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("gate")
+    for i in range(len(strengths)):
+        net.add(f"u{i}", 0.5)
+    net.add("x", pgm.NoisyOr({f"u{i}": s for i, s in enumerate(strengths)}, leak=leak))
+    return net
+
+
+@pytest.mark.parametrize(
+    ("leak", "expected"), [(0.0, [0.0, 0.9, 0.9, 0.99]), (0.05, [0.05, 0.905, 0.905, 0.9905])]
+)
+def test_C38_noisy_or_of_two(p, leak, expected):
+    net = gate([0.9, 0.9], leak)
+    found = [p(net, "x", u0=a, u1=b) for a, b in itertools.product((F, T), repeat=2)]
+    assert found == pytest.approx(expected, abs=1e-15)
+
+
+def test_C38_noisy_or_of_three(p):
+    net = gate([0.9, 0.8, 0.5])
+    expected = {"1": 0.9, "2": 0.8, "12": 0.98, "3": 0.5, "13": 0.95, "23": 0.9, "123": 0.99}
+    for active, value in expected.items():
+        assert p(net, "x", **{f"u{i}": str(i + 1) in active for i in range(3)}) == pytest.approx(
+            value, abs=1e-15
+        )
+
+
+def test_O11_noisy_or_as_wet_grass(p):
+    net = pgm.BayesianNetwork()
+    net.add("R", 0.4)
+    net.add("S", 0.2)
+    net.add("W", pgm.NoisyOr({"R": 0.9, "S": 0.9}))
+    assert p(net, "W") == pytest.approx(0.4752)
+    assert p(net, "R", W=T) == near(0.7727272727)
+    assert p(net, "S", W=T) == near(0.3939393939)
+    assert p(net, "R", W=T, S=T) == near(0.4230769231)
+    assert p(net, "S", R=T, W=T) == near(0.2156862745)
+
+
+# --- C25, C67, C73, C76, C78 ---
+
+
+def test_C25_bernoulli_naive_bayes(p):
+    net = pgm.BayesianNetwork("naive Bayes")
+    net.add("c", 0.4)
+    for i, (one, zero) in enumerate([(0.9, 0.2), (0.6, 0.3), (0.1, 0.5)], start=1):
+        net.add(f"x{i}", {True: one, False: zero}, parents=["c"])
+    assert p(net, "c", x1=T, x2=T, x3=F) == pytest.approx(54 / 59)
+    assert p(net, "c", x1=T, x3=F) == pytest.approx(0.84375)
+    assert p(net, "x3", x1=T) == pytest.approx(0.2)
+
+
+def test_C67_a_network_assembled_from_parts():
+    assembled = book.fig_14_3()
+    assembled.add("W", book.WET, parents=["R", "S"])
+    whole = book.fig_14_5()
+    for name in "CSRW":
+        assert assembled.query(name, {"W": T} if name != "W" else {}).values == pytest.approx(
+            whole.query(name, {"W": T} if name != "W" else {}).values, abs=1e-15
+        )
+
+
+def test_C73_phylogeny():
+    net = book.phylogeny()
+    leaves = {"a": "A", "b": "A", "c": "C", "d": "C"}
+    assert net.probability(leaves) == near(0.01203146552)
+    assert net.log_probability(leaves) == near(-4.420229935)
+    m = net.marginals(leaves)
+    assert m["root"].values == pytest.approx(
+        [0.6368477784, 0.3168491253, 0.02315154818, 0.02315154818], abs=1e-10
+    )
+    assert m["U"]["A"] == near(0.9806038809)
+    assert m["V"]["C"] == near(0.9800760686)
+    assert net.probability(dict.fromkeys("abcd", "A")) == near(0.1056996951)
+    patterns = itertools.product("ACGT", repeat=4)
+    assert sum(net.probability(dict(zip("abcd", x, strict=True))) for x in patterns) == pytest.approx(
+        1, abs=1e-13
+    )
+
+
+def test_C76_pedigree():
+    net = book.pedigree()
+    assert net.query("K1")["aa"] == pytest.approx(0.01)
+    assert net.query("F", {"K1": "aa"})["Aa"] == pytest.approx(0.9)
+    assert net.query("K2", {"K1": "aa"})["aa"] == pytest.approx(121 / 400)
+    assert net.query("K2", {"F": "Aa", "M": "Aa"})["aa"] == pytest.approx(0.25)
+    assert net.query("K2", {"K1": "AA"})["Aa"] == pytest.approx(0.095)
+
+
+def test_C78_topics_of_successive_days():
+    net = book.newspaper()
+    days = [("w1", "w1", "w2"), ("w1", "w3", "w2"), ("w3", "w3", "w3")]
+    seen = {f"word{d}{i}": w for d, day in enumerate(days, 1) for i, w in enumerate(day, 1)}
+    assert net.probability(seen) == near(9.30446e-05, 6)
+    m = net.marginals(seen)
+    assert [m[f"topic{d}"][1] for d in (1, 2, 3)] == [
+        near(x) for x in (0.9706519239, 0.5840231459, 0.007251361175)
+    ]
+    best = net.map(seen)
+    assert [best[f"topic{d}"] for d in (1, 2, 3)] == [1, 1, 2]
+    assert math.exp(best.log_joint) == pytest.approx(5.334336e-05, rel=1e-12)
+    for day, likelihoods in ((1, (0.108, 0.002)), (2, (0.018, 0.014)), (3, (0.001, 0.343))):
+        words = {k: v for k, v in seen.items() if k.startswith(f"word{day}")}
+        for topic, value in zip((1, 2), likelihoods, strict=True):
+            assert net.probability(words, given={f"topic{day}": topic}) == pytest.approx(value)
+
+
+# --- G.md ---
+
+
+def test_G35_diagnosis_in_five_nodes(p):
+    net = book.five_nodes()
+    assert p(net, "E") == pytest.approx(0.46)
+    assert p(net, "A", D=T) == pytest.approx(0.69375)
+    assert p(net, "A", E=T) == near(0.391304, 6)
+    assert p(net, "B", D=T) == pytest.approx(0.525)
+    assert p(net, "B", D=T, A=T) == near(0.567568, 6)
+    assert p(net, "C", D=T) == pytest.approx(0.6775)
+    assert p(net, "A", D=T, E=T) == near(0.772622, 6)
+    assert dict(net.map()) == {"A": F, "B": T, "C": F, "D": F, "E": F}
+    assert net.map().probability == pytest.approx(0.18144)
+
+
+def test_G36_independencies_of_five_nodes():
+    net = book.five_nodes()
+    assert net.independent("A", "B")
+    assert net.independent("C", "B", given="A")
+    assert net.independent("D", "C", given=["A", "B"])
+    assert net.independent("E", ["A", "B", "D"], given="C")
+    assert not net.independent("A", "B", given="D")
+    assert not net.independent("C", "D")
+    joint = net.query(["A", "B"], {"D": T})
+    apart = np.abs(joint.values - np.outer(joint.marginal(["A"]).values, joint.marginal(["B"]).values))
+    assert apart.max() == pytest.approx(0.02953, abs=1e-5)
+
+
+def test_G37_enumeration_over_parents(p):
+    assert p(book.five_nodes(), "D") == pytest.approx(0.32)
+
+
+def test_G38_diagnostic_query(p):
+    assert p(book.five_nodes(), "C") == pytest.approx(0.52)
+    assert p(book.five_nodes(), "A", C=T) == pytest.approx(6 / 13)

@@ -1,0 +1,194 @@
+"""Worked numbers of the catalogue on undirected models: C.md O6, O7, O12, O19 to O21."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pgm
+from tests.known import book
+
+T, F = True, False
+
+
+def near(value: float, digits: int = 10) -> object:
+    return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
+
+
+def mean(net: pgm.MarkovNetwork, name: str, given: dict | None = None) -> float:
+    d = net.query(name, given or {})
+    return d[1] - d[-1]
+
+
+def correlation(net: pgm.MarkovNetwork, a: str, b: str) -> float:
+    d = net.query([a, b])
+    return d[1, 1] + d[-1, -1] - d[1, -1] - d[-1, 1]
+
+
+def factor_graph() -> pgm.FactorGraph:
+    """Figure 14.13b: f_a(R) f_b(S) f_c(R, S, W), with the numbers of figure 14.4."""
+    net = pgm.FactorGraph()
+    for name in "RSW":
+        net.add_variable(name, states=[F, T])
+    net.add_factor(["R"], [0.6, 0.4])
+    net.add_factor(["S"], [0.8, 0.2])
+    rows = {(r, s, w): v if w else 1 - v for (r, s), v in book.WET.items() for w in (F, T)}
+    net.add_factor(["R", "S", "W"], rows)
+    return net
+
+
+def test_C44_a_markov_random_field_and_its_partition():
+    net = book.ising_ring()
+    assert net.log_partition() == near(3.341982775)
+    assert math.exp(net.log_partition()) == near(28.27513438)
+    assert [mean(net, f"x{i}") for i in range(4)] == [
+        near(x) for x in (0.2913126125, 0.1562436565, 0.1189942557, 0.1562436565)
+    ]
+    assert correlation(net, "x0", "x1") == near(0.536343604)
+    assert net.query("x0")[1] == near(0.6456563062)
+    assert math.exp(book.ising_ring(0.0).log_partition()) == near(27.04878276)
+
+
+def test_C45_undirected_separation():
+    net = book.ising_ring()
+    assert net.independent("x0", "x2", given=["x1", "x3"])
+    assert not net.independent("x0", "x2")
+    assert correlation(net, "x0", "x2") == near(0.4084761544)
+    joint = net.query(["x0", "x2"], {"x1": 1, "x3": -1}).values
+    assert joint == pytest.approx(np.outer(joint.sum(1), joint.sum(0)), abs=1e-15)
+
+
+def test_C49_directions_dropped_with_the_prior_kept():
+    net = book.fig_14_2().to_markov_network()
+    assert net.log_partition() == pytest.approx(0.0, abs=1e-15)
+    assert net.query("W")[T] == pytest.approx(0.466)
+
+
+def test_C50_undirected_chains_give_the_same_marginals():
+    net = pgm.MarkovNetwork()
+    for name in "CRW":
+        net.add_variable(name, states=[F, T])
+    net.add_factor(["C", "R"], [[0.6 * 0.9, 0.6 * 0.1], [0.4 * 0.2, 0.4 * 0.8]])
+    net.add_factor(["R", "W"], [[0.8, 0.2], [0.1, 0.9]])
+    assert net.query("C", {"W": T})[T] == near(0.652360515)
+    assert net.query("R", {"W": T})[T] == near(0.7339055794)
+    assert net.query("R", {"W": T, "C": T})[T] == near(0.9473684211)
+
+
+def test_C51_a_factor_graph_is_a_markov_network():
+    assert pgm.FactorGraph is pgm.MarkovNetwork
+    net = factor_graph()
+    assert net.log_partition() == pytest.approx(0.0, abs=1e-15)
+    assert net.query("W")[T] == pytest.approx(0.52)
+
+
+def test_C52_sum_product():
+    net = factor_graph()
+    assert net.query("R", {"W": T}).values == pytest.approx([0.3, 0.7])
+    assert net.query("S", {"W": T}).values == pytest.approx([0.6461538462, 0.3538461538], abs=1e-10)
+    assert net.probability({"W": T}) == pytest.approx(0.52)
+
+
+def test_C53_max_product():
+    net = factor_graph()
+    best = net.map({"W": T})
+    assert {**best, "W": T} == {"R": T, "S": F, "W": T}
+    assert math.exp(best.log_joint) == pytest.approx(0.288)
+    assert best.probability == near(0.5538461538)
+    assert dict(net.map()) == {"R": F, "S": F, "W": F}
+    assert net.map().probability == pytest.approx(0.432)
+
+
+def test_C54_pixels_behind_an_obstacle():
+    missing = ((0, 0), (1, 1), (2, 3))
+    net = book.denoising(1.0, missing)
+    assert net.log_partition() == near(30.47936026)
+    found = [net.query(f"x{i}{j}")[1] for i, j in missing]
+    assert found == [near(0.93424942), near(0.927860906), near(0.006175425237)]
+    assert net.map() == book.denoising(1.0).map()
+
+
+def test_C55_denoising():
+    net = book.denoising(1.0)
+    assert net.log_partition() == near(29.65907445)
+    clean = {f"x{i}{j}": 1 if j < 2 else -1 for i in range(4) for j in range(4)}
+    best, second = net.k_best(k=2)
+    assert dict(best) == clean
+    assert best.probability == near(0.6214331218)
+    assert best.log_joint == near(29.18334746)  # log of the product of factors: the energy of the book
+    assert second.log_joint == near(27.38057204)
+    expected = [
+        [0.9691785653, 0.8471342003, 0.02238535782, 0.009044449548],
+        [0.978590015, 0.7170096801, 0.0126549382, 0.008194179485],
+        [0.9900193882, 0.9417860599, 0.02803469721, 0.04988280036],
+        [0.9872464801, 0.9542112639, 0.0389879016, 0.02548832697],
+    ]
+    m = net.marginals()
+    for i in range(4):
+        for j in range(4):
+            assert m[f"x{i}{j}"][1] == near(expected[i][j])
+            assert m[f"x{i}{j}"].mode() == clean[f"x{i}{j}"]
+    weak = book.denoising(0.2)
+    assert dict(weak.map()) == {f"x{i}{j}": int(book.PIXELS[i, j]) for i in range(4) for j in range(4)}
+    assert weak.log_partition() == near(20.32570166)
+
+
+def test_C55_denoising_as_a_grid():
+    seen = (book.PIXELS + 1) // 2  # 0 and 1
+    grid = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.1, 0.9]])
+    assert grid.map().to_array("pixel").tolist() == [[1, 1, 0, 0]] * 4
+    # exp(x y) on spins is exp(2 [x = y]) but for a constant: the same posterior
+    assert grid.query("pixel[1,1]")[1] == near(0.7170096801)
+    assert grid.map().probability == near(0.6214331218)
+
+
+def test_C57_necker_cube():
+    net = book.necker_cube()
+    assert net.log_partition() == near(17.10536712)
+    first, second, third = net.k_best(k=3)
+    assert [first.probability, second.probability] == [near(0.3310893108)] * 2
+    assert third.probability < 0.1
+    assert first.log_joint == pytest.approx(16.0)
+    assert dict(first) == {name: 1 if name[0] == "A" else -1 for name in first}  # 1 is declared first
+    assert dict(second) == {name: -state for name, state in first.items()}
+    assert mean(net, "A0") == pytest.approx(0.0, abs=1e-14)
+    assert correlation(net, "A0", "A1") == near(0.8776901444)
+    assert correlation(net, "A0", "A7") == near(0.8501187062)
+    assert correlation(net, "A0", "B0") == near(-0.8776901444)
+    clamped = net.marginals({"A0": 1})
+    assert [clamped[name][1] for name in ("A7", "B0", "B7")] == [
+        near(x) for x in (0.9250593531, 0.06115492781, 0.07695261234)
+    ]
+    assert net.map({"A0": 1}).probability == near(0.6621786217)
+
+
+def test_C57_necker_cube_of_eight_nodes():
+    net = book.cube_of_interpretations()
+    assert math.exp(net.log_partition()) == near(1566.895211)
+    assert 2 * net.map().probability == near(0.514940362)
+    assert correlation(net, "x0", "x1") == near(0.6755263838)
+    assert correlation(net, "x0", "x7") == near(0.5534554195)
+
+
+def test_C77_parity_checks_correct_an_error():
+    """A (7, 4) Hamming code as local functions: one flipped bit is found by the most probable word."""
+    checks = [(0, 2, 4, 6), (1, 2, 5, 6), (3, 4, 5, 6)]
+    net = pgm.MarkovNetwork()
+    received = [1, 0, 1, 1, 0, 1, 0]  # the word 1011010 reads right but for bit 5
+    for i, bit in enumerate(received):
+        net.add_variable(f"b{i}", states=[0, 1])
+        net.add_factor([f"b{i}"], [0.1, 0.9] if bit else [0.9, 0.1])
+    for check in checks:
+        rows = {key: 1.0 for key in np.ndindex(2, 2, 2, 2) if sum(key) % 2 == 0}
+        net.add_factor([f"b{i}" for i in check], rows)
+    best = net.map()
+    word = [best[f"b{i}"] for i in range(7)]
+    assert all(sum(word[i] for i in check) % 2 == 0 for check in checks)
+    assert sum(a != b for a, b in zip(word, received, strict=True)) <= 1
+    words = [w for w in np.ndindex(*(2,) * 7) if all(sum(w[i] for i in c) % 2 == 0 for c in checks)]
+    weight = {w: math.prod(0.9 if a == b else 0.1 for a, b in zip(w, received, strict=True)) for w in words}
+    assert len(words) == 16
+    assert net.log_partition() == pytest.approx(math.log(sum(weight.values())), abs=1e-14)
+    assert best.probability == pytest.approx(max(weight.values()) / sum(weight.values()))

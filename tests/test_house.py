@@ -1,0 +1,118 @@
+"""The rules of the house that a machine can check; which room looks into which is import-linter's."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "pgm").rglob("*.py"))
+COMPILED = [path for path in SOURCES if path.name == "compiled.py"]
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_importing_pgm_is_light() -> None:
+    heavy = "numba scipy matplotlib pandas polars pyarrow sklearn"
+    code = f"import sys, pgm; print([m for m in {heavy.split()!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_package_is_marked_as_typed() -> None:
+    assert (ROOT / "pgm" / "py.typed").exists()
+
+
+def imported(tree: ast.AST) -> set[str]:
+    """Return the first part of every module that the file imports, inside functions too."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_numba_and_matplotlib_keep_to_their_rooms(path: Path) -> None:
+    modules = imported(ast.parse(path.read_text(encoding="utf-8")))
+    if path.name != "compiled.py" and name(path) != "pgm/jit.py":
+        assert "numba" not in modules, "numba only in compiled.py, through pgm.jit"
+    if path.parent.name != "plot":
+        assert "matplotlib" not in modules, "pictures belong to pgm/plot"
+    assert "pyplot" not in path.read_text(encoding="utf-8") or path.parent.name == "plot"
+
+
+@pytest.mark.parametrize("path", COMPILED, ids=name)
+def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
+    """numba's cache does not see an edit in another file: it would go on running the old code."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+            assert set(names) <= {"math", "numpy", "numba"}, f"line {node.lineno}: {names}"
+        elif isinstance(node, ast.ImportFrom):
+            allowed = {"__future__", "math", "typing", "numpy", "pgm.jit", "numba"}
+            module = "." * node.level + (node.module or "")
+            assert module in allowed, f"line {node.lineno}: {module}"
+            if module == "pgm.jit":
+                assert [alias.name for alias in node.names] == ["njit"]
+
+
+@pytest.mark.parametrize("path", COMPILED, ids=name)
+def test_compiled_functions_are_plain_njit(path: Path) -> None:
+    """No options: fastmath and parallel change answers; no recursion: its depth would be a user's data."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            assert [ast.unparse(d) for d in node.decorator_list] in ([], ["njit"]), node.name
+            called = {
+                n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+            }
+            assert node.name not in called, f"{node.name} calls itself"
+
+
+TEXTS = [
+    path
+    for pattern in (
+        "*.md",
+        "*.toml",
+        "*.yaml",
+        ".*.yaml",
+        ".ci/*",
+        "docs/**/*.md",
+        "examples/*.py",
+        "benchmarks/**/*",
+    )
+    for path in sorted(ROOT.glob(pattern))
+    if path.is_file() and path.suffix in {".md", ".toml", ".yaml", ".py", ".json", ""}
+] + [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
+
+
+def test_no_file_names_this_machine() -> None:
+    """A checkout works anywhere: no home or work directories, no hosts that packages come from."""
+    here = re.compile(r"/(home|root|Users|work|opt|tmp)/\w|index-url|find-links|\blocalhost\b|\b[A-Z]:\\")
+    found = [
+        f"{name(path)}:{number}: {line.strip()}"
+        for path in TEXTS
+        if path != Path(__file__)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if here.search(line)
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_the_readme_has_its_two_commands() -> None:
+    block = re.findall(
+        r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert [b.splitlines() for b in block] == [
+        ["pip install . && python examples/wet_grass.py", "pip install '.[test]' && pytest"]
+    ]
