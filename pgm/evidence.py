@@ -13,6 +13,7 @@ import numpy as np
 from pgm.errors import InvalidEvidence, UnknownVariable, listed, shown
 from pgm.variables import Interval, State, Variable, is_missing
 
+_PLAIN = frozenset((bool, int, str))  # states as a rule, and never missing
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
 
 
@@ -146,41 +147,39 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
     >>> observe({"wet": wet}, {"wet": True}).hard
     {'wet': 1}
     """
-    observed = Observed({}, {}, {}, 0.0, {})
+    hard: dict[str, int] = {}
+    weighted: dict[str, np.ndarray] = {}
+    soft: dict[str, np.ndarray] = {}
+    log_weight = 0.0
+    kept: dict[str, object] = {}
+    for name, value in _items(given):
+        variable = known(variables, name)
+        if type(value) not in _PLAIN:
+            if is_missing(value):
+                continue
+            if isinstance(value, _States | Interval | _Weighted):
+                weights = _weights(variable, value)
+                left = np.flatnonzero(weights)
+                if len(left) > 1:
+                    (soft if isinstance(value, Soft) else weighted)[variable.name] = weights
+                else:
+                    hard[variable.name] = int(left[0])
+                    log_weight += math.log(weights[left[0]])
+                kept[variable.name] = value
+                continue
+        hard[variable.name] = _code(variable, value)
+        kept[variable.name] = value
+    return Observed(hard, weighted, soft, log_weight, kept)
+
+
+def _items(given: Mapping[str, Any] | None) -> Iterable[tuple[str, Any]]:
     if given is None:
-        return observed
-    if not hasattr(given, "keys") or not hasattr(given, "items"):
+        return ()
+    if not hasattr(given, "keys") or not hasattr(given, "items"):  # a row of a data frame has both
         raise InvalidEvidence(
             f"What is given is a mapping from names to states, such as {{'wet': True}}, not {shown(given)}."
         )
-    log_weight = 0.0
-    for name, value in given.items():  # a row of a data frame is welcome too
-        variable = known(variables, name)
-        if is_missing(value):
-            continue
-        observed.given[variable.name] = value
-        if isinstance(value, Likelihood | Soft):
-            weights = _numbers(variable, value)
-        elif isinstance(value, _States | Interval):
-            weights = np.zeros(variable.card)
-            weights[_selected(variable, value)] = 1.0
-        else:
-            observed.hard[variable.name] = _code(variable, value)
-            continue
-        left = np.flatnonzero(weights)
-        if len(left) == 0:
-            raise InvalidEvidence(
-                f"{variable.name!r}: {shown(value)} leaves none of the states {_states(variable)}."
-            )
-        if len(left) == 1:
-            observed.hard[variable.name] = int(left[0])
-            if isinstance(value, Likelihood):
-                log_weight += math.log(weights[left[0]])
-        elif isinstance(value, Soft):
-            observed.soft[variable.name] = weights
-        else:
-            observed.weights[variable.name] = weights
-    return Observed(observed.hard, observed.weights, observed.soft, log_weight, observed.given)
+    return given.items()
 
 
 def known(variables: Mapping[str, Variable], name: object) -> Variable:
@@ -224,7 +223,21 @@ def names(given: object, variables: Mapping[str, Variable] | None = None) -> tup
 # --- one value ----------------------------------------------------------------------------------------------
 
 
+def _weights(variable: Variable, value: _States | Interval | _Weighted) -> np.ndarray:
+    """The weight of each state; at least one is not zero."""
+    if isinstance(value, _Weighted):
+        return _numbers(variable, value)
+    weights = _selected(variable, value).astype(np.float64)
+    if not weights.any():
+        raise InvalidEvidence(
+            f"{variable.name!r}: {shown(value)} leaves none of the states {_states(variable)}."
+        )
+    return weights
+
+
 def _code(variable: Variable, value: object) -> int:
+    if type(value) in _PLAIN:
+        return variable.code(value)
     if isinstance(value, Mapping):
         raise InvalidEvidence(
             f"{variable.name!r}: {shown(value)} is no state; write pgm.Likelihood({{...}}) for virtual "

@@ -238,6 +238,8 @@ def _codes_of_numbers(variable: Variable, values: np.ndarray) -> np.ndarray:
         return np.zeros(0, dtype=np.int32)
     if values.dtype.kind == "b":
         return _by_table(variable, values.astype(np.int64), [False, True])
+    if values.dtype != np.uint64:  # one width, which holds the bounds below and any difference
+        values = values.astype(np.float64 if values.dtype.kind == "f" else np.int64, copy=False)
     if variable.bins is not None:
         return _binned(variable, values)
     if values.dtype.kind == "f":

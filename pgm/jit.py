@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import sys
 import threading
-import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar
@@ -47,7 +45,7 @@ def njit(function: _Function) -> _Function:
 
 def kernels(module: str, steps: float) -> ModuleType:
     """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
-    if _ready.is_set():
+    if _ready.is_set() or threading.current_thread() is _background:
         return importlib.import_module(module)
     if steps > INTERPRETED_STEPS:
         load()
@@ -119,7 +117,6 @@ def _warm() -> None:
             step()
         except Exception:  # a compiler that fails must not take the interpreted path down with it
             return
-        time.sleep(0)
     _ready.set()
 
 
@@ -128,8 +125,3 @@ def _stop() -> None:
     _stopping.set()
     if _background is not None and _background.is_alive():
         _background.join()
-
-
-def loaded_modules() -> tuple[str, ...]:
-    """Names of the compiled modules that this process has imported."""
-    return tuple(sorted(name for name in sys.modules if name.startswith("pgm.") and name.endswith(".compiled")))

@@ -253,8 +253,9 @@ class Distribution(_Value):
         return Distribution, (self.variables, self.values, self.report)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        header = [*self.names, f"P({', '.join(self.names)})" if len(self.variables) == 1 else "P"]
         joint = len(self.variables) > 1
+        names = [label(name) for name in self.names]
+        header = [*names, "P" if joint else f"P({names[0]})"]
         rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
         return header, rows, _notes(len(self), len(rows), "rows", self.report)
 
@@ -607,7 +608,7 @@ class Samples(dict[str, np.ndarray]):
     def __repr__(self) -> str:
         """A table of the first cases."""
         header, rows, notes = self._table()
-        return text_table(header, rows, notes)
+        return text_table(header, rows, notes) or "(no columns)"
 
     def _repr_html_(self) -> str:
         header, rows, notes = self._table()

@@ -31,9 +31,12 @@ def test_the_package_is_marked_as_typed() -> None:
 
 
 def imported(tree: ast.AST) -> set[str]:
-    """Return the first part of every module that the file imports, inside functions too."""
+    """Return the first part of every module that the file imports when it runs, inside functions too."""
     found = set()
-    for node in ast.walk(tree):
+    nodes = [tree]
+    for node in nodes:  # grows while it is read
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            nodes += ast.iter_child_nodes(node)
         if isinstance(node, ast.Import):
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:

@@ -111,12 +111,12 @@ class CPD(ABC):
         return shape
 
     def _matched(self, name: str, states: Any, given: tuple[Variable, ...]) -> Variable:
-        """Return the child under another name, if it and the parents have the states that this was made for."""
+        """Return the child under another name, if all have the states that this was made for."""
         child = Variable(name, self.child.domain if states is None else states)
         for mine, theirs in zip((*self._given, self.child), (*given, child), strict=True):
             if mine.states != theirs.states:
                 raise InvalidTable(
-                    f"{name!r}: its distribution was made for the states {listed(mine.states)} of {mine.name!r}; "
+                    f"{name!r}: its distribution is for the states {listed(mine.states)} of {mine.name!r}; "
                     f"here they are {listed(theirs.states)}."
                 )
         return child

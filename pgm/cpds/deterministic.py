@@ -151,7 +151,7 @@ class Deterministic(CPD):
         axes = [other._given.index(v) for v in self._given]
         return np.array_equal(self._codes, other._codes.transpose(axes))
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         configurations = islice(product(*[v.states for v in self.given]), ROWS_SHOWN)
@@ -164,7 +164,7 @@ def _parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        parameters = None  # type: ignore[assignment]
+        parameters = None
     if parameters is None or any(
         p.kind not in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters
     ):

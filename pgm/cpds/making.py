@@ -16,6 +16,6 @@ def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> 
     if isinstance(table, CPD):
         return table.bind(name, states, given)
     if is_frame(table):
-        table = long_form(table, "p")
+        table = long_form(repr(name), table, "p")
     child = Variable(name, child_states(name, table, len(given)) if states is None else states)
     return TableCPD._of(child, given, read(child, given, table))

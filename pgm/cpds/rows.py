@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from numbers import Real
 from typing import Any, NoReturn
 
@@ -27,6 +27,7 @@ EXACT = 1e-13
 MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
+_ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,10 @@ class BadRow(Exception):
     """What is wrong with a row or a cell; whoever knows which one it is says so."""
 
 
-def frozen(table: object) -> object:
+def frozen(name: str, table: object) -> object:
     """Return a copy of a table as written, which the user's later edits do not reach."""
     if is_frame(table):
-        return long_form(table, "p")
+        return long_form(repr(name), table, "p")
     return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
 
 
@@ -187,16 +188,18 @@ def is_frame(table: object) -> bool:
     return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
 
 
-def long_form(table: Any, last: str) -> LongForm:
+def long_form(what: str, table: Any, last: str) -> LongForm:
     """Read a data frame whose last column holds the numbers."""
     frame = nw.from_native(table)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     names = [str(name) for name in frame.columns]
     if not names or names[-1] != last:
-        raise InvalidTable(f"The last column of a table given as a frame is {last!r}; here they are {names}.")
+        raise InvalidTable(
+            f"{what}: the last column of the frame must be {last!r}; its columns are {listed(names)}."
+        )
     if len(set(names)) < len(names):
-        raise InvalidTable(f"A column appears twice in the frame: {names}.")
+        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(names)}.")
     *columns, values = (frame[name].to_list() for name in frame.columns)
     return LongForm(dict(zip(names[:-1], columns, strict=True)), values)
 
@@ -268,12 +271,17 @@ def _row(child: Variable, row: object) -> Sequence[float]:
         p = number(row)
         if not 0.0 <= p <= 1.0:
             raise BadRow(f"P(True) is {p!r}")
-        return (1.0 - p, p) if yes == 1 else (p, 1.0 - p)
+        return (_complement(p), p) if yes == 1 else (p, _complement(p))
     if isinstance(row, list | tuple | np.ndarray) and (not isinstance(row, np.ndarray) or row.ndim == 1):
         if len(row) != child.card:
             raise BadRow(f"{len(row)} numbers for the {child.card} states of {child.name!r}")
         return [number(p) for p in row]
     raise BadRow(_what_else(row))
+
+
+def _complement(p: float) -> float:
+    """Return 1 - p as one would write it: 0.2 for 0.8, where floats say 0.19999999999999996."""
+    return float(_DIGITS.subtract(_ONE, Decimal(repr(p))))
 
 
 def number(value: object) -> float:

@@ -32,7 +32,7 @@ class TableCPD(CPD):
 
     def __init__(self, child: Variable, parents: Sequence[Variable] = (), table: object = None) -> None:
         given = tuple(parents)
-        set_fields(self, _child=child, _given=given, _values=read(child, given, frozen(table)))
+        set_fields(self, _child=child, _given=given, _values=read(child, given, frozen(child.name, table)))
 
     @classmethod
     def _of(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:

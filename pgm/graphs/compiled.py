@@ -631,7 +631,8 @@ def hopeless(indptr, indices, log2_card, limit, stop):
         cards[i] = log2_card[names[i]]
     order = np.empty(k, np.int32)
     stage = np.zeros(k, np.int64)
-    status, _, _ = greedy(ptr, ids, cards, stage, cards, cards, np.ones(k), 0, limit, 1e7, order, stop)
+    rule = stage[0]  # 0, in a form that does not make numba compile a second `greedy` for the literal
+    status, _, _ = greedy(ptr, ids, cards, stage, cards, cards, np.ones(k), rule, limit, 1e7, order, stop)
     return status == 2
 
 
@@ -669,7 +670,7 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best,
         status = 0
         rule = turn - 3
         if turn < 3:
-            if levels > 0:
+            if levels > 0 or (turn == 2 and n > 50_000):
                 continue
             for i in range(n):
                 trial[i] = i if turn == 1 else n - 1 - i
@@ -681,6 +682,8 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best,
                 if hopeless(indptr, indices, log2_card, limit, stop):
                     break
             if rule >= 4:
+                if best_total > 1.5 * limit:
+                    break
                 allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
                 if spent + latest > allowance:
                     break
@@ -750,18 +753,17 @@ def triangulate(indptr, indices, log2_card, stage, given, limit, effort, budget,
                 stages[i] = stage[names[i]]
             best = np.empty(k, np.int32)
             status, total, heuristic = search(ptr, ids, cards, stages, limit, effort, budget, seed, best, stop)
-            if heuristic == 0:
+            for i in range(k if heuristic > 0 else 0):
+                order[done + i] = names[best[i]]
+            if status == 0 and (heuristic == 0 or total > limit):
                 status = 2
-            else:
-                for i in range(k):
-                    order[done + i] = names[best[i]]
     parent = np.empty(n, np.int32)
     count = np.empty(n, np.int64)
     sizes = 0
-    if status != 1:
-        if status != 2 or heuristic > 0:
-            total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
-        status = 0 if total <= limit and sizes <= 100_000_000 else 2
+    if status == 0:
+        total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
+        if total > limit or sizes > 100_000_000:
+            status = 2
     if status != 0:
         n, sizes = 0, 0
         order = order[:0]

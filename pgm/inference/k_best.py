@@ -81,4 +81,3 @@ def _strides(tree: Tree, c: int) -> tuple[np.ndarray, np.ndarray]:
     cards = t.cards[axes]
     steps = np.concatenate([np.cumprod(cards[::-1])[::-1][1:], [1]]).astype(np.int64)
     return axes, steps
-

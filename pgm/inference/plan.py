@@ -61,9 +61,15 @@ class Plan:
         return [
             ("question", self.question),
             ("engine", f"{self.engine} ({'exact' if self.exact else 'approximate'})"),
-            ("variables", f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction"),
+            (
+                "variables",
+                f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction",
+            ),
             ("order", f"{self.heuristic}; {listed(self.order) if self.order else 'nothing to eliminate'}"),
-            ("largest table", f"{at_least}{_count(self.largest_entries)} entries over {len(self.largest)}: {names}"),
+            (
+                "largest table",
+                f"{at_least}{_count(self.largest_entries)} entries over {len(self.largest)}: {names}",
+            ),
             ("all tables", f"{at_least}{_count(self.entries)} entries, width {self.width}"),
             (
                 "memory",

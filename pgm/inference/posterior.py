@@ -52,9 +52,13 @@ class Posterior:
 
     # --- reducing, planning ---
 
-    def _check(self, case: Case, question: str, *, keeps: bool, wide: bool = False, results: float = 0.0) -> Callable[[Shape], None]:
+    def _check(
+        self, case: Case, question: str, *, keeps: bool, wide: bool = False, results: float = 0.0
+    ) -> Callable[[Shape], None]:
         def check(shape: Shape) -> None:
-            plan = make_plan(case, shape, question, None, keeps_cliques=keeps, wide=wide, result_entries=results)
+            plan = make_plan(
+                case, shape, question, None, keeps_cliques=keeps, wide=wide, result_entries=results
+            )
             if not plan.fits:
                 make_plan(
                     case, shape, question, self.names, keeps_cliques=keeps, wide=wide, result_entries=results
@@ -71,11 +75,15 @@ class Posterior:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
             results = float(self.program.arrays.state_at[self.program.n_named])
-            return make_plan(case, shape, question, self.names, keeps_cliques=True, wide=False, result_entries=results)
+            return make_plan(
+                case, shape, question, self.names, keeps_cliques=True, wide=False, result_entries=results
+            )
         case, inner = self._targeted(targets)
         shape = shape_of(case, self.clock, inner)
         entries = float(np.exp2(np.log2(case.reduced.cards[inner]).sum()))
-        return make_plan(case, shape, question, self.names, keeps_cliques=False, wide=False, result_entries=entries)
+        return make_plan(
+            case, shape, question, self.names, keeps_cliques=False, wide=False, result_entries=entries
+        )
 
     # --- sums ---
 
@@ -105,7 +113,9 @@ class Posterior:
             compact = elimination.joint(case, inner, self.clock)[0]
         elif inner.size == 0:
             check = self._check(case, question, keeps=False)
-            exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)  # it may be impossible
+            exact.total(
+                case, tree_of(case, self.clock, self.trees, check=check), self.clock
+            )  # it may be impossible
             compact = np.ones(1)
         else:
             results = float(np.exp2(np.log2(p.cards[list(targets)]).sum()))
@@ -198,7 +208,16 @@ class Posterior:
                 part = states[begin : begin + chunk]
                 uniforms = rng.random((part.shape[0], case.dropped.size))
                 steps = 12.0 * uniforms.size
-                run("forward", self.program.arrays, values, case.dropped, uniforms, part, steps=steps, clock=self.clock)
+                run(
+                    "forward",
+                    self.program.arrays,
+                    values,
+                    case.dropped,
+                    uniforms,
+                    part,
+                    steps=steps,
+                    clock=self.clock,
+                )
         return states[:, : self.program.n_named]
 
     # --- what learning needs ---
@@ -223,7 +242,9 @@ class Posterior:
         case = reduce_case(
             self.program, self.known, self._everything(), self.clock, prune=False, domains=False
         )
-        check = self._check(case, "derivatives", keeps=True, wide=True, results=float(case.reduced.table_at[-1]))
+        check = self._check(
+            case, "derivatives", keeps=True, wide=True, results=float(case.reduced.table_at[-1])
+        )
         tree = tree_of(case, self.clock, self.trees, check=check)
         values, whole = exact.derivatives(case, tree, self.clock)
         if whole[0] == 0.0:
@@ -307,7 +328,9 @@ class Posterior:
             error = 0.0
             for v, target in wanted.items():
                 known = self.known.with_weights(factors)
-                now = Posterior(self.program, self.trees, known, self.clock, self.names, self.engine).joint([v])
+                now = Posterior(self.program, self.trees, known, self.clock, self.names, self.engine).joint(
+                    [v]
+                )
                 error = max(error, float(np.abs(now - target).max()))
                 factors[v] = factors[v] * _corrections(now, target)
                 factors[v] /= factors[v].max()

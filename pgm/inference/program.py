@@ -11,13 +11,17 @@ import numpy as np
 from pgm.config import start_clock
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.arrays import ProgramArrays
-from pgm.inference.running import Impossible, run
+from pgm.inference.running import REDUCTION, Impossible, run
 
 # A sparse factor is written out as a plain table while that costs at most this many entries for each row given.
 _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
 
-FREE, ROW_NUMBER, SUMMED = 0, 1, 2  # what a variable is: the user's, the row of a sparse factor, hidden in a gate
+FREE, ROW_NUMBER, SUMMED = (
+    0,
+    1,
+    2,
+)  # what a variable is: the user's, the row of a sparse factor, hidden in a gate
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +97,18 @@ def _without_dead_states(program: Program) -> Program:
         return program
     open_states = program.open_states.copy()
     everything = np.ones(p.heads.size, np.uint8)
-    steps = float(program.values.size)
     try:
-        run("propagate", p, program.values, everything, open_states, everything, steps=steps, clock=start_clock())
+        run(
+            "propagate",
+            p,
+            program.values,
+            everything,
+            open_states,
+            everything,
+            steps=float(program.values.size),
+            clock=start_clock(),
+            module=REDUCTION,
+        )
     except Impossible:
         return replace(program, possible=False)
     return replace(program, open_states=open_states)
@@ -125,8 +138,16 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
     exponents += more
     positive = mantissas > 0.0
     far = np.int64(1) << 40
-    top = np.maximum.reduceat(np.where(positive, exponents, -far), begins[:-1]) if sizes.size else np.empty(0, np.int64)
-    least = np.minimum.reduceat(np.where(positive, exponents, far), begins[:-1]) if sizes.size else np.empty(0, np.int64)
+    top = (
+        np.maximum.reduceat(np.where(positive, exponents, -far), begins[:-1])
+        if sizes.size
+        else np.empty(0, np.int64)
+    )
+    least = (
+        np.minimum.reduceat(np.where(positive, exponents, far), begins[:-1])
+        if sizes.size
+        else np.empty(0, np.int64)
+    )
     has_any = top > -far
     top = np.where(has_any, top, 0)
     least = np.where(has_any, least, 0)

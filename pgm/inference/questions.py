@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from pgm import jit
 from pgm.config import Clock, start_clock
-from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, PGMError, UnknownVariable, listed, shown
+from pgm.errors import (
+    ImpossibleEvidence,
+    InvalidArgument,
+    InvalidEvidence,
+    PGMError,
+    UnknownVariable,
+    listed,
+    shown,
+)
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Dense, Factor
@@ -123,13 +133,17 @@ class Questions:
 
     # --- the questions ---
 
-    def query(self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto") -> Distribution:
+    def query(
+        self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
+    ) -> Distribution:
         """Return P(targets | given): of one variable, or the joint of several in the order asked."""
         asked = self._asked(targets)
 
         def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Distribution:
             positions = [compiled.position[name] for name in asked]
-            values = posterior.joint(positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution")
+            values = posterior.joint(
+                positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
+            )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, report)
 
         return self._ask(given, engine, answer)
@@ -159,10 +173,9 @@ class Questions:
         """
         compiled = self._compile()
         both = _together(compiled, event, given)
-        if both is None:
-            return Probability(0.0, Report("exact", exact=True), log=-math.inf)
         for evidence in (event, given):
             _refuse_soft(observe(compiled.by_name, evidence))
+        never = Probability(0.0, _report(find(engine)), log=-math.inf)
 
         def below(posterior: Posterior, compiled: Compiled, report: Report) -> tuple[float, int]:
             return posterior.total()
@@ -172,10 +185,12 @@ class Questions:
             under_log = observe(compiled.by_name, given).log_weight
         else:
             under, under_log = (0.5, 1), 0.0
+        if both is None:
+            return never
         try:
             above = self._ask(both, engine, below, explain=False)
         except Impossible:
-            return Probability(0.0, _report(find(engine)), log=-math.inf)
+            return never
         extra = observe(compiled.by_name, both).log_weight - under_log
         log = log_of(above) - log_of(under) if extra == 0.0 else log_of(above) - log_of(under) + extra
         value = ratio_of(above, under) * math.exp(extra)
@@ -184,7 +199,11 @@ class Questions:
         return Probability(value, _report(find(engine)), log=log)
 
     def map(
-        self, given: Given = None, *, targets: str | Iterable[str] | None = None, engine: str | Engine = "auto"
+        self,
+        given: Given = None,
+        *,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
     ) -> Assignment:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
@@ -209,7 +228,9 @@ class Questions:
     ) -> list[Assignment]:
         asked = None if targets is None else self._asked(targets)
         if find(engine).name == "elimination":
-            raise InvalidArgument('engine="elimination" sums only; ask for the most probable states with engine="exact".')
+            raise InvalidArgument(
+                'engine="elimination" sums only; ask for the most probable states with engine="exact".'
+            )
 
         def answer(posterior: Posterior, compiled: Compiled, report: Report) -> list[Assignment]:
             if asked is None:
@@ -234,7 +255,12 @@ class Questions:
         return self._ask(given, engine, answer)
 
     def sample(
-        self, n: int, *, given: Given = None, seed: int | np.random.Generator | None = None, engine: str | Engine = "auto"
+        self,
+        n: int,
+        *,
+        given: Given = None,
+        seed: int | np.random.Generator | None = None,
+        engine: str | Engine = "auto",
     ) -> Samples:
         """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
         count = _whole(n, "n", 0)
@@ -248,7 +274,11 @@ class Questions:
         return self._ask(given, engine, answer)
 
     def plan(
-        self, targets: str | Iterable[str] | None = None, given: Given = None, *, engine: str | Engine = "auto"
+        self,
+        targets: str | Iterable[str] | None = None,
+        given: Given = None,
+        *,
+        engine: str | Engine = "auto",
     ) -> Plan:
         """Return what `query(targets, given)` would cost, or all marginals without targets; allocates no table."""
         asked = None if targets is None else self._asked(targets)
@@ -272,7 +302,9 @@ class Questions:
         """
         return self._tables(self._ask(given, "exact", lambda posterior, *_: posterior.derivatives()))
 
-    def compile(self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()) -> CompiledQuery:
+    def compile(
+        self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
+    ) -> CompiledQuery:
         """Return a function from evidence on the names `given` to P(target | evidence), with the tables of now."""
         from pgm.inference import rows
 
@@ -293,7 +325,9 @@ class Questions:
         codes = rows.predict(self._compile(), frame, self._one(target), bad_rows)
         return states_array(self.variables[self._one(target)], codes)
 
-    def predict_proba(self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise") -> np.ndarray:
+    def predict_proba(
+        self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise"
+    ) -> np.ndarray:
         """Return P(target | row) for each row of a frame: an array with a column for each state, in order."""
         from pgm.inference import rows
 
@@ -345,7 +379,13 @@ class Questions:
 
     def _asked(self, targets: str | Iterable[str]) -> tuple[str, ...]:
         variables = self._compile().position
-        listing = [targets] if isinstance(targets, str) else list(targets) if isinstance(targets, Iterable) else None
+        listing = (
+            [targets]
+            if isinstance(targets, str)
+            else list(targets)
+            if isinstance(targets, Iterable)
+            else None
+        )
         if listing is None:
             raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}.")
         if not listing:
@@ -381,6 +421,7 @@ class Questions:
         compiled = self._compile()
         observed = observe(compiled.by_name, given)
         clock = start_clock()
+        begin = time.perf_counter()
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
             return answer(posterior, compiled, _report(chosen))
@@ -390,6 +431,8 @@ class Questions:
             if not explain:
                 raise
             raise _contradiction(compiled, observed, clock) from None
+        finally:
+            jit.spent(time.perf_counter() - begin)
 
 
 def _alone(owners: np.ndarray, at: int) -> bool:
@@ -405,11 +448,15 @@ _REPORTS = {name: Report(name, exact=True) for name in ("exact", "elimination")}
 EXACT_REPORT = _REPORTS["exact"]
 
 
-def make_posterior(compiled: Compiled, observed: Observed, clock: Clock, engine: str, *, fit: bool = True) -> Posterior:
+def make_posterior(
+    compiled: Compiled, observed: Observed, clock: Clock, engine: str, *, fit: bool = True
+) -> Posterior:
     position = compiled.position
     hard = {position[name]: code for name, code in observed.hard.items()}
     weights = {position[name]: w for name, w in observed.weights.items()}
-    posterior = Posterior(compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names, engine)
+    posterior = Posterior(
+        compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names, engine
+    )
     if observed.soft and fit:
         posterior = posterior.fitted({position[name]: w for name, w in observed.soft.items()})
     return posterior
@@ -460,7 +507,9 @@ def _contradiction(compiled: Compiled, observed: Observed, clock: Clock) -> Impo
     if len(found) == 1:
         message = f"The evidence is impossible: {text} has probability zero."
     else:
-        message = f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
+        message = (
+            f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
+        )
     return ImpossibleEvidence(message, found)
 
 
@@ -468,7 +517,11 @@ def _no_fit(compiled: Compiled, observed: Observed, clock: Clock, error: float) 
     names = list(observed.soft)
     if not _possible(compiled, observed, [n for n in observed.given if n not in observed.soft], clock):
         return _contradiction(compiled, observed, clock)
-    what = f"The marginal wanted of {names[0]!r}" if len(names) == 1 else f"The marginals wanted of {listed(names)}"
+    what = (
+        f"The marginal wanted of {names[0]!r}"
+        if len(names) == 1
+        else f"The marginals wanted of {listed(names)}"
+    )
     if error >= 1.0:
         return InvalidEvidence(
             f"{what} cannot be had: a pgm.Soft gives probability to states that the model or the other evidence "
@@ -514,3 +567,13 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     if seed is None or isinstance(seed, np.random.Generator):
         return np.random.default_rng(seed)
     return np.random.default_rng(_whole(seed, "seed", 0))
+
+
+def _register_warm_up() -> None:
+    from pgm.inference import warm
+
+    for step in warm.STEPS:
+        jit.when_warm(step)
+
+
+_register_warm_up()

@@ -31,7 +31,9 @@ _DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
 class CompiledQuery:
     """P(targets | evidence on some names) with the tables of the moment of compilation; call it with evidence."""
 
-    def __init__(self, model: Questions, compiled: Compiled, targets: tuple[str, ...], given: tuple[str, ...]) -> None:
+    def __init__(
+        self, model: Questions, compiled: Compiled, targets: tuple[str, ...], given: tuple[str, ...]
+    ) -> None:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
         self.targets = targets
         self.given = given
@@ -146,7 +148,9 @@ def log_likelihood(compiled: Compiled, frame: Any, bad_rows: str) -> np.ndarray:
     return _checked(compiled, answers, data, bad_rows, answers.logs)
 
 
-def _checked(compiled: Compiled, answers: _Answers, data: Columns, bad_rows: str, values: np.ndarray) -> np.ndarray:
+def _checked(
+    compiled: Compiled, answers: _Answers, data: Columns, bad_rows: str, values: np.ndarray
+) -> np.ndarray:
     failed = np.flatnonzero(answers.status != _DONE)
     if failed.size:
         if bad_rows == "raise":
@@ -159,7 +163,8 @@ def _checked(compiled: Compiled, answers: _Answers, data: Columns, bad_rows: str
             cause = questions._contradiction(compiled, observe(compiled.by_name, given), start_clock())
             more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
             raise ImpossibleEvidence(
-                f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".', cause.contradiction
+                f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
+                cause.contradiction,
             )
         values[failed] = math.nan
     values.flags.writeable = False

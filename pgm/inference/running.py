@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
@@ -13,7 +12,9 @@ import numpy as np
 from pgm import jit
 from pgm.config import Clock
 
-_MODULE = "pgm.inference.compiled"
+TABLES = "pgm.inference.compiled"
+REDUCTION = "pgm.inference.reduction.compiled"
+TREES = "pgm.inference.trees.compiled"
 _LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches
 _TICK = 0.05  # seconds between two looks at the clock
 
@@ -26,21 +27,17 @@ class Narrow(Exception):
     """A product left the range of a double; the question must be run in wide numbers."""
 
 
-def code(steps: float) -> ModuleType:
-    """The kernels in the form that suits so many inner steps."""
-    return jit.kernels(_MODULE, steps)
+def code(steps: float, module: str = TABLES) -> ModuleType:
+    """The kernels of a module in the form that suits so many inner steps."""
+    return jit.kernels(module, steps)
 
 
-def run(name: str, *args: Any, steps: float, clock: Clock) -> Any:
+def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES) -> None:
     """Call a kernel that takes a stop flag last; raise what its status means."""
-    kernel = getattr(code(steps), name)
+    kernel = getattr(code(steps, module), name)
     stop = np.zeros(1, np.uint8)
     clock.check()
-    if not jit.compiled():
-        begin = time.perf_counter()
-        status = kernel(*args, stop)
-        jit.spent(time.perf_counter() - begin)
-    elif steps < _LONG:
+    if steps < _LONG:
         status = kernel(*args, stop)
     else:
         status = beside(kernel, args, stop, clock)

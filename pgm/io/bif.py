@@ -12,7 +12,6 @@ Properties are read over: they say how other programs draw or explain a network.
 from __future__ import annotations
 
 import math
-import re
 from itertools import product
 from typing import NoReturn
 
@@ -36,17 +35,13 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Domain, Interval, Variable, as_domain
 
 from .scanner import Scanner, written
-from .text import Path, Text, read_text, write_text
+from .text import NUMBER, Path, Text, parsed, read_text, write_text
 
 _NAMELESS = "unknown"  # what bnlearn writes for a network without a name
 _KEYWORDS = frozenset(
     {"network", "variable", "probability", "property", "type", "discrete", "table", "default", _NAMELESS}
 )
 _BYTES_EACH = 64  # what a number takes while it becomes text
-
-_IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
-_BLANK = re.compile(r"\s+")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read(path: Path, encoding: str = "utf-8") -> BayesianNetwork:
@@ -220,7 +215,7 @@ class _Table:
                 keys.append(key)
                 texts.append(text)
                 continue
-            keyword, _, text = _BLANK.sub(" ", piece, count=1).partition(" ")
+            keyword, text = [*piece.split(None, 1), "", ""][:2]
             if keyword not in ("table", "default", "property") or "{" in piece:
                 found = self.reader.as_written(piece[:40]) if piece else "';'"
                 self.fail(
@@ -260,7 +255,7 @@ class _Table:
 
     def fail_key(self, words: list[str], piece: int) -> NoReturn:
         if len(words) != len(self.given):
-            self.fail(f"expected {len(self.given)} states, one for each parent, found {len(words)}", piece)
+            self.fail(f"expected one state for each of {len(self.given)} parents, found {len(words)}", piece)
         for word, variable in zip(words, self.given, strict=True):
             if word not in variable.states:
                 hint = nearest(word, variable.states)
@@ -342,20 +337,16 @@ class _Table:
                 piece = pieces[texts.index(text)]
                 self.check_words(words[before:], piece)
                 self.fail(f"expected {each} numbers, found {len(words) - before}", piece)
-        if not "".join(texts).translate(
-            _IN_NUMBERS
-        ):  # or it might be nan, 1_0, or the digits of another script
-            try:
-                return np.array(words, dtype=np.float64)
-            except ValueError:
-                pass
+        found = parsed(words, "".join(texts))
+        if found is not None:
+            return found
         for text, piece in zip(texts, pieces, strict=True):
             self.check_words(text.replace(",", " ").split(), piece)
         raise AssertionError(words)
 
     def check_words(self, words: list[str], piece: int) -> None:
         for word in words:
-            if not _NUMBER.fullmatch(word):
+            if not NUMBER.fullmatch(word):
                 position = self.reader.text.find(word, self.position(piece))
                 found = self.reader.as_written(word)
                 self.reader.fail(
@@ -379,12 +370,13 @@ def dumps(net: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
         )
     net._check_complete()
     variables = net.variables
-    states = {v.domain: _states(v, expand) for v in variables.values()}
+    # By identity: domains of 0, 1 and of False, True are equal, their texts are not.
+    states = {id(v.domain): _states(v, expand) for v in variables.values()}
     names = {name: written(name, "the name", _KEYWORDS) for name in variables}
     title = _NAMELESS if net.name == "" else written(net.name, "the name of the network", _KEYWORDS)
     parts = [f"network {title} {{\n}}\n"]
     for name, variable in variables.items():
-        listed_states = ", ".join(states[variable.domain])
+        listed_states = ", ".join(states[id(variable.domain)])
         parts.append(
             f"variable {names[name]} {{\n  type discrete [ {variable.card} ] {{ {listed_states} }};\n}}\n"
         )
@@ -405,7 +397,7 @@ def dumps(net: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
         if not cpd.parents:
             parts.append(f"probability ( {names[name]} ) {{\n  table {lines[0]};\n}}\n")
             continue
-        keys = product(*[states[variables[parent].domain] for parent in cpd.parents])
+        keys = product(*[states[id(variables[parent].domain)] for parent in cpd.parents])
         body = "".join([f"  ({', '.join(key)}) {line};\n" for key, line in zip(keys, lines, strict=True)])
         given = ", ".join([names[parent] for parent in cpd.parents])
         parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")

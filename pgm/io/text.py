@@ -5,10 +5,13 @@ from __future__ import annotations
 import codecs
 import gzip
 import os
+import re
 import secrets
 import zlib
 from dataclasses import dataclass
 from typing import IO
+
+import numpy as np
 
 from pgm.config import current
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge
@@ -18,6 +21,8 @@ Path = str | os.PathLike[str]
 # A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
 _CHUNK = 1 << 20
+NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
 
 
@@ -102,3 +107,16 @@ def write_text(path: Path, content: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def parsed(words: list[str], text: str) -> np.ndarray | None:
+    """Return the words of a text as float64, or None if one of them is no `NUMBER`.
+
+    Python would also take nan, inf, 1_000 and the digits of other scripts.
+    """
+    if text.translate(_IN_NUMBERS):
+        return None
+    try:
+        return np.array(words, dtype=np.float64)
+    except ValueError:
+        return None

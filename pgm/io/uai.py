@@ -36,14 +36,12 @@ from pgm.factors import Dense, NoisyOr, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
-from .text import Path, Text, read_text, write_text
+from .text import NUMBER, Path, Text, parsed, read_text, write_text
 
 # In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
 _COMMENT = re.compile(r"^c(?:[ \t][^\r\n]*)?$|#[^\r\n]*", re.MULTILINE)
 _WORD = re.compile(r"\S+")
 _SPACE = re.compile(r"\s")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_IN_NUMBERS = {ord(character): None for character in "0123456789.eE+- \t\r\n\f\v"}
 _CHUNK = 1 << 20
 _BYTES_A_STATE = 500  # what a state takes in a Domain
 _BYTES_A_NUMBER = 64  # what a number takes while it becomes text
@@ -116,23 +114,22 @@ class _Numbers:
             self.fail("a number must not be negative or infinite", bad[0])
 
     def _converted(self) -> np.ndarray:
-        if self.content[self.start :].translate(_IN_NUMBERS):
-            self._fail_word()
         parts = [np.empty(0)]
         start, end = self.start, len(self.content)
         while start < end:  # in parts: as words the numbers take many times what they take as numbers
             space = _SPACE.search(self.content, start + _CHUNK)
             stop = space.start() if space else end
-            try:
-                parts.append(np.array(self.content[start:stop].split(), dtype=np.float64))
-            except ValueError:
+            chunk = self.content[start:stop]
+            found = parsed(chunk.split(), chunk)
+            if found is None:
                 self._fail_word()
+            parts.append(found)
             start = stop
         return np.concatenate(parts)
 
     def _fail_word(self) -> NoReturn:
         for match in _WORD.finditer(self.content, self.start):
-            if not _NUMBER.fullmatch(match[0]):
+            if not NUMBER.fullmatch(match[0]):
                 raise self.source.error(f"expected a number, found {shown(match[0])}", match.start())
         raise AssertionError(self.source.path)
 

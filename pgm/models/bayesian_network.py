@@ -204,7 +204,7 @@ class BayesianNetwork(Questions):
         for parent in those:
             self._children[parent][node] = None
         if cpd is None:
-            self._pending[node] = (frozen(table), states)
+            self._pending[node] = (frozen(node, table), states)
         else:
             self._cpds[node] = cpd
         self._changed()
@@ -238,7 +238,7 @@ class BayesianNetwork(Questions):
         cpd = self._made(node, table, states, those)
         only_values = False
         if cpd is None:
-            self._pending[node] = (frozen(table), states)
+            self._pending[node] = (frozen(node, table), states)
         else:
             if (
                 before is not None
@@ -274,7 +274,7 @@ class BayesianNetwork(Questions):
         for parent in self._parents[node]:
             del self._children[parent][node]
         for part in (self._variables, self._parents, self._children, self._cpds, self._pending):
-            part.pop(node, None)  # type: ignore[attr-defined]
+            part.pop(node, None)
         self._changed()
 
     def _known(self, name: str) -> str:
@@ -355,6 +355,8 @@ class BayesianNetwork(Questions):
         made._cpds = dict(self._cpds)
         made._pending = dict(self._pending)
         return made
+
+    __copy__ = copy
 
     def do(self, actions: Mapping[str, State]) -> Self:
         """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).

@@ -233,6 +233,8 @@ class MarkovNetwork(Questions):
         made._take(self._variables, self._factors)
         return made
 
+    __copy__ = copy
+
     def rename(self, new: Mapping[str, str]) -> Self:
         """Return the same model with other names for some variables."""
         called = renamed(self._variables, new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import islice, product
@@ -72,16 +72,16 @@ class Potential:
 
     def to_dict(self) -> dict[Any, float]:
         """Return {(state, ...): number}, without rows that were left out; one variable needs no tuples."""
+        return dict(self._items())
+
+    def _items(self) -> Iterator[tuple[Any, float]]:
+        numbers = self.factor.values if isinstance(self.factor, Sparse) else self.values
+        keys: Iterable[tuple[Any, ...]] = product(*[v.states for v in self.variables])
         if isinstance(self.factor, Sparse):
-            keys = (
-                tuple([v.states[i] for v, i in zip(self.variables, row, strict=True)])
-                for row in self.factor.rows
-            )
-            numbers = self.factor.values.tolist()
-        else:
-            keys = product(*[v.states for v in self.variables])  # type: ignore[assignment]
-            numbers = self.values.ravel().tolist()
-        return {(key[0] if len(key) == 1 else key): value for key, value in zip(keys, numbers, strict=True)}
+            rows = self.factor.rows
+            keys = (tuple([v.states[i] for v, i in zip(self.variables, row, strict=True)]) for row in rows)
+        for key, value in zip(keys, numbers.flat, strict=True):
+            yield (key[0] if len(key) == 1 else key), float(value)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Potential):
@@ -104,12 +104,12 @@ class Potential:
         return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
-        items = self.to_dict()
         rows = []
-        for key, value in islice(items.items(), ROWS_SHOWN):
-            states = key if len(self.variables) != 1 else (key,)
+        for key, value in islice(self._items(), ROWS_SHOWN):
+            states = (key,) if len(self.variables) == 1 else key
             rows.append([*states, f"{value:.6g}"])
-        return [*self.names, "log value" if self.log else "value"], rows, len(items)
+        count = len(self.factor.rows) if isinstance(self.factor, Sparse) else self.values.size
+        return [*self.names, "log value" if self.log else "value"], rows, count
 
 
 def read_factor(
@@ -119,20 +119,24 @@ def read_factor(
     what = f"the factor of {', '.join(repr(v.name) for v in variables[:10])}"
     shape = tuple([v.card for v in variables])
     positions = np.array(scope, dtype=np.int64)
+    bottom = -math.inf if log else 0.0
     rest = None  # the value of all rows left out
     if is_frame(values):
-        rows = read_cells(what, variables, long_form(values, "value"))
+        rows = read_cells(what, variables, long_form(what, values, "value"))
     elif isinstance(values, Mapping):
         rows, rest = _read_rows(what, variables, values)
     else:
         return Dense(positions[np.newaxis], _array(what, variables, shape, values, log), log=log)
     for codes, value in rows.items():
-        _check(what, variables, codes, value, log)
+        if not bottom <= value < math.inf:
+            _check(what, row_label(variables, codes), value, log)
+    if rest is not None:
+        _check(what, "...", rest, log)
     if rest is None and math.prod(shape) > _SMALL:
         cells = np.array(list(rows), dtype=np.int64).reshape(-1, len(shape))
         return Sparse(positions, cells, np.array(list(rows.values())), log=log)
     check_cells(shape, what, "a dict without `...` keeps only its rows")
-    array = np.full(shape, rest if rest is not None else -math.inf if log else 0.0)
+    array = np.full(shape, bottom if rest is None else rest)
     for codes, value in rows.items():
         array[codes] = value
     array.flags.writeable = False
@@ -150,7 +154,7 @@ def _array(
     least = -math.inf if log else 0.0
     if not (array.min() >= least and array.max() < math.inf):
         at = np.argwhere(~((array >= least) & (array < math.inf)))[0]
-        _check(what, variables, tuple(at), float(array[tuple(at)]), log)
+        _check(what, row_label(variables, at), float(array[tuple(at)]), log)
     array.flags.writeable = False
     return array
 
@@ -178,11 +182,11 @@ def _read_rows(
     return rows, rest
 
 
-def _check(what: str, variables: Sequence[Variable], codes: Sequence[int], value: float, log: bool) -> None:
+def _check(what: str, row: str, value: float, log: bool) -> None:
     if log and not value < math.inf:
         problem = "a log value is a number or minus infinity"
     elif not log and not 0.0 <= value < math.inf:
         problem = "a value is a number from 0 on; log=True takes logarithms"
     else:
         return
-    raise InvalidTable(f"{what}: the value for {row_label(variables, codes)} is {value!r}; {problem}.")
+    raise InvalidTable(f"{what}: the value for {row} is {value!r}; {problem}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import lru_cache
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -49,6 +50,7 @@ def bare(ax: Axes) -> None:
         spine.set_visible(False)
 
 
+@lru_cache(maxsize=10_000)
 def text_width(text: str, size: float) -> float:
     """Return how wide `text` is in points, in the default font."""
     # A dollar sign would start a formula, which a user's name never means.

@@ -177,7 +177,7 @@ def _wrapped(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def downwards(nodes: Sequence[Hashable], links: Sequence[Link]) -> list[Link]:
-    """Return undirected links, first the end that a walk in breadth from the busiest node meets first.
+    """Return undirected links, first the end that is nearer to the middle of its part of the graph.
 
     >>> downwards(["a", "b", "c"], [("a", "b"), ("b", "c")])
     [('b', 'a'), ('b', 'c')]
@@ -187,13 +187,30 @@ def downwards(nodes: Sequence[Hashable], links: Sequence[Link]) -> list[Link]:
         near[a].append(b)
         near[b].append(a)
     rank: dict[Hashable, int] = {}
-    for start in sorted(nodes, key=lambda node: -len(near[node])):
-        queue = [start]
-        for node in queue:  # grows while it is read
-            if node not in rank:
-                rank[node] = len(rank)
-                queue += [other for other in near[node] if other not in rank]
+    for node in nodes:
+        if node not in rank:
+            end = next(reversed(_walk(node, near)))
+            reached = _walk(end, near)
+            across = next(reversed(reached))  # about as far from `end` as there is
+            path = [across]
+            while (before := reached[path[-1]]) is not None:
+                path.append(before)
+            # Every second node of a path in a junction tree is a separator: none of those on top.
+            middle = path[len(path) // 2 // 2 * 2]
+            rank |= {other: len(rank) + i for i, other in enumerate(_walk(middle, near))}
     return [(a, b) if rank[a] < rank[b] else (b, a) for a, b in links]
+
+
+def _walk(start: Hashable, near: Mapping[Hashable, Sequence[Hashable]]) -> dict[Hashable, Hashable | None]:
+    """Return all nodes that can be reached, in breadth, each with the one from which it was reached."""
+    found: dict[Hashable, Hashable | None] = {start: None}
+    queue = [start]
+    for node in queue:  # grows while it is read
+        for other in near[node]:
+            if other not in found:
+                found[other] = node
+                queue.append(other)
+    return found
 
 
 def _grid(names: Sequence[str]) -> dict[Hashable, tuple[int, int]]:

@@ -34,7 +34,7 @@ def test_declared_states_and_parents():
     net = network()
     net.add("c", pgm.Deterministic(lambda *s: len(s), parents=["a", "b"]), states=[1, 2, 3])
     assert net.cpd("c").to_dict()[True, "z"] == 2
-    net.add("d", pgm.Deterministic(max, parents="a"[:1] and ["c", "a"]), states=[1, 2, 3])
+    net.add("d", pgm.Deterministic(max, parents=["c", "a"]), states=[1, 2, 3])
     assert net.cpd("d").codes.tolist() == [[0, 0], [1, 1], [2, 2]]
 
 

@@ -32,7 +32,7 @@ def table(what, given=(RAIN,), states=None, name="wet"):
         {True: {True: 0.9, False: 0.1}, False: {False: 0.8, True: 0.2}},
         {(True,): 0.9, (False,): 0.2},
         {1: 0.9, "false": 0.2},
-        {np.True_: np.float32(0.5) * 0 + 0.9, ...: 0.2},
+        {np.True_: np.float64(0.9), ...: 0.2},
         {True: 0.9, ...: np.array([0.8, 0.2])},
         {True: Fraction(9, 10), False: Decimal("0.2")},
         {True: 0.9, False: {True: 0.2, False: 0.8}},
@@ -57,7 +57,11 @@ def test_keys_follow_the_order_of_the_parents():
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table, lambda c: pl.DataFrame(c).lazy()])
 def test_frames_name_their_columns(frame):
-    columns = {"wet": [True, False, False, True], "rain": [False, False, True, True], "p": [0.2, 0.8, 0.1, 0.9]}
+    columns = {
+        "wet": [True, False, False, True],
+        "rain": [False, False, True, True],
+        "p": [0.2, 0.8, 0.1, 0.9],
+    }
     found = table(frame(columns))
     np.testing.assert_array_equal(found.values, TWO)
     assert found.child.states == (False, True)
@@ -127,7 +131,7 @@ def test_rounding_is_divided_out(third):
 
 def test_what_is_right_is_kept_to_the_bit():
     p = [0.1, 0.2, 0.7]
-    assert table(p, (), "abc" and ["a", "b", "c"]).values.tolist() == p
+    assert table(p, (), ["a", "b", "c"]).values.tolist() == p
 
 
 @pytest.mark.parametrize(
@@ -139,7 +143,7 @@ def test_what_is_right_is_kept_to_the_bit():
         ({True: 0.5, "True": 0.5}, [pgm.Variable("r", ["True", "x"])], None, ["'True'", "same row"]),
         ({True: 0.5, "flase": 0.5}, [RAIN], None, ["'rain'", "'flase'", "Did you mean False?"]),
         ({True: 0.5, None: 0.5}, [RAIN], None, ["None"]),
-        ({(True, "dark"): 0.5}, [SKY, RAIN], None, ["'sky'", "'rain'", "True"]),
+        ({(True, "dark"): 0.5}, [SKY, RAIN], None, ["'sky'", "no state True"]),
         ({True: 0.5}, [SKY, RAIN], None, ["'sky', 'rain'", "order"]),
         ({True: 1.5, ...: 0.5}, [RAIN], None, ["rain=True", "1.5"]),
         ({True: [1.5, -0.5], ...: [0, 1]}, [RAIN], [0, 1], ["rain=True", "-0.5"]),
@@ -160,11 +164,11 @@ def test_what_is_right_is_kept_to_the_bit():
         (TWO > 0.5, [RAIN], [0, 1], ["numbers"]),
         (TWO + 0j, [RAIN], [0, 1], ["numbers"]),
         (np.ma.masked_less(TWO, 0.15), [RAIN], [0, 1], ["masked"]),
-        ({0.5, 0.6}, [], [0, 1], ["set"]),
+        ({0.5, 0.6}, [], [0, 1], ["{0.5, 0.6}"]),
         (None, [], None, ["None"]),
         ("0.5", [], None, ["'0.5'"]),
         (lambda rain: rain, [RAIN], None, ["pgm.Deterministic"]),
-        ({}, [], None, ["states"]),
+        ({}, [], None, ["state"]),
         ({}, [RAIN], [0, 1], ["2 rows"]),
         (10**400, [], None, ["large"]),
         (pd.DataFrame({"rain": [True], "p": [0.5]}), [RAIN], None, ["'wet'", "['rain']"]),
@@ -235,4 +239,4 @@ def test_print():
 
 
 def test_parameters_are_counted():
-    assert table({...: [0.5, 0.25, 0.25]}, [SKY, RAIN], states="abc" and [1, 2, 3]).n_parameters == 12
+    assert table({...: [0.5, 0.25, 0.25]}, [SKY, RAIN], states=[1, 2, 3]).n_parameters == 12

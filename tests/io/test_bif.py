@@ -102,7 +102,10 @@ def test_pain_17_large_files_are_read_at_once():
 
 # --- what others write --------------------------------------------------------------------------------------
 
-HEAD = "network n { }\nvariable a { type discrete [ 2 ] { x, y }; }\nvariable b { type discrete [ 3 ] { p, q, r }; }\n"
+HEAD = """network n { }
+variable a { type discrete [ 2 ] { x, y }; }
+variable b { type discrete [ 3 ] { p, q, r }; }
+"""
 ROOT = "probability ( a ) { table 0.25, 0.75; }\n"
 ROWS = [[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]]
 CHILD = "probability ( b | a ) { (x) 0.1, 0.2, 0.7; (y) 0.3, 0.3, 0.4; }\n"
@@ -226,7 +229,7 @@ def test_text_states_are_found_by_what_they_mean(tmp_path):
 
 WORDS = st.text(
     st.one_of(
-        st.sampled_from(list(" ,;(){}[]|/*#'=<>.\t") + ["\xa0", "é", "\u2028", "𝒳"]),
+        st.sampled_from([*" ,;(){}[]|/*#'=<>.\t", "\xa0", "é", "\u2028", "𝒳"]),
         st.characters(exclude_categories=["Cc", "Cs"], exclude_characters='"'),
     ),
     min_size=1,
@@ -237,6 +240,7 @@ STATES = st.one_of(
     st.lists(st.integers(-3, 12), min_size=1, max_size=4, unique=True),
     st.lists(st.floats(allow_nan=False), min_size=1, max_size=4, unique=True),
     st.just([False, True]),
+    st.just([0, 1]),
 )
 
 
@@ -281,8 +285,7 @@ def test_a_file_with_anything_in_it_is_read_or_refused(tmp_path_factory, junk, a
     path.write_text(text[:at] + junk + text[at + cut :])
     try:
         net = read(path)
-    except FileFormatError as error:
-        assert error.path == str(path)
+    except FileFormatError:
         return
     write(net, path)
     assert read(path) == net
@@ -371,8 +374,8 @@ BROKEN = [
         7,
         "'a' has no state 'Y'; it has 'x', 'y'. Did you mean 'y'",
     ),
-    (table("(x) 0.1, 0.2, 0.7;\n(x, y) 0.3, 0.3, 0.4;"), 7, "expected 1 states.*found 2"),
-    (table("(x) 0.1, 0.2, 0.7;\n() 0.3, 0.3, 0.4;"), 7, "expected 1 states.*found 0"),
+    (table("(x) 0.1, 0.2, 0.7;\n(x, y) 0.3, 0.3, 0.4;"), 7, "expected one state.*found 2"),
+    (table("(x) 0.1, 0.2, 0.7;\n() 0.3, 0.3, 0.4;"), 7, "expected one state.*found 0"),
     (table("(x) 0.1, 0.2, 0.7;\n(y 0.3, 0.3, 0.4;"), 7, r"expected '\)'"),
     (table("(x) 0.1, 0.2, 0.7;\nrows (y) 0.3, 0.3, 0.4;"), 7, "expected a row"),
     (table("table 0.1 0.3 0.2 0.3 0.7;"), 6, "expected 6 numbers, found 5"),

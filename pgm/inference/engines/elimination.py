@@ -52,7 +52,9 @@ def _size_without(tables: list[_Table], v: int, cards: np.ndarray) -> int:
     return math.prod(int(cards[u]) for u in scope)
 
 
-def _multiply(tables: list[_Table], extra: list[int], cards: np.ndarray) -> tuple[tuple[int, ...], np.ndarray]:
+def _multiply(
+    tables: list[_Table], extra: list[int], cards: np.ndarray
+) -> tuple[tuple[int, ...], np.ndarray]:
     scope = tuple(sorted({u for t in tables for u in t[0]} | set(extra)))
     product = np.zeros([int(cards[u]) for u in scope])
     for own, table in tables:

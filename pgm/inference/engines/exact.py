@@ -63,7 +63,17 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
         down = np.empty(up.pool.size - first)
         ratio, belief = np.empty(tree.largest_message), np.empty(tree.longest_row)
         run(
-            "outward", t, up.pool, up.kept, down, results, up.low, ratio, belief, steps=tree.steps, clock=clock
+            "outward",
+            t,
+            up.pool,
+            up.kept,
+            down,
+            results,
+            up.low,
+            ratio,
+            belief,
+            steps=tree.steps,
+            clock=clock,
         )
         whole = up.total
     except Narrow:
@@ -178,9 +188,7 @@ def _first_of_ties(
         relative = relative_values(bm[part], be[part])
         alive[part] = relative >= 1.0 - near
     found = states.copy()
-    run(
-        "first_of_ties", t, alive, tree.maximising, order, found, steps=8 * tree.steps, clock=clock
-    )
+    run("first_of_ties", t, alive, tree.maximising, order, found, steps=8 * tree.steps, clock=clock)
     return found
 
 
@@ -207,9 +215,7 @@ def _outward_wide(
     rm, re = np.empty(int(t.result_at[-1])), np.empty(int(t.result_at[-1]), np.int64)
     room = tree.entries if beliefs else 0
     bm, be = np.zeros(room), np.zeros(room, np.int64)
-    run(
-        "outward_wide", t, pm, pe, gm, ge, rm, re, bm, be, largest, steps=16 * tree.steps, clock=clock
-    )
+    run("outward_wide", t, pm, pe, gm, ge, rm, re, bm, be, largest, steps=16 * tree.steps, clock=clock)
     return gm, ge, rm, re, bm, be
 
 

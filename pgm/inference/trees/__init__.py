@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import Clock
 from pgm.graphs.triangulation import Triangulation, triangulate
-from pgm.inference import running
 from pgm.inference.arrays import TreeArrays
 from pgm.inference.reduction import Case
+from pgm.inference.running import REDUCTION, TREES, code
 
 _KEPT_BYTES = 256 * 2**20  # of trees that one model keeps
 # Above this, sizes do not fit the integers that index entries; no machine holds such a table.
@@ -85,7 +85,7 @@ def shape_of(
     """Triangulate what is left of the question; allocates no table."""
     r = case.reduced
     m = r.cards.size
-    at, indices = running.code(20.0 * r.scopes.size).neighbours(m, r.scope_at, r.scopes, targets)
+    at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
     log2_cards = np.log2(r.cards.astype(np.float64))
     clock.check()
     found = triangulate(at, indices, log2_cards, stage=stage)
@@ -137,7 +137,7 @@ def _lay_out(
     stage: np.ndarray | None,
 ) -> Tree:
     r, found = case.reduced, shape.triangulation
-    k = running.code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0))
+    k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
     cliques = (
         found.clique_ptr.astype(np.int64),
         found.clique_vars.astype(np.int32),
@@ -164,8 +164,3 @@ def _lay_out(
         int(arrays.inner.max(initial=1)),
         float((arrays.size * uses).sum()),
     )
-
-
-def memory_limit() -> int:
-    """The bytes that a question may take now."""
-    return current().memory_limit

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import Clock
 from pgm.inference.arrays import ReducedArrays
 from pgm.inference.program import Program
-from pgm.inference.running import Impossible, code, run
+from pgm.inference.running import REDUCTION, Impossible, code, run
 
 _NOTHING = np.empty(0, np.int32)
 
@@ -142,7 +142,7 @@ def reduce_case(
         raise Impossible
     p = program.arrays
     n_factors = p.heads.size
-    kernels: ModuleType = code(12.0 * p.scopes.size + (program.values.size if domains else 0))
+    kernels: ModuleType = code(12.0 * p.scopes.size + (program.values.size if domains else 0), REDUCTION)
     wanted_flags = np.zeros(program.n, np.uint8)
     wanted_flags[wanted] = 1
 
@@ -178,7 +178,7 @@ def reduce_case(
         virtual.append(v)
     if domains and touched.any():
         steps = 4.0 * program.values.size + p.scopes.size
-        run("propagate", p, program.values, keep, open_states, touched, steps=steps, clock=clock)
+        run("propagate", p, program.values, keep, open_states, touched, steps=steps, clock=clock, module=REDUCTION)
 
     for v in placeholders:
         begin, end = p.state_at[v], p.state_at[v + 1]

@@ -1,0 +1,357 @@
+"""From a program to what matters for one question: the loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgm.jit import njit
+
+DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/compiled.py
+
+
+@njit
+def _droppable(p, count, needed, f):
+    end = p.scope_at[f + 1]
+    if p.heads[f] == 0:
+        return False
+    for i in range(end - p.heads[f], end):
+        v = p.scopes[i]
+        if needed[v] != 0 or count[v] != 1:
+            return False
+    return True
+
+
+@njit
+def prune(p, needed, keep):
+    """Drop, again and again, each factor that only sums to one over variables which nothing else mentions.
+
+    Returns the dropped factors, children before parents.
+    """
+    n_factors = p.heads.size
+    count = np.zeros(p.cards.size, np.int64)
+    for i in range(p.scopes.size):
+        count[p.scopes[i]] += 1
+    queue = np.empty(n_factors, np.int64)
+    queued = np.zeros(n_factors, np.uint8)
+    first, last = 0, 0
+    for f in range(n_factors):
+        keep[f] = 1
+        if _droppable(p, count, needed, f):
+            queue[last] = f
+            last += 1
+            queued[f] = 1
+    while first < last:
+        f = queue[first]
+        first += 1
+        keep[f] = 0
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            count[v] -= 1
+            if count[v] == 1 and needed[v] == 0:
+                for u in range(p.user_at[v], p.user_at[v + 1]):
+                    g = p.users[u]
+                    if queued[g] == 0 and _droppable(p, count, needed, g):
+                        queue[last] = g
+                        last += 1
+                        queued[g] = 1
+    return queue[:last].copy()
+
+
+@njit
+def propagate(p, support, keep, open_states, touched, stop):
+    """Close every state that no non-zero row of some factor supports, to a fixed point.
+
+    `touched` marks the factors to begin with. Generalised arc consistency, so a state that is closed has
+    probability zero; one left open may have it too.
+    """
+    n_factors = p.heads.size
+    widest, most_states = 1, 1
+    for f in range(n_factors):
+        widest = max(widest, p.scope_at[f + 1] - p.scope_at[f])
+    for v in range(p.cards.size):
+        most_states = max(most_states, p.cards[v])
+    begins = np.zeros(widest + 1, np.int64)
+    codes = np.zeros(widest * most_states, np.int64)
+    supported = np.zeros(widest * most_states, np.uint8)
+    position = np.zeros(widest, np.int64)
+    stride = np.zeros(widest, np.int64)
+    stack = np.empty(n_factors, np.int64)
+    waiting = np.zeros(n_factors, np.uint8)
+    depth = 0
+    for f in range(n_factors):
+        if touched[f] != 0 and keep[f] != 0 and p.has_zero[f] != 0:
+            stack[depth] = f
+            waiting[f] = 1
+            depth += 1
+    while depth > 0:
+        if stop[0] != 0:
+            return STOPPED
+        depth -= 1
+        f = stack[depth]
+        waiting[f] = 0
+        begin = p.scope_at[f]
+        k = p.scope_at[f + 1] - begin
+        if k == 0:
+            continue
+        step = 1
+        for a in range(k - 1, -1, -1):
+            stride[a] = step
+            step *= p.cards[p.scopes[begin + a]]
+        total = 0
+        for a in range(k):
+            v = p.scopes[begin + a]
+            begins[a] = total
+            for s in range(p.cards[v]):
+                if open_states[p.state_at[v] + s] != 0:
+                    codes[total] = s
+                    supported[total] = 0
+                    total += 1
+        begins[k] = total
+        missing = total
+        at = p.table_at[f]
+        for a in range(k - 1):
+            at += codes[begins[a]] * stride[a]
+            position[a] = 0
+        while missing > 0:
+            hit = False
+            for j in range(begins[k - 1], total):
+                if support[at + codes[j]] != 0.0:
+                    hit = True
+                    if supported[j] == 0:
+                        supported[j] = 1
+                        missing -= 1
+            if hit:
+                for a in range(k - 1):
+                    j = begins[a] + position[a]
+                    if supported[j] == 0:
+                        supported[j] = 1
+                        missing -= 1
+            a = k - 2
+            while a >= 0:
+                here = begins[a] + position[a]
+                if here + 1 < begins[a + 1]:
+                    position[a] += 1
+                    at += (codes[here + 1] - codes[here]) * stride[a]
+                    break
+                at -= (codes[here] - codes[begins[a]]) * stride[a]
+                position[a] = 0
+                a -= 1
+            if a < 0:
+                break
+        if missing == 0:
+            continue
+        for a in range(k):
+            v = p.scopes[begin + a]
+            closed, left = 0, 0
+            for j in range(begins[a], begins[a + 1]):
+                if supported[j] == 0:
+                    open_states[p.state_at[v] + codes[j]] = 0
+                    closed += 1
+                else:
+                    left += 1
+            if left == 0:
+                return IMPOSSIBLE
+            if closed > 0:
+                for u in range(p.user_at[v], p.user_at[v + 1]):
+                    g = p.users[u]
+                    if g != f and waiting[g] == 0 and keep[g] != 0 and p.has_zero[g] != 0:
+                        stack[depth] = g
+                        waiting[g] = 1
+                        depth += 1
+    return DONE
+
+
+@njit
+def _root_of(link, v):
+    while link[v] != v:
+        link[v] = link[link[v]]
+        v = link[v]
+    return v
+
+
+@njit
+def reduce(p, keep, open_states, virtual, wanted, only_wanted):
+    """Number what is still open: variables with several states left, and the tables between them.
+
+    With `only_wanted`, parts that hold nothing wanted go too, unless a zero in them could still make the
+    evidence impossible.
+    """
+    n, n_factors = p.cards.size, p.heads.size
+    left = np.zeros(n, np.int64)
+    for v in range(n):
+        for s in range(p.state_at[v], p.state_at[v + 1]):
+            left[v] += open_states[s]
+    active = np.zeros(n, np.uint8)
+    for v in range(n):
+        if left[v] > 1 and (wanted[v] != 0 or p.user_at[v] == p.user_at[v + 1]):
+            active[v] = 1
+    for i in range(virtual.size):
+        if left[virtual[i]] > 1:
+            active[virtual[i]] = 1
+    link = np.arange(n)
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        first = -1
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if left[v] > 1:
+                active[v] = 1
+                if first < 0:
+                    first = _root_of(link, v)
+                else:
+                    other = _root_of(link, v)
+                    if other != first:
+                        link[other] = first
+    if only_wanted:
+        matters = np.zeros(n, np.uint8)
+        for v in range(n):
+            if wanted[v] != 0:
+                matters[_root_of(link, v)] = 1
+        for f in range(n_factors):
+            if keep[f] != 0 and p.has_zero[f] != 0:
+                for i in range(p.scope_at[f], p.scope_at[f + 1]):
+                    if left[p.scopes[i]] > 1:
+                        matters[_root_of(link, p.scopes[i])] = 1
+                        break
+        for v in range(n):
+            if active[v] != 0 and matters[_root_of(link, v)] == 0:
+                active[v] = 0
+
+    number = np.full(n, -1, np.int64)
+    m, n_states = 0, 0
+    for v in range(n):
+        if active[v] != 0:
+            number[v] = m
+            m += 1
+            n_states += left[v]
+    variables = np.empty(m, np.int32)
+    cards = np.empty(m, np.int64)
+    state_at = np.zeros(m + 1, np.int64)
+    states = np.empty(n_states, np.int32)
+    at = 0
+    for v in range(n):
+        if number[v] >= 0:
+            i = number[v]
+            variables[i] = v
+            cards[i] = left[v]
+            for s in range(p.cards[v]):
+                if open_states[p.state_at[v] + s] != 0:
+                    states[at] = s
+                    at += 1
+            state_at[i + 1] = at
+
+    n_kept, n_scope, n_scalars = 0, 0, 0
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        k, dropped = 0, False
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if number[v] >= 0:
+                k += 1
+            elif left[v] > 1:
+                dropped = True
+        if dropped:
+            continue
+        if k > 0:
+            n_kept += 1
+            n_scope += k
+        else:
+            n_scalars += 1
+    n_virtual = 0
+    for i in range(virtual.size):
+        if number[virtual[i]] >= 0:
+            n_virtual += 1
+    factors = np.empty(n_kept + n_virtual, np.int32)
+    scope_at = np.zeros(n_kept + n_virtual + 1, np.int64)
+    scopes = np.empty(n_scope + n_virtual, np.int32)
+    table_at = np.zeros(n_kept + n_virtual + 1, np.int64)
+    scalars = np.empty(n_scalars, np.int32)
+    g, at, h = 0, 0, 0
+    for f in range(n_factors):
+        if keep[f] == 0:
+            continue
+        k, dropped, size = 0, False, 1
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if number[v] >= 0:
+                scopes[at + k] = number[v]
+                size *= left[v]
+                k += 1
+            elif left[v] > 1:
+                dropped = True
+        if dropped:
+            continue
+        if k > 0:
+            factors[g] = f
+            at += k
+            scope_at[g + 1] = at
+            table_at[g + 1] = table_at[g] + size
+            g += 1
+        else:
+            scalars[h] = f
+            h += 1
+    for i in range(virtual.size):
+        if number[virtual[i]] >= 0:
+            factors[g] = n_factors + i
+            scopes[at] = number[virtual[i]]
+            at += 1
+            scope_at[g + 1] = at
+            table_at[g + 1] = table_at[g] + left[virtual[i]]
+            g += 1
+    return variables, cards, state_at, states, factors, scope_at, scopes, table_at, scalars
+
+
+@njit
+def fixed_codes(p, open_states):
+    """For each variable the one state left, else -1."""
+    codes = np.full(p.cards.size, -1, np.int32)
+    for v in range(p.cards.size):
+        found, count = -1, 0
+        for s in range(p.cards[v]):
+            if open_states[p.state_at[v] + s] != 0:
+                found = s
+                count += 1
+        if count == 1:
+            codes[v] = found
+    return codes
+
+
+@njit
+def neighbours(n, scope_at, scopes, together):
+    """The graph in which the variables of a scope, and those of `together`, are linked: sorted rows, flat."""
+    degree = np.zeros(n + 1, np.int64)
+    for f in range(scope_at.size - 1):
+        k = scope_at[f + 1] - scope_at[f]
+        for i in range(scope_at[f], scope_at[f + 1]):
+            degree[scopes[i] + 1] += k - 1
+    for i in range(together.size):
+        degree[together[i] + 1] += together.size - 1
+    for v in range(n):
+        degree[v + 1] += degree[v]
+    raw = np.empty(degree[n], np.int32)
+    fill = degree[:n].copy()
+    for f in range(scope_at.size - 1):
+        for i in range(scope_at[f], scope_at[f + 1]):
+            for j in range(scope_at[f], scope_at[f + 1]):
+                if i != j:
+                    raw[fill[scopes[i]]] = scopes[j]
+                    fill[scopes[i]] += 1
+    for i in range(together.size):
+        for j in range(together.size):
+            if i != j:
+                raw[fill[together[i]]] = together[j]
+                fill[together[i]] += 1
+    at = np.zeros(n + 1, np.int64)
+    w = 0
+    for v in range(n):
+        row = np.sort(raw[degree[v] : degree[v + 1]])
+        last = -1
+        for i in range(row.size):
+            if row[i] != last:
+                last = row[i]
+                raw[w] = last  # never past what has been read
+                w += 1
+        at[v + 1] = w
+    return at, raw[:w].copy()

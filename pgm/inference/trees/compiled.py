@@ -1,0 +1,409 @@
+"""From a triangulation to a tree that is ready to run: the loops."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgm.jit import njit
+
+ROW = 32  # entries that a row should have at least
+
+
+@njit
+def reroot(clique_at, cliques, kept, parent, targets):
+    """Hang the tree from the smallest clique that holds all targets; `kept` counts what a clique sums out.
+
+    Returns the same four arrays, children still before parents, and the new root (the last clique).
+    """
+    count = parent.size
+    best, best_size = -1, -1
+    n = 0
+    for i in range(cliques.size):
+        n = max(n, cliques[i] + 1)
+    is_target = np.zeros(n, np.uint8)
+    for i in range(targets.size):
+        is_target[targets[i]] = 1
+    for c in range(count):
+        found = 0
+        for i in range(clique_at[c], clique_at[c + 1]):
+            found += is_target[cliques[i]]
+        width = clique_at[c + 1] - clique_at[c]
+        if found == targets.size and (best < 0 or width < best_size):
+            best, best_size = c, width
+    on_path = np.zeros(count, np.uint8)
+    length, c = 0, best
+    while c >= 0:
+        on_path[c] = 1
+        length += 1
+        c = parent[c]
+    path = np.empty(length, np.int64)
+    c = best
+    for i in range(length):
+        path[i] = c
+        c = parent[c]
+    before_on_path = np.full(count, -1, np.int64)
+    for i in range(1, length):
+        before_on_path[path[i]] = path[i - 1]
+    order = np.empty(count, np.int64)
+    place = np.empty(count, np.int64)
+    w = 0
+    for c in range(count):
+        if on_path[c] == 0:
+            order[w] = c
+            w += 1
+    for i in range(length - 1, -1, -1):
+        order[w] = path[i]
+        w += 1
+    for i in range(count):
+        place[order[i]] = i
+    new_at = np.zeros(count + 1, np.int64)
+    new_cliques = np.empty(cliques.size, np.int32)
+    new_kept = np.empty(count, np.int32)
+    new_parent = np.empty(count, np.int32)
+    mark = np.zeros(n, np.uint8)
+    w = 0
+    for i in range(count):
+        c = order[i]
+        begin, end = clique_at[c], clique_at[c + 1]
+        if on_path[c] == 0:
+            for j in range(begin, end):
+                new_cliques[w] = cliques[j]
+                w += 1
+            new_kept[i] = kept[c]
+            new_parent[i] = place[parent[c]] if parent[c] >= 0 else -1
+        else:
+            # what the edge towards the new root carries is what the clique before it on the path sent
+            before = before_on_path[c]
+            if before >= 0:
+                for j in range(clique_at[before] + kept[before], clique_at[before + 1]):
+                    mark[cliques[j]] = 1
+            for j in range(begin, end):
+                if mark[cliques[j]] == 0:
+                    new_cliques[w] = cliques[j]
+                    w += 1
+            new_kept[i] = w - new_at[i]
+            for j in range(begin, end):
+                if mark[cliques[j]] == 1:
+                    new_cliques[w] = cliques[j]
+                    w += 1
+            if before >= 0:
+                for j in range(clique_at[before] + kept[before], clique_at[before + 1]):
+                    mark[cliques[j]] = 0
+                new_parent[i] = place[before]
+            else:
+                new_parent[i] = -1
+        new_at[i + 1] = w
+    return new_at, new_cliques, new_kept, new_parent
+
+
+@njit
+def split_stages(clique_at, cliques, kept, parent, stage):
+    """Cut each clique that sums out variables of two stages in two, so that no clique mixes them.
+
+    Variables of stage 0 come first in what a clique keeps. Returns the tree anew.
+    """
+    count = parent.size
+    extra, more = 0, 0
+    first = np.zeros(count, np.int64)  # how many of stage 0 a mixed clique keeps
+    for c in range(count):
+        low = 0
+        for i in range(clique_at[c], clique_at[c] + kept[c]):
+            if stage[cliques[i]] == 0:
+                low += 1
+        if 0 < low < kept[c]:
+            first[c] = low
+            extra += 1
+            more += clique_at[c + 1] - clique_at[c] - low
+    new_at = np.zeros(count + extra + 1, np.int64)
+    new_cliques = np.empty(cliques.size + more, np.int32)
+    new_kept = np.empty(count + extra, np.int32)
+    new_parent = np.empty(count + extra, np.int32)
+    lower = np.empty(count, np.int64)  # where the first half of each clique went
+    w, i = 0, 0
+    for c in range(count):
+        lower[c] = i
+        begin, end = clique_at[c], clique_at[c + 1]
+        for wanted in range(2):
+            for j in range(begin, begin + kept[c]):
+                if (stage[cliques[j]] != 0) == (wanted == 1):
+                    new_cliques[w] = cliques[j]
+                    w += 1
+        for j in range(begin + kept[c], end):
+            new_cliques[w] = cliques[j]
+            w += 1
+        new_kept[i] = kept[c]
+        new_at[i + 1] = w
+        i += 1
+        if first[c] > 0:
+            new_kept[i - 1] = first[c]
+            for j in range(new_at[i - 1] + first[c], new_at[i]):
+                new_cliques[w] = new_cliques[j]
+                w += 1
+            new_kept[i] = kept[c] - first[c]
+            new_at[i + 1] = w
+            i += 1
+    for c in range(count):
+        above = lower[parent[c]] if parent[c] >= 0 else -1
+        if first[c] > 0:
+            new_parent[lower[c]] = lower[c] + 1
+            new_parent[lower[c] + 1] = above
+        else:
+            new_parent[lower[c]] = above
+    return new_at, new_cliques, new_kept, new_parent
+
+
+@njit
+def _walk(cards, stride, first, last, index, at):
+    """Write the sum of code times stride for every state of the axes first .. last-1, the last axis fastest."""
+    index[at] = 0
+    size = 1
+    for a in range(last - 1, first - 1, -1):
+        for s in range(1, cards[a]):
+            shift = s * stride[a]
+            for j in range(size):
+                index[at + s * size + j] = index[at + j] + shift
+        size *= cards[a]
+    return size
+
+
+@njit
+def _kind(index, at, size):
+    constant, contiguous = True, True
+    for j in range(size):
+        if index[at + j] != 0:
+            constant = False
+        if index[at + j] != j:
+            contiguous = False
+    if constant:
+        return 0
+    return 1 if contiguous else 2
+
+
+@njit
+def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, result_scopes):
+    """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
+
+    With targets the last clique is a root that keeps them, in this order, as if it sent them on.
+    """
+    m, n_cliques, n_factors = r.cards.size, parent.size, r.factors.size
+    n_items = n_factors + n_cliques
+    axes = cliques.copy()
+    sends = np.empty(n_cliques, np.int64)
+    for c in range(n_cliques):
+        sends[c] = clique_at[c + 1] - clique_at[c] - kept[c]
+    rank = np.zeros(m, np.int64)
+    if targets.size > 0:
+        c = n_cliques - 1
+        for i in range(targets.size):
+            rank[targets[i]] = 1
+        w = clique_at[c]
+        for i in range(clique_at[c], clique_at[c + 1]):
+            if rank[cliques[i]] == 0:
+                axes[w] = cliques[i]
+                w += 1
+        for i in range(targets.size):
+            axes[w + i] = targets[i]
+        sends[c] = targets.size
+
+    # The clique that sums a variable out, and the place of each variable in the order of summing out.
+    clique_of = np.full(m, -1, np.int64)
+    place = 0
+    for c in range(n_cliques):
+        for i in range(clique_at[c], clique_at[c + 1] - (sends[c] if parent[c] >= 0 else 0)):
+            clique_of[axes[i]] = c
+            rank[axes[i]] = place
+            place += 1
+
+    size = np.ones(n_cliques, np.int64)
+    sent = np.ones(n_cliques, np.int64)
+    inner = np.ones(n_cliques, np.int64)
+    split = np.zeros(n_cliques, np.int64)
+    all_at = np.zeros(n_cliques + 1, np.int64)
+    item_at = np.zeros(n_items + 1, np.int64)
+    widest = 1
+    for g in range(n_factors):
+        item_at[g] = r.table_at[g]
+    at = r.table_at[n_factors]
+    for c in range(n_cliques):
+        widest = max(widest, clique_at[c + 1] - clique_at[c])
+        split[c] = clique_at[c + 1]
+        for i in range(clique_at[c + 1] - 1, clique_at[c] - 1, -1):
+            card = r.cards[axes[i]]
+            size[c] *= card
+            if i >= clique_at[c + 1] - sends[c]:
+                sent[c] *= card
+            if inner[c] < ROW:
+                inner[c] *= card
+                split[c] = i
+        all_at[c + 1] = all_at[c] + size[c]
+        item_at[n_factors + c] = at
+        at += sent[c]
+    item_at[n_items] = at
+
+    # Operands of each clique: its tables, then what its children send.
+    home = np.empty(n_items, np.int64)
+    operand_at = np.zeros(n_cliques + 1, np.int64)
+    for g in range(n_factors):
+        c = -1
+        low = m
+        for i in range(r.scope_at[g], r.scope_at[g + 1]):
+            if rank[r.scopes[i]] < low:
+                low = rank[r.scopes[i]]
+                c = clique_of[r.scopes[i]]
+        home[g] = c
+        operand_at[c + 1] += 1
+    for c in range(n_cliques):
+        home[n_factors + c] = parent[c]
+        if parent[c] >= 0:
+            operand_at[parent[c] + 1] += 1
+    for c in range(n_cliques):
+        operand_at[c + 1] += operand_at[c]
+    operand = np.empty(operand_at[n_cliques], np.int64)
+    fill = operand_at[:n_cliques].copy()
+    for item in range(n_items):
+        if home[item] >= 0:
+            operand[fill[home[item]]] = item
+            fill[home[item]] += 1
+
+    # Results: a single variable is read where that is cheapest, a scope where its table lives.
+    n_results = result_scope_at.size - 1
+    result_at = np.zeros(n_results + 1, np.int64)
+    source = np.full(n_results, -1, np.int64)
+    through = np.zeros(n_results, np.uint8)
+    cheapest = np.full(m, -1, np.int64)
+    cost = np.zeros(m, np.int64)
+    by_message = np.zeros(m, np.uint8)
+    for c in range(n_cliques):
+        for i in range(clique_at[c], clique_at[c + 1]):
+            v = axes[i]
+            if cheapest[v] < 0 or size[c] < cost[v]:
+                cheapest[v], cost[v], by_message[v] = c, size[c], 0
+            if parent[c] >= 0 and i >= clique_at[c + 1] - sends[c] and sent[c] <= cost[v]:
+                cheapest[v], cost[v], by_message[v] = c, sent[c], 1
+    wanted_at = np.zeros(n_cliques + 1, np.int64)
+    passing_at = np.zeros(n_cliques + 1, np.int64)
+    for q in range(n_results):
+        k = result_scope_at[q + 1] - result_scope_at[q]
+        entries, low, c = 1, m, -1
+        for i in range(result_scope_at[q], result_scope_at[q + 1]):
+            v = result_scopes[i]
+            entries *= r.cards[v]
+            if rank[v] < low:
+                low = rank[v]
+                c = clique_of[v]
+        if k == 1:
+            v = result_scopes[result_scope_at[q]]
+            c = cheapest[v]
+            through[q] = by_message[v]
+        source[q] = c
+        result_at[q + 1] = result_at[q] + entries
+        if through[q] == 1:
+            passing_at[c + 1] += 1
+        else:
+            wanted_at[c + 1] += 1
+    for c in range(n_cliques):
+        wanted_at[c + 1] += wanted_at[c]
+        passing_at[c + 1] += passing_at[c]
+    wanted = np.empty(wanted_at[n_cliques], np.int64)
+    passing = np.empty(passing_at[n_cliques], np.int64)
+    fill = wanted_at[:n_cliques].copy()
+    fill_passing = passing_at[:n_cliques].copy()
+    for q in range(n_results):
+        c = source[q]
+        if through[q] == 1:
+            passing[fill_passing[c]] = q
+            fill_passing[c] += 1
+        else:
+            wanted[fill[c]] = q
+            fill[c] += 1
+
+    # How each operand and each result moves along the rows of its clique.
+    n_index = 0
+    for c in range(n_cliques):
+        uses = operand_at[c + 1] - operand_at[c] + wanted_at[c + 1] - wanted_at[c]
+        n_index += uses * (size[c] // inner[c] + inner[c]) + (passing_at[c + 1] - passing_at[c]) * sent[c]
+    index = np.empty(n_index, np.int32)
+    kind = np.zeros(operand.size, np.int64)
+    outer_at = np.zeros(operand.size, np.int64)
+    inner_at = np.zeros(operand.size, np.int64)
+    wanted_kind = np.zeros(wanted.size, np.int64)
+    wanted_outer = np.zeros(wanted.size, np.int64)
+    wanted_inner = np.zeros(wanted.size, np.int64)
+    passing_index = np.zeros(passing.size, np.int64)
+    stride = np.zeros(widest, np.int64)
+    card = np.zeros(widest, np.int64)
+    axis_of = np.full(m, -1, np.int64)
+    at = 0
+    for c in range(n_cliques):
+        begin, end = clique_at[c], clique_at[c + 1]
+        for i in range(begin, end):
+            axis_of[axes[i]] = i - begin
+            card[i - begin] = r.cards[axes[i]]
+        cut = split[c] - begin
+        for o in range(operand_at[c], operand_at[c + 1]):
+            item = operand[o]
+            stride[: end - begin] = 0
+            step = 1
+            if item < n_factors:
+                for i in range(r.scope_at[item + 1] - 1, r.scope_at[item] - 1, -1):
+                    stride[axis_of[r.scopes[i]]] = step
+                    step *= r.cards[r.scopes[i]]
+            else:
+                child = item - n_factors
+                for i in range(clique_at[child + 1] - 1, clique_at[child + 1] - sends[child] - 1, -1):
+                    stride[axis_of[axes[i]]] = step
+                    step *= r.cards[axes[i]]
+            outer_at[o] = at
+            at += _walk(card, stride, 0, cut, index, at)
+            inner_at[o] = at
+            length = _walk(card, stride, cut, end - begin, index, at)
+            kind[o] = _kind(index, at, length)
+            if kind[o] == 2:
+                at += length
+        for w in range(wanted_at[c], wanted_at[c + 1]):
+            q = wanted[w]
+            stride[: end - begin] = 0
+            step = 1
+            for i in range(result_scope_at[q + 1] - 1, result_scope_at[q] - 1, -1):
+                stride[axis_of[result_scopes[i]]] = step
+                step *= r.cards[result_scopes[i]]
+            wanted_outer[w] = at
+            at += _walk(card, stride, 0, cut, index, at)
+            wanted_inner[w] = at
+            length = _walk(card, stride, cut, end - begin, index, at)
+            wanted_kind[w] = _kind(index, at, length)
+            if wanted_kind[w] == 2:
+                at += length
+        for w in range(passing_at[c], passing_at[c + 1]):
+            stride[: end - begin] = 0
+            stride[axis_of[result_scopes[result_scope_at[passing[w]]]]] = 1
+            passing_index[w] = at
+            at += _walk(card, stride, end - begin - sends[c], end - begin, index, at)
+    parents = np.empty(n_cliques, np.int64)
+    for c in range(n_cliques):
+        parents[c] = parent[c]
+    return (
+        axes,
+        parents,
+        size,
+        sent,
+        inner,
+        all_at,
+        item_at,
+        operand_at,
+        operand,
+        kind,
+        outer_at,
+        inner_at,
+        result_at,
+        wanted_at,
+        wanted,
+        wanted_kind,
+        wanted_outer,
+        wanted_inner,
+        passing_at,
+        passing,
+        passing_index,
+        index[:at].copy(),
+        clique_of,
+    )

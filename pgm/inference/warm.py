@@ -1,0 +1,37 @@
+"""Small questions that make numba load every kernel, for the background thread that warms a process up."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.factors import Dense
+from pgm.inference.posterior import Posterior
+from pgm.inference.program import compile_program
+from pgm.inference.reduction import Known
+from pgm.inference.trees import TreeCache
+
+
+def _posterior() -> Posterior:
+    """Three variables in a row, of which the first cannot take its second state once the second is in its first."""
+    tables = [np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.2, 0.8], [0.6, 0.4]])]
+    scopes = [[0], [0, 1], [1, 2]]
+    factors = [Dense(np.array([s]), t, 1) for s, t in zip(scopes, tables, strict=True)]
+    program = compile_program([2, 2, 2], factors)
+    return Posterior(program, TreeCache(), Known({1: 0}, {2: np.array([0.5, 1.0])}), Clock(None, None), ["a", "b", "c"])
+
+
+def _sums() -> object:
+    posterior = _posterior()
+    return posterior.marginals(), posterior.joint([0]), posterior.total()
+
+
+def _maxima() -> object:
+    return _posterior().best(None, 2)
+
+
+def _draws() -> object:
+    return _posterior().sample(1, np.random.default_rng(0))
+
+
+STEPS = (_sums, _maxima, _draws)

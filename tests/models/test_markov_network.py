@@ -1,0 +1,278 @@
+"""Undirected models: the numbers of the contract by brute force, factors in every form, grids."""
+
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pgm
+
+
+def brute_force(mrf):
+    """The log of the product of all factors, for every configuration."""
+    cards = [v.card for v in mrf.variables.values()]
+    place = {name: i for i, name in enumerate(mrf.variables)}
+    logs = np.zeros(cards)
+    for potential in mrf.potentials:
+        with np.errstate(divide="ignore"):
+            values = potential.values if potential.log else np.log(potential.values)
+        axes = [place[name] for name in potential.names]
+        shape = [1] * len(cards)
+        for axis in axes:
+            shape[axis] = cards[axis]
+        logs = logs + values.transpose(np.argsort(axes)).reshape(shape)
+    return logs
+
+
+def pair():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", states=["red", "blue"])
+    mrf.add_variable("b", states=["red", "blue"])
+    mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+    return mrf
+
+
+def contract_grid():
+    noisy = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [1, 1, 0, 1], [1, 1, 0, 0]])
+    return pgm.MarkovNetwork.grid(noisy, states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.1, 0.9]])
+
+
+def test_the_contract():
+    weights = np.exp(brute_force(pair()))
+    assert math.log(weights.sum()) == pytest.approx(3.091042, abs=1e-6)
+    assert weights[0, 0] / weights[:, 0].sum() == pytest.approx(0.909091, abs=1e-6)
+    assert pgm.FactorGraph is pgm.MarkovNetwork
+
+
+def test_the_grid_of_the_contract():
+    logs = brute_force(contract_grid())
+    best = np.array(np.unravel_index(logs.argmax(), logs.shape)).reshape(4, 4)
+    assert best.tolist() == [[1, 1, 0, 0]] * 4
+    assert (logs == logs.max()).sum() == 1
+
+
+def test_grid():
+    image = np.array([["w", None, "b"], [float("nan"), "b", "w"]], dtype=object)
+    grid = pgm.MarkovNetwork.grid(image, states=["w", "b"], coupling=1.5, unary=[[0.7, 0.3], [0.2, 0.8]])
+    assert list(grid.variables)[:4] == ["pixel[0,0]", "pixel[0,1]", "pixel[0,2]", "pixel[1,0]"]
+    assert len({id(v.domain) for v in grid.variables.values()}) == 1
+    logs = brute_force(grid)
+    for code in itertools.product([0, 1], repeat=6):
+        x = np.array(code).reshape(2, 3)
+        agree = (x[:, 1:] == x[:, :-1]).sum() + (x[1:] == x[:-1]).sum()
+        seen = [[0.7, 0.3], [0.2, 0.8]]
+        unary = sum(math.log(seen[x[i, j]][k]) for i, j, k in [(0, 0, 0), (0, 2, 1), (1, 1, 1), (1, 2, 0)])
+        assert logs[code] == pytest.approx(1.5 * agree + unary)
+    assert grid.neighbors("pixel[0,1]") == ("pixel[0,0]", "pixel[0,2]", "pixel[1,1]")
+
+
+def test_grid_of_grey_levels_and_masks():
+    image = np.ma.masked_equal([[0, 3], [9, 1]], 9)
+    grid = pgm.MarkovNetwork.grid(
+        image, states=["dark", "light"], coupling=1, unary=[[4, 3, 2, 1], [1, 2, 3, 4]]
+    )
+    assert [p.to_dict() for p in grid.potentials if len(p.names) == 1] == [
+        {"dark": 4, "light": 1},
+        {"dark": 3, "light": 2},
+        {"dark": 1, "light": 4},
+    ]
+    assert len(pgm.MarkovNetwork.grid([0.0, np.nan, 1.0], [0, 1], 1, np.eye(2)).potentials) == 4
+    assert len(pgm.MarkovNetwork.grid(np.zeros((2, 2, 2)), [0, 1], 1, np.eye(2)).potentials) == 20
+    assert len(pgm.MarkovNetwork.grid([[1]], [0, 1], 1, np.eye(2)).potentials) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"observed": [[0, 2]]}, r"pixel\[0,1\].*no state 2"),
+        ({"observed": [[0, -1]]}, "None and NaN"),
+        ({"observed": []}, "pixels"),
+        ({"observed": 3}, "pixels"),
+        ({"coupling": np.nan}, "coupling="),
+        ({"coupling": "x"}, "coupling="),
+        ({"unary": [[1, 2]]}, "each of 2 states"),
+        ({"unary": [[1, 2], [3, -4]]}, "negative"),
+        ({"unary": [[1, 2], [3, np.nan]]}, "NaN"),
+        ({"unary": "x"}, "unary"),
+        ({"states": []}, "state"),
+    ],
+)
+def test_grid_mistakes(change, words):
+    parts = {"observed": [[0, 1]], "states": [0, 1], "coupling": 1.0, "unary": np.eye(2)} | change
+    with pytest.raises(pgm.PGMError, match=words):
+        pgm.MarkovNetwork.grid(**parts)
+
+
+def test_a_large_grid_is_refused():
+    image = np.broadcast_to(np.int8(1), (10**6, 10**6))
+    with pytest.raises(pgm.TooLarge, match="1,000,000,000,000"):
+        pgm.MarkovNetwork.grid(image, [0, 1], 1.0, np.eye(2))
+
+
+def test_a_million_pixels():
+    image = np.random.default_rng(0).integers(0, 2, (1000, 1000))
+    grid = pgm.MarkovNetwork.grid(image, [0, 1], 1.0, np.eye(2) + 0.1)
+    assert grid.n_factors == 1_000_000 + 2 * 999 * 1000
+    assert len(grid.factors()) == 3
+    assert grid.potentials[-1].names == ("pixel[999,998]", "pixel[999,999]")
+
+
+def wide(n=20):
+    mrf = pgm.MarkovNetwork()
+    for i in range(n):
+        mrf.add_variable(f"x{i}", range(10))
+    return mrf
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[10, 1], [1, 10]],
+        np.array([[10, 1], [1, 10]]),
+        {("red", "red"): 10, ("blue", "blue"): 10, ...: 1},
+        {("red", "red"): 10, ("blue", "blue"): 10, ("red", "blue"): 1, ("blue", "red"): 1},
+        pd.DataFrame(
+            {"b": ["red", "blue"] * 2, "a": ["red", "red", "blue", "blue"], "value": [10, 1, 1, 10]}
+        ),
+    ],
+    ids=str,
+)
+def test_forms_of_a_factor(values):
+    mrf = pair()
+    mrf.add_factor(["a", "b"], values)
+    mrf.add_factor(["b", "a"], values)
+    assert mrf.potentials[0] == mrf.potentials[1]
+    np.testing.assert_array_equal(mrf.potentials[2].values, mrf.potentials[0].values)
+
+
+def test_logs():
+    mrf = pair()
+    mrf.add_factor(["a", "b"], {("red", "red"): 1.0}, log=True)
+    mrf.add_factor(["a", "b"], [[1, -np.inf], [0, 0]], log=True)
+    assert mrf.potentials[1].values.tolist() == [[1, -np.inf], [-np.inf, -np.inf]]
+    assert mrf.potentials[2].values.tolist() == [[1, -np.inf], [0, 0]]
+
+
+def test_rows_of_a_wide_factor_cost_what_they_are():
+    mrf = wide()
+    rows = {tuple(range(10)) * 2: 2.0, (0,) * 20: 3.0}
+    mrf.add_factor(list(mrf.variables), rows)
+    factor = mrf.factors()[0]
+    assert factor.rows.shape == (2, 20)
+    assert mrf.potentials[0].to_dict() == rows
+    with pytest.raises(pgm.TooLarge):
+        mrf.potentials[0].values  # noqa: B018
+    with pytest.raises(pgm.TooLarge, match="a dict without"):
+        mrf.add_factor(list(mrf.variables), {**rows, ...: 1.0})
+    assert pickle.loads(pickle.dumps(mrf)) == mrf == mrf.copy()
+    shuffled = wide()
+    shuffled.add_factor(list(mrf.variables), dict(reversed(rows.items())))
+    assert shuffled == mrf
+
+
+def test_small_and_constant_factors():
+    mrf = pair()
+    mrf.add_factor("a", [2, 3])
+    mrf.add_factor([], 5.0)
+    assert np.exp(brute_force(mrf)).sum() == pytest.approx(22 * 2.5 * 5)
+    assert [p.names for p in mrf.potentials] == [("a", "b"), ("a",), ()]
+    mrf.remove_factor(0)
+    mrf.remove_factor(-1)
+    assert [p.names for p in mrf.potentials] == [("a",)]
+
+
+def test_a_factor_of_a_family_can_go():
+    grid = contract_grid()
+    names = [p.names for p in grid.potentials]
+    grid.remove_factor(20)
+    del names[20]
+    assert [p.names for p in grid.potentials] == names
+    assert contract_grid() != grid
+    assert contract_grid() == contract_grid()
+
+
+@pytest.mark.parametrize(
+    ("names", "values", "log", "words"),
+    [
+        (["a", "c"], [[1, 1]] * 2, False, "'c'"),
+        (["a", "a"], [[1, 1]] * 2, False, "once"),
+        ({"a", "b"}, [[1, 1]] * 2, False, "order"),
+        (3, [[1, 1]] * 2, False, "list"),
+        (["a", "b"], [[1, 1]], False, r"\(2, 2\).*\(1, 2\)"),
+        (["a", "b"], 3, False, r"\(2, 2\)"),
+        ([], [1, 2], False, "shape"),
+        ([], "x", False, "'x'"),
+        (["a", "b"], [[1, -1], [1, 1]], False, "a='red', b='blue' is -1.0"),
+        (["a", "b"], [[1, np.nan], [1, 1]], False, "nan"),
+        (["a", "b"], [[1, np.inf], [1, 1]], False, "inf"),
+        (["a", "b"], [[1, np.inf], [1, 1]], True, "minus infinity"),
+        (["a", "b"], {("red", "red"): -1}, False, "a='red', b='red' is -1.0"),
+        (["a", "b"], {("red", "red"): -1, ...: np.nan}, True, "nan"),
+        (["a", "b"], {("red", "red"): "1"}, False, "'1'"),
+        (["a", "b"], {("red", "pink"): 1}, False, "'pink'"),
+        (["a", "b"], {"red": 1}, False, "order"),
+        (["a", "b"], [["1", "2"]] * 2, False, "numbers"),
+        (["a", "b"], [[1, 1]] * 2, "yes", "log="),
+        (["a", "b"], None, False, "None"),
+    ],
+    ids=repr,
+)
+def test_mistakes_change_nothing(names, values, log, words):
+    mrf = pair()
+    with pytest.raises(pgm.PGMError, match=words):
+        mrf.add_factor(names, values, log=log)
+    assert mrf == pair()
+
+
+def test_variables():
+    mrf = pair()
+    with pytest.raises(pgm.InvalidStructure, match="'a' already"):
+        mrf.add_variable("a", [0, 1])
+    with pytest.raises(pgm.InvalidVariable):
+        mrf.add_variable("c", [1, True])
+    assert mrf == pair()
+    assert mrf.rename({"a": "b", "b": "a"}).potentials[0].names == ("b", "a")
+    assert "a" in mrf
+    assert len(mrf) == 2
+    assert list(mrf) == ["a", "b"]
+    assert mrf.markov_blanket("a") == {"b"}
+    assert mrf.edges == (("a", "b"),)
+
+
+def test_networks_become_undirected():
+    net = pgm.BayesianNetwork("n")
+    net.add("a", 0.3)
+    net.add("b", 0.2)
+    net.add("c", pgm.NoisyOr({"a": 0.5, "b": 0.25}, leak=0.1))
+    net.add("d", pgm.Deterministic(lambda a, c: a == c))
+    mrf = net.to_markov_network()
+    p = np.exp(brute_force(mrf))
+    assert p.sum() == pytest.approx(1)
+    assert p[1, 1, 0].sum() == pytest.approx(0.3 * 0.2 * 0.9 * 0.5 * 0.75)
+    assert mrf.name == "n"
+    assert pickle.loads(pickle.dumps(mrf)) == mrf
+
+
+def test_order_of_variables_does_not_count():
+    other = pgm.MarkovNetwork()
+    other.add_variable("b", states=["red", "blue"])
+    other.add_variable("a", states=["red", "blue"])
+    other.add_factor(["a", "b"], [[10, 1], [1, 10]])
+    assert other == pair()
+    other.add_factor(["a"], [1, 1])
+    assert other != pair()
+
+
+def test_print():
+    assert repr(pair()) == "MarkovNetwork(2 variables, 1 factors)"
+    assert str(pair().potentials[0]).splitlines()[1].split() == ["a", "b", "value"]
+    assert "<table>" in pair()._repr_html_()
+    assert len(str(contract_grid()).splitlines()) < 40
+    assert pair().potentials[0:1] == [pair().potentials[0]]
+    with pytest.raises(IndexError):
+        pair().potentials[1]
+    with pytest.raises(pgm.InvalidArgument):
+        pair().potentials["a"]

@@ -1,0 +1,459 @@
+"""Results are values: immutable, printable, picklable, and they say whether they are exact."""
+
+import copy
+import math
+import pickle
+import time
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from pgm.errors import InvalidArgument, UnknownState, UnknownVariable
+from pgm.results import (
+    EXACT,
+    Assignment,
+    Distribution,
+    Marginals,
+    Probability,
+    Report,
+    Samples,
+    states_array,
+    text_table,
+)
+from pgm.variables import Bins, Variable, as_domain
+
+RAIN = Variable("rain", [False, True])
+MOOD = Variable("mood", ["bad", "fair", "good"])
+DIE = Variable("die", range(1, 7))
+LOOPY = Report("loopy", exact=False, converged=False, error=3e-4, advice="raise sweeps=")
+
+
+def single():
+    return Distribution((RAIN,), np.array([0.25, 0.75]))
+
+
+def joint(report=EXACT):
+    return Distribution((RAIN, MOOD), np.array([[0.1, 0.2, 0.3], [0.0, 0.15, 0.25]]), report)
+
+
+def marginals(report=EXACT):
+    return Marginals([RAIN, MOOD], np.array([0.25, 0.75, 0.2, 0.5, 0.3]), [0, 2], report)
+
+
+def assignment(report=EXACT):
+    return Assignment([RAIN, MOOD], [1, 2], math.log(0.5), math.log(0.125), report)
+
+
+def samples(report=EXACT):
+    moods = np.array(["good", "bad", None], dtype=object)
+    return Samples({"rain": np.array([True, False, True]), "mood": moods}, report)
+
+
+MAKERS = [single, joint, marginals, assignment, samples]
+
+
+# --- what all results have in common ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_results_pickle_and_copy(make):
+    result = make()
+    for again in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert type(again) is type(result)
+        assert repr(again) == repr(result)
+        assert again.report == result.report
+
+
+@pytest.mark.parametrize("make", [joint, marginals, assignment, samples])
+def test_an_approximate_result_says_so_loudly(make):
+    assert make().exact
+    assert "APPROX" not in repr(make())
+    result = make(LOOPY)
+    assert (result.exact, result.engine) == (False, "loopy")
+    said = "APPROXIMATE (loopy): not converged, error 0.0003; raise sweeps="
+    assert repr(result).splitlines()[-1] == said
+    assert said in result._repr_html_()
+    assert pickle.loads(pickle.dumps(result)).report == LOOPY
+
+
+@pytest.mark.parametrize("make", [single, joint, marginals, assignment])
+def test_results_do_not_change(make):
+    result = make()
+    with pytest.raises(AttributeError, match="does not change"):
+        result.report = LOOPY
+    with pytest.raises(AttributeError, match="does not change"):
+        del result.report
+
+
+class Cells(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_html_is_escaped():
+    evil = Variable("<script>", ["<b>", "&", '"'])
+    p = Distribution((evil,), np.array([0.5, 0.25, 0.25]), Report("<i>", exact=False))
+    results = [
+        p,
+        Marginals([evil], np.array([0.5, 0.25, 0.25]), [0], p.report),
+        Assignment([evil], [0], 0.0, 0.0, p.report),
+        Samples({"<script>": np.array(["<b>"], dtype=object)}, p.report),
+    ]
+    for result in results:
+        parser = Cells()
+        parser.feed(result._repr_html_())
+        assert set(parser.tags) <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "br"}
+        assert {"<script>", "<b>"} & set(parser.text)
+
+
+def test_the_report_says_what_was_measured():
+    assert str(EXACT) == "exact (exact)"
+    report = Report(
+        "gibbs", False, error=0.01, bounds=(0.1, 0.2), effective_sample_size=412.3, iterations=1000
+    )
+    assert str(report) == (
+        "APPROXIMATE (gibbs): error 0.01, between 0.1 and 0.2, effective sample size 412, 1000 iterations"
+    )
+
+
+# --- Distribution -------------------------------------------------------------------------------------------
+
+
+def test_a_distribution_of_one_variable():
+    p = single()
+    assert p[True] == p[1] == p["TRUE"] == p[np.True_] == p[{"rain": True}] == 0.75
+    assert type(p[True]) is float
+    assert p.mode() is True
+    assert p.entropy() == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)))
+    assert (p.names, p.states, len(p)) == (("rain",), (False, True), 2)
+    assert list(p) == [False, True]
+    assert dict(p.items()) == p.to_dict() == {False: 0.25, True: 0.75}
+    assert p.values.tolist() == [0.25, 0.75]
+    assert np.asarray(p).tolist() == [0.25, 0.75]
+    assert p.exact
+    assert p.engine == "exact"
+    assert repr(p) == "rain   P(rain)\nFalse  0.250000\nTrue   0.750000"
+
+
+def test_a_joint_distribution():
+    j = joint()
+    assert j[True, "good"] == j[{"mood": "good", "rain": True}] == 0.25
+    assert j[{"mood": "good"}] == pytest.approx(0.55)
+    assert j[{"mood": "good", "rain": None}] == pytest.approx(0.55)
+    assert j[{}] == pytest.approx(1)
+    assert j.mode() == {"rain": False, "mood": "good"}
+    assert j.states == ((False, True), ("bad", "fair", "good"))
+    assert j.to_dict()[False, "fair"] == 0.2
+    assert next(iter(j)) == (False, "bad")
+    assert j.marginal("rain").values == pytest.approx([0.6, 0.4])
+    assert j.marginal(["mood", "rain"]).values.shape == (3, 2)
+    assert j.marginal(["mood", "rain"])["good", True] == 0.25
+    assert joint(LOOPY).marginal("rain").report is LOOPY
+    assert repr(j).splitlines()[:2] == ["rain   mood  P", "False  bad   0.100000"]
+
+
+@given(
+    hnp.arrays(float, (2, 3, 2), elements=st.floats(0, 1)),
+    st.permutations(["a", "b", "c"]),
+    st.integers(1, 3),
+)
+def test_marginals_of_a_joint_have_their_axes_in_the_order_asked(values, order, k):
+    cards = {"a": 2, "b": 3, "c": 2}
+    j = Distribution(tuple(Variable(n, range(card)) for n, card in cards.items()), values)
+    kept = order[:k]
+    expected = np.einsum(values, [0, 1, 2], ["abc".index(name) for name in kept])
+    found = j.marginal(kept)
+    assert found.names == tuple(kept)
+    np.testing.assert_allclose(found.values, expected, atol=1e-12)
+    assert not found.values.flags.writeable
+
+
+def test_mistakes_with_a_distribution():
+    with pytest.raises(UnknownState, match=r"'mood' has no state 'god'.*Did you mean 'good'?"):
+        joint()[True, "god"]
+    with pytest.raises(UnknownVariable, match=r"Did you mean 'mood'?"):
+        joint()[{"mod": "good"}]
+    for key in (True, (True,), (True, "good", 1)):
+        with pytest.raises(InvalidArgument, match="This is the joint of 'rain', 'mood'; ask with 2 states"):
+            joint()[key]
+    with pytest.raises(UnknownVariable):
+        joint().marginal("mod")
+    with pytest.raises(InvalidArgument, match="marginal needs at least one of the names 'rain', 'mood'"):
+        joint().marginal([])
+    with pytest.raises(ValueError, match="read-only"):
+        joint().values[0, 0] = 1
+
+
+def test_ties_go_to_the_state_declared_first():
+    assert Distribution((DIE,), np.full(6, 1 / 6)).mode() == 1
+
+
+def test_expectation():
+    assert single().expectation() == 0.75
+    assert Distribution((DIE,), np.full(6, 1 / 6)).expectation() == pytest.approx(3.5)
+    assert joint().expectation(lambda rain, mood: rain * len(mood)) == pytest.approx(0.15 * 4 + 0.25 * 4)
+    far = Variable("far", [0, math.inf])
+    assert Distribution((far,), np.array([1.0, 0.0])).expectation() == 0  # not 0 * inf
+    for p in (joint(), joint().marginal("mood")):
+        with pytest.raises(InvalidArgument, match="whose states are numbers; give a function of the states"):
+            p.expectation()
+
+
+def test_entropy_of_certainty_is_zero():
+    assert str(Distribution((RAIN,), np.array([0.0, 1.0])).entropy()) == "0.0"
+
+
+def test_equal_and_hashable():
+    assert single() == single()
+    assert hash(single()) == hash(single())
+    assert single() != Distribution((RAIN,), np.array([0.25, 0.75 + 1e-16 * 2]))
+    assert single() != Distribution((Variable("r", [False, True]),), np.array([0.25, 0.75]))
+    assert hash(Distribution((RAIN,), np.array([-0.0, 1]))) == hash(Distribution((RAIN,), np.array([0.0, 1])))
+    assert single() != {False: 0.25, True: 0.75}
+
+
+def test_to_pandas():
+    series = single().to_pandas()
+    assert series[True] == 0.75
+    assert series.index.name == "rain"
+    series = joint().to_pandas()
+    assert series[True, "good"] == 0.25
+    assert list(series.index.names) == ["rain", "mood"]
+    series.iloc[0] = 9  # a copy
+    tuples = Distribution((Variable("t", [(1, 2), (3, 4)]),), np.array([0.5, 0.5])).to_pandas()
+    assert not isinstance(tuples.index, pd.MultiIndex)
+
+
+def test_without_pandas_the_error_says_so(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(
+        ImportError, match="to_pandas needs pandas, which is not installed; to_dict does without"
+    ):
+        single().to_pandas()
+
+
+def test_long_tables_are_shortened_and_made_quickly():
+    big = Distribution(tuple(Variable(f"x{i}", range(10)) for i in range(6)), np.full((10,) * 6, 1e-6))
+    start = time.perf_counter()
+    lines = repr(big).splitlines()
+    assert time.perf_counter() - start < 0.1
+    assert len(lines) == 22
+    assert lines[-1] == "... 999,980 more of 1,000,000 rows"
+    assert lines[1].endswith("1.00e-06")
+    assert len(big._repr_html_()) < 10**4
+
+
+def test_odd_labels_keep_the_table_straight():
+    x = Variable("x\ny", ["a\tb", "", "雨", "long" * 50])
+    lines = repr(Distribution((x,), np.array([0.1, 0.2, 0.3, 0.4]))).splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("x\\ny ")
+    assert lines[1].startswith("a\\tb ")
+    assert lines[2].startswith("'' ")
+    assert lines[3].index("0.3") == lines[1].index("0.1") - 1  # the character is two columns wide
+    assert max(map(len, lines)) < 60
+
+
+def test_bins_in_a_table():
+    age = Variable("age", Bins([0, 18, 65]))
+    p = Distribution((age,), np.array([0.25, 0.75]))
+    assert repr(p).splitlines()[1:] == ["[0, 18)   0.250000", "[18, 65]  0.750000"]
+    assert p[3] == p["[0, 18)"] == 0.25
+
+
+def test_many_distributions_cost_little():
+    values = np.full(2, 0.5)
+    start = time.perf_counter()
+    for _ in range(10_000):
+        Distribution((RAIN,), values, EXACT)
+    assert time.perf_counter() - start < 0.1  # about 0.5 microseconds each; the limit minds a busy machine
+
+
+# --- Marginals ----------------------------------------------------------------------------------------------
+
+
+def test_marginals_are_a_mapping():
+    m = marginals()
+    assert list(m) == ["rain", "mood"]
+    assert m["mood"]["fair"] == 0.5
+    assert m["mood"] is m["mood"]
+    assert "rain" in m
+    assert "snow" not in m
+    assert len(m) == 2
+    assert {name: p.mode() for name, p in m.items()} == {"rain": True, "mood": "fair"}
+    assert m == marginals()
+    assert m.to_dict() == {"rain": {False: 0.25, True: 0.75}, "mood": {"bad": 0.2, "fair": 0.5, "good": 0.3}}
+    with pytest.raises(UnknownVariable, match=r"Did you mean 'mood'?"):
+        m["mod"]
+    with pytest.raises(ValueError, match="read-only"):
+        m["mood"].values[0] = 1
+    frame = m.to_pandas()
+    assert list(frame.columns) == ["variable", "state", "p"]
+    assert frame["p"].tolist() == [0.25, 0.75, 0.2, 0.5, 0.3]
+    assert frame["state"].tolist() == [False, True, "bad", "fair", "good"]
+    assert repr(m) == (
+        "variable  most probable  P         next\n"
+        "rain      True           0.750000  False 0.250000\n"
+        "mood      fair           0.500000  good 0.300000"
+    )
+
+
+def test_marginals_of_nothing_and_of_one_state():
+    nothing = Marginals([], np.zeros(0), [])
+    assert len(nothing) == 0
+    assert repr(nothing)
+    assert nothing.to_pandas().shape == (0, 3)
+    assert repr(Marginals([Variable("only", ["one"])], np.ones(1), [0])).splitlines()[1].split() == [
+        "only",
+        "one",
+        "1.000000",
+    ]
+
+
+def test_marginals_take_offsets_as_an_array_and_may_leave_gaps():
+    m = Marginals([RAIN, MOOD], np.array([0.25, 0.75, 9, 0.2, 0.5, 0.3]), np.array([0, 3]))
+    assert m["mood"].to_dict() == {"bad": 0.2, "fair": 0.5, "good": 0.3}
+    assert m.to_pandas()["p"].tolist() == [0.25, 0.75, 0.2, 0.5, 0.3]
+
+
+# --- Probability --------------------------------------------------------------------------------------------
+
+
+def test_a_probability_is_a_float():
+    p = Probability(0.25)
+    assert p == 0.25
+    assert repr(p) == "0.25"
+    assert p.log == math.log(0.25)
+    assert (p.exact, p.engine) == (True, "exact")
+    assert Probability(0.0).log == -math.inf
+    again = pickle.loads(pickle.dumps(Probability(0.0, LOOPY, log=-2000.0)))
+    assert (again, again.log, again.report) == (0.0, -2000.0, LOOPY)
+    assert type(again) is Probability
+    assert f"{p:.3f}" == "0.250"
+    with pytest.raises(AttributeError):
+        p.log = 0
+
+
+# --- Assignment ---------------------------------------------------------------------------------------------
+
+
+def test_an_assignment_is_a_mapping():
+    best = assignment()
+    assert best == {"rain": True, "mood": "good"}
+    assert best["mood"] == "good"
+    assert best.to_dict() == dict(best)
+    assert best.probability == pytest.approx(0.5)
+    assert best.probability.exact
+    assert best.log_probability == math.log(0.5)
+    assert best.log_joint == math.log(0.125)
+    assert best.to_pandas().to_dict() == {"rain": True, "mood": "good"}
+    assert repr(best) == "variable  state\nrain      True\nmood      good\nprobability 0.500000"
+    with pytest.raises(UnknownVariable, match=r"Did you mean 'rain'?"):
+        best["rian"]
+    small = Assignment([RAIN], [1], -5000.0, -5000.0)
+    assert (small.probability, small.probability.log) == (0.0, -5000.0)
+    assert repr(small).endswith("log probability -5000")
+
+
+def grid(rows, columns, prefix="pixel"):
+    domain = as_domain([0, 1])
+    return [Variable.of(f"{prefix}[{i},{j}]", domain) for i in range(rows) for j in range(columns)]
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.randoms())
+def test_to_array_puts_each_variable_in_its_place(rows, columns, rnd):
+    variables = grid(rows, columns)
+    codes = {v.name: rnd.randint(0, 1) for v in variables}
+    rnd.shuffle(variables)
+    others = [Variable("pixel", [0, 1]), Variable("other[0,0]", [0, 1])]
+    best = Assignment(variables + others, [codes[v.name] for v in variables] + [0, 0], 0.0, 0.0)
+    array = best.to_array("pixel")
+    assert array.dtype == np.int64
+    assert array.tolist() == [[codes[f"pixel[{i},{j}]"] for j in range(columns)] for i in range(rows)]
+
+
+def test_to_array_of_states_of_several_kinds():
+    best = Assignment([Variable("x[0]", [False, True]), Variable("x[1]", ["a", "b"])], [1, 0], 0.0, 0.0)
+    assert best.to_array("x").tolist() == [True, "a"]
+
+
+def test_to_array_refuses_holes_and_strangers():
+    best = Assignment(grid(2, 2)[:3], [0, 0, 0], 0.0, 0.0)
+    with pytest.raises(
+        InvalidArgument, match=r"'pixel\[\.\.\.\]' are 3 of the 4 that an array of shape \(2, 2\)"
+    ):
+        best.to_array("pixel")
+    with pytest.raises(
+        InvalidArgument, match=r"No variable is named like 'pixl\[0\]'.*Did you mean 'pixel'?"
+    ):
+        best.to_array("pixl")
+    far = Assignment([Variable("x[999999999,999999999]", [0, 1])], [0], 0.0, 0.0)
+    with pytest.raises(InvalidArgument, match="are 1 of the 1,000,000,000,000,000,000"):
+        far.to_array("x")
+    mixed = Assignment([Variable("x[0]", [0, 1]), Variable("x[0,0]", [0, 1])], [0, 0], 0.0, 0.0)
+    with pytest.raises(InvalidArgument, match="different numbers of indices"):
+        mixed.to_array("x")
+
+
+# --- Samples ------------------------------------------------------------------------------------------------
+
+
+def test_samples_go_straight_into_a_frame():
+    s = samples()
+    assert isinstance(s, dict)
+    assert pd.DataFrame(s).shape == s.to_pandas().shape == (3, 2)
+    assert s.n_rows == 3
+    assert type(s.to_dict()) is dict
+    assert repr(s) == "rain   mood\nTrue   good\nFalse  bad\nTrue   None"
+    assert repr(Samples({}))  # nothing to show is no error
+    long = repr(Samples({f"x{i}": np.arange(100) for i in range(50)}))
+    assert long.splitlines()[-2:] == ["... 30 more of 50 columns", "... 80 more of 100 rows"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda s: s.update(a=1),
+        lambda s: s.pop("rain"),
+        lambda s: s.clear(),
+        lambda s: s.__setitem__("rain", 1),
+        lambda s: s.__delitem__("rain"),
+        lambda s: s.__ior__({}),
+        lambda s: s.setdefault("a", 1),
+        lambda s: s.popitem(),
+    ],
+)
+def test_samples_do_not_change(change):
+    s = samples()
+    with pytest.raises(TypeError, match=r"samples do not change; dict\(samples\) is a copy that does"):
+        change(s)
+    with pytest.raises(ValueError, match="read-only"):
+        s["rain"][0] = False
+    dict(s)["new"] = 1
+
+
+def test_states_array():
+    assert states_array(RAIN, np.array([1, 0])).dtype == bool
+    assert states_array(DIE, np.array([5, 0])).tolist() == [6, 1]
+    assert states_array(MOOD, np.array([2, 0])).tolist() == ["good", "bad"]
+    assert states_array(RAIN, np.array([1, -1])).tolist() == [True, None]
+    assert states_array(Variable("t", [(1, 2), (3, 4)]), np.array([1, -1])).tolist() == [(3, 4), None]
+    assert states_array(RAIN, np.zeros(0, dtype=np.int32)).shape == (0,)
+    with pytest.raises(IndexError):
+        states_array(RAIN, np.array([2]))
+
+
+def test_a_table_without_rows():
+    assert text_table(["a", "b"], []) == "a  b"
