@@ -20,7 +20,6 @@ def main() -> None:
         results = harness.run(exact.RACES, options.networks, options.race or [], options.rounds)
     else:
         results = start.run()
-    harness.show(results)
     print(f"kept as {harness.keep(options.command, results)}")
 
 

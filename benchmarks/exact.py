@@ -74,23 +74,24 @@ CLASS = {"asia": "lung", "alarm": "LVFAILURE", "child": "Disease"}
 ROWS = 1000
 
 
-@race("1,000 rows classified", *CLASS, questions=1)
+@race("1,000 rows classified", *CLASS, peers=["pyagrum"], questions=4)
 def classified_rows(net: pgm.BayesianNetwork, peer: Any) -> tuple[Side, Side]:
     """All columns but the class and every third are known: a posterior that needs inference."""
     target = next(name for name in CLASS.values() if name in net.variables)
-    drawn = net.sample(ROWS, seed=3)
     columns = [name for i, name in enumerate(net.variables) if name != target and i % 3]
-    frame = {name: drawn[name] for name in columns}
-    rows = [{name: frame[name][i] for name in columns} for i in range(ROWS)]
+    frames, rows = [], []
+    for seed in range(4):
+        drawn = net.sample(ROWS, seed=seed)
+        frames.append({name: drawn[name] for name in columns})
+        rows.append([{name: drawn[name][i] for name in columns} for i in range(ROWS)])
 
-    def theirs(_: int) -> np.ndarray:
-        return np.array([peer.query(target, row) for row in rows])
+    def theirs(number: int) -> np.ndarray:
+        return np.array([peer.query(target, row) for row in rows[number]])
 
-    def ours(_: int) -> np.ndarray:
-        return np.asarray(net.predict_proba(frame, target))
+    def ours(number: int) -> np.ndarray:
+        return np.asarray(net.predict_proba(frames[number], target))
 
-    some = [0, 1, ROWS // 2]
-    assert_close({"rows": ours(0)[some]}, {"rows": [peer.query(target, rows[i]) for i in some]})
+    assert_close({"rows": ours(0)}, {"rows": theirs(0)})
     return ours, theirs
 
 

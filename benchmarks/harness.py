@@ -21,6 +21,7 @@ import pgm
 NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
 RESULTS = Path(__file__).with_name("results")
 LONG_ENOUGH = 0.2  # a round of a quick task is repeated until it takes this many seconds
+WARM_UP = 1.0
 
 # What a race hands over: for either side, a function that answers the question of one number.
 Side = Callable[[int], Any]
@@ -75,7 +76,9 @@ def assert_close(ours: dict[str, Any], theirs: dict[str, Any], within: float = 1
 
 def best(side: Side, questions: int, rounds: int) -> float:
     """Seconds for one question: the best of several rounds, each of which asks them all in turn."""
-    side(0)  # compiled, loaded, warm: every side the same
+    start = time.perf_counter()
+    while time.perf_counter() - start < WARM_UP:  # what loads or compiles in the background has time to
+        side(0)
     seconds = np.inf
     passes = 1
     for _ in range(rounds):
@@ -92,11 +95,22 @@ def best(side: Side, questions: int, rounds: int) -> float:
     return float(seconds)
 
 
-def run(races: Iterable[Race], networks: Sequence[str], names: Sequence[str], rounds: int) -> list[Result]:
-    """Run the races asked for; a peer that is not installed or gives up is a note, not a number."""
-    from benchmarks import peers
+class Results(list[Result]):
+    """Printed as they come."""
 
-    results: list[Result] = []
+    def append(self, result: Result) -> None:
+        if not self:
+            print(f"{'race':<34} {'network':<24} {'side':<22} {'seconds':>12} {'peer / pgm':>11}")
+        super().append(result)
+        seconds = f"{result.seconds:12.6f}" if np.isfinite(result.seconds) else f"{'-':>12}"
+        ratio = f"{result.ratio:11.2f}" if result.ratio is not None else f"{'':>11}"
+        line = f"{result.race:<34} {result.case:<24} {result.side:<22} {seconds} {ratio} {result.note}"
+        print(line.rstrip(), flush=True)
+
+
+def run(races: Iterable[Race], networks: Sequence[str], names: Sequence[str], rounds: int) -> Results:
+    """Run the races asked for; a peer that is not there or gives up is a note, not a number."""
+    results = Results()
     for contest in races:
         if names and not any(part in contest.name for part in names):
             continue
@@ -104,39 +118,36 @@ def run(races: Iterable[Race], networks: Sequence[str], names: Sequence[str], ro
             if networks and case not in networks:
                 continue
             path = NETWORKS / f"{case}.bif.gz"
-            if not path.exists():
+            if path.exists():
+                compete(contest, case, pgm.read(path), rounds, results)
+            else:
                 results.append(Result(contest.name, case, "-", np.nan, note="network not found"))
-                continue
-            net = pgm.read(path)
-            ours: float | None = None
-            for peer in contest.peers:
-                if (case, peer) in contest.skip:
-                    results.append(Result(contest.name, case, peer, np.nan, note=contest.skip[case, peer]))
-                    continue
-                for label, make in peers.versions(peer):
-                    try:
-                        mine, theirs = contest.enter(net, make(net))
-                    except peers.NotInstalled as missing:
-                        results.append(Result(contest.name, case, label, np.nan, note=str(missing)))
-                        continue
-                    if ours is None:
-                        ours = best(mine, contest.questions, rounds)
-                        results.append(Result(contest.name, case, "pgm", ours, 1.0))
-                        show(results[-1:], header=len(results) == 1)
-                    seconds = best(theirs, contest.questions, rounds)
-                    results.append(Result(contest.name, case, label, seconds, seconds / ours))
-                    show(results[-1:], header=False)
     return results
 
 
-def show(results: Sequence[Result], *, header: bool = True) -> None:
-    """A table: one line for each side."""
-    if header:
-        print(f"{'race':<34} {'network':<12} {'side':<22} {'seconds':>12} {'peer / pgm':>11}")
-    for r in results:
-        seconds = f"{r.seconds:12.6f}" if np.isfinite(r.seconds) else f"{'-':>12}"
-        ratio = f"{r.ratio:11.2f}" if r.ratio is not None else f"{'':>11}"
-        print(f"{r.race:<34} {r.case:<12} {r.side:<22} {seconds} {ratio} {r.note}".rstrip(), flush=True)
+def compete(contest: Race, case: str, net: pgm.BayesianNetwork, rounds: int, results: Results) -> None:
+    """One race on one network: ours, then each peer in each of its settings."""
+    from benchmarks import peers
+
+    ours: float | None = None
+    for peer in contest.peers:
+        if (case, peer) in contest.skip:
+            results.append(Result(contest.name, case, peer, np.nan, note=contest.skip[case, peer]))
+            continue
+        for label, make in peers.versions(peer):
+            try:
+                mine, theirs = contest.enter(net, make(net))
+            except AssertionError:
+                raise
+            except Exception as trouble:
+                note = str(trouble) or type(trouble).__name__
+                results.append(Result(contest.name, case, label, np.nan, note=note))
+                continue
+            if ours is None:
+                ours = best(mine, contest.questions, rounds)
+                results.append(Result(contest.name, case, "pgm", ours, 1.0))
+            seconds = best(theirs, contest.questions, rounds)
+            results.append(Result(contest.name, case, label, seconds, seconds / ours))
 
 
 def processor() -> str:

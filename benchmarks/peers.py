@@ -42,6 +42,7 @@ class PyAgrum:
             tensor[:] = np.ascontiguousarray(np.asarray(net.cpd(name).table(), dtype=float).transpose(order))
         self._ids = {name: bn.idFromName(name) for name in net.variables}
         self._engine = self.fresh()
+        self._of_target: dict[str, tuple[Any, Mapping[str, Any]]] = {}  # an engine and what it was asked last
 
     def fresh(self) -> Any:
         """An engine that has answered nothing yet."""
@@ -61,10 +62,13 @@ class PyAgrum:
         return {name: engine.posterior(i).toarray() for name, i in self._ids.items() if name not in given}
 
     def query(self, target: str, given: Mapping[str, Any]) -> np.ndarray:
-        """One posterior, the others not computed."""
-        engine = self.fresh()
-        engine.eraseAllTargets()
-        engine.addTarget(self._ids[target])
+        """One posterior, the others not computed; the engine is kept as long as the evidence changes."""
+        engine, last = self._of_target.get(target, (None, given))
+        if engine is None or last == given:
+            engine = self.fresh()
+            engine.eraseAllTargets()
+            engine.addTarget(self._ids[target])
+        self._of_target[target] = engine, given
         engine.setEvidence(self._evidence(given))
         engine.makeInference()
         return engine.posterior(self._ids[target]).toarray()

@@ -4,26 +4,27 @@ import numpy as np
 
 import pgm
 
-LETTER = """
-............
-..########..
-..########..
-..##........
-..##........
-..######....
-..######....
-..##........
-..##........
-..##........
-............
+PICTURE = """
+..............................
+..#########........##########.
+..##########......############
+..###########....#############
+..####...#####..#####.....####
+..####...#####..####..........
+..############..####...#######
+..###########...####...#######
+..#########.....#####.....####
+..####...........#############
+..####............############
+..####.............##########.
 """
 
-clean = np.array([[int(c == "#") for c in line] for line in LETTER.split()])
-rng = np.random.default_rng(seed=1)
+clean = np.array([[int(c == "#") for c in line] for line in PICTURE.split()])
+rng = np.random.default_rng(seed=0)
 noisy = np.where(rng.random(clean.shape) < 0.1, 1 - clean, clean)
 
 # unary[true, seen]: one pixel in ten arrives flipped. Neighbours that agree count exp(coupling) times more.
-grid = pgm.MarkovNetwork.grid(noisy, states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.1, 0.9]])
+grid = pgm.MarkovNetwork.grid(noisy, states=[0, 1], coupling=1.2, unary=[[0.9, 0.1], [0.1, 0.9]])
 best = grid.map().to_array("pixel")
 sure = grid.marginals()
 

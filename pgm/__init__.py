@@ -30,12 +30,13 @@ from pgm.errors import (
     UnknownVariable,
 )
 from pgm.evidence import Likelihood, Not, OneOf, Soft
+from pgm.inference import engines
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
 from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
-    from pgm.io import read, write
+    from pgm.io import read, read_evidence, write
 
 __version__ = "0.1.0"
 
@@ -76,11 +77,17 @@ __all__ = [
     "UnknownVariable",
     "Variable",
     "config",
+    "engines",
     "read",
+    "read_evidence",
     "write",
 ]
 
-_LAZY = {"read": "pgm.io", "write": "pgm.io"}  # rooms that most programs never enter
+_LAZY = {
+    "read": "pgm.io",
+    "read_evidence": "pgm.io",
+    "write": "pgm.io",
+}  # rooms that most programs never enter
 
 
 def __getattr__(name: str) -> Any:

@@ -204,7 +204,9 @@ def markov_networks(draw: st.DrawFn, numbers: st.SearchStrategy[Numbers] = NUMBE
         story.append(f"net.add_variable({name!r}, states={list(own)})")
     tables: list[tuple[tuple[str, ...], np.ndarray]] = []
     scopes = st.lists(st.sampled_from(list(states)), min_size=1, max_size=4, unique=True)
-    for scope in draw(st.lists(scopes, max_size=8)):
+    drawn = draw(st.lists(scopes, max_size=6))
+    drawn += draw(st.lists(st.sampled_from(drawn), max_size=2)) if drawn else []  # the same scope again
+    for scope in drawn:
         shape = tuple(len(states[name]) for name in scope)
         kind = draw(st.sampled_from(["array", "array", "rows", "log", "constant"]))
         table = style.draw(rng, shape)

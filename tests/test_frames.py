@@ -247,7 +247,6 @@ def test_bad_rows_are_marked_and_missing_ones_are_not():
             "The frame has 2 columns 'mood'",
         ),
     ],
-    ids=str,
 )
 def test_what_is_no_frame_is_refused(frame, message):
     with pytest.raises(InvalidFrame, match=message):
@@ -279,7 +278,6 @@ def test_other_columns_are_not_looked_at():
         ({"other": [1, 2]}, 2),
         (pd.DataFrame({"mood": pd.Series([], dtype=object)}), 0),
     ],
-    ids=str,
 )
 def test_rows_are_counted_even_without_a_column_to_read(frame, n_rows):
     read = columns(frame, VARIABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice, product
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from pgm.factors import Dense, Sparse
 from pgm.variables import Variable, is_missing
 
 from .base import CPD, ROWS_SHOWN, set_fields
-from .rows import Array, row_label, sorted_domain
+from .rows import MAX_AXES, Array, row_label, sorted_domain
 
 _MOST_CONFIGURATIONS = 1_000_000
 _DENSE_CELLS = 1 << 20  # wider than this, the rows cost less than the zeros between them
@@ -42,16 +42,16 @@ class Deterministic(CPD):
     _function: Callable[..., Any] | None  # None once the outcomes are known
     _codes: npt.NDArray[np.int32]  # the child's state for each configuration of the parents
 
-    def __init__(self, function: Callable[..., Any], parents: Iterable[str] | None = None) -> None:
+    def __init__(self, function: Callable[..., Any], parents: str | Sequence[str] | None = None) -> None:
         if not callable(function):
             raise InvalidTable(f"pgm.Deterministic takes a function, not {function!r}.")
-        names = (
-            _parameters(function)
-            if parents is None
-            else (parents,)
-            if isinstance(parents, str)
-            else tuple(parents)
-        )
+        if isinstance(parents, str):
+            parents = (parents,)
+        if not isinstance(parents, list | tuple | None):
+            raise InvalidTable(
+                f"parents= takes a list of names in the order of arguments, not {shown(parents)}."
+            )
+        names = _parameters(function) if parents is None else tuple(parents)
         empty = np.zeros(0, dtype=np.int32)
         set_fields(self, _child=None, _given=(), _parents=names, _function=function, _codes=empty)
 
@@ -76,6 +76,8 @@ class Deterministic(CPD):
                 f"{name!r}: its parents have {count:,} configurations, for each of which the function would "
                 f"be called; {_MOST_CONFIGURATIONS:,} are allowed. Split the function over several nodes."
             )
+        if len(given) >= MAX_AXES:
+            raise TooLarge(f"{name!r}: a function of {len(given)} parents; {MAX_AXES - 1} are possible.")
         outcomes = []
         for configuration in product(*[v.states for v in given]):
             try:
@@ -130,7 +132,7 @@ class Deterministic(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """None: a function has no numbers to choose."""
+        """Zero: a function has no numbers to choose."""
         return 0
 
     def to_dict(self) -> dict[Any, Any]:
@@ -151,7 +153,7 @@ class Deterministic(CPD):
         axes = [other._given.index(v) for v in self._given]
         return np.array_equal(self._codes, other._codes.transpose(axes))
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         configurations = islice(product(*[v.states for v in self.given]), ROWS_SHOWN)

@@ -116,7 +116,7 @@ class NoisyOr(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """One number for each cause, and the leak."""
+        """How many numbers there are: one for each cause, and the leak."""
         return len(self._parents) + 1
 
     def to_dict(self) -> dict[Any, Any]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pgm.config import current
 from pgm.errors import InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
-from pgm.variables import BOOLEAN, Domain, Variable, as_domain
+from pgm.variables import BOOLEAN, Domain, Interval, Variable, as_domain
 
 Array = npt.NDArray[np.float64]
 
@@ -72,7 +72,12 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
 
 
 def _inferred(name: str, values: Iterable[object]) -> Domain:
-    found = dict.fromkeys(values)
+    try:
+        found = dict.fromkeys(values)
+    except TypeError as error:
+        raise InvalidTable(
+            f"{name!r}: a state must be hashable, such as text or a number ({error})."
+        ) from None
     if ... in found:
         raise InvalidTable(
             f"{name!r}: `...` stands for the rows left out, not for states: write states=[...]."
@@ -88,18 +93,18 @@ def sorted_domain(name: str, states: Iterable[Any]) -> Domain:
     try:
         found.sort()
     except TypeError:
-        found.sort(
-            key=lambda state: (
-                not is_number(state),
-                type(state).__name__,
-                state if is_number(state) else 0,
-                str(state),
-            )
-        )
+        found.sort(key=_rank)
     try:
         return as_domain(found)
     except InvalidVariable as error:
         raise InvalidVariable(f"{name!r}: {error}") from None
+
+
+def _rank(state: Any) -> tuple[Any, ...]:
+    """Where a state stands among others of many kinds: numbers first, then kind by kind."""
+    if is_number(state):
+        return (0, "", state, "")
+    return (1, type(state).__name__, state.lo if isinstance(state, Interval) else 0, str(state))
 
 
 def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
@@ -213,9 +218,13 @@ def numbers(what: str, table: object) -> Array:
     except (ValueError, TypeError, OverflowError):
         raise InvalidTable(f"{what}: the rows are not all of one length: {shown(table)}.") from None
     if raw.dtype.kind in "fiu":
+        check_cells(raw.shape, f"{what}: a copy of the array", "pass the table that is meant")
         return np.array(raw, dtype=np.float64, order="C")
-    if raw.dtype.kind == "O" and raw.ndim and all(is_number(cell) for cell in raw.flat):
-        return raw.astype(np.float64)
+    if raw.dtype.kind == "O" and raw.ndim:
+        try:
+            return np.array([number(cell) for cell in raw.flat]).reshape(raw.shape)
+        except BadRow as bad:
+            raise InvalidTable(f"{what}: {bad}.") from None
     if raw.ndim == 0:
         return np.zeros(())
     raise InvalidTable(f"{what}: these are not all numbers: {shown(table)}.")
@@ -349,7 +358,7 @@ def read_cells(what: str, variables: Sequence[Variable], table: LongForm) -> dic
                 raise BadRow(f"{row_label(variables, cell)} appears twice")
             cells[cell] = number(value)
         except BadRow as bad:
-            raise InvalidTable(f"{what}, row {line} of the frame: {str(bad).rstrip('.')}.") from None
+            raise InvalidTable(f"{what}, row {line} of the frame: {sentence(str(bad))}") from None
     return cells
 
 
@@ -373,7 +382,12 @@ def _fail_missing(
 
 def _fail(child: Variable, what: str, row: str = "") -> NoReturn:
     where = f", row {row}" if row else ""
-    raise InvalidTable(f"{child.name!r}{where}: {what.rstrip('.')}.")
+    raise InvalidTable(f"{child.name!r}{where}: {sentence(what)}")
+
+
+def sentence(text: str) -> str:
+    """Return the text with one mark at its end."""
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 def _what_else(value: object) -> str:

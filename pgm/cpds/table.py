@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pgm.errors import InvalidTable, listed, shown
 from pgm.factors import Dense
 from pgm.variables import Variable
 
@@ -30,8 +31,14 @@ class TableCPD(CPD):
 
     _values: Array
 
-    def __init__(self, child: Variable, parents: Sequence[Variable] = (), table: object = None) -> None:
+    def __init__(self, child: Variable, parents: Sequence[Variable], table: object) -> None:
         given = tuple(parents)
+        if not all(isinstance(v, Variable) for v in (child, *given)):
+            raise InvalidTable(
+                f"A TableCPD is made of pgm.Variable objects, not of {shown((child, *given))}."
+            )
+        if len({v.name for v in (child, *given)}) <= len(given):
+            raise InvalidTable(f"{child.name!r}: a variable appears twice in {listed([child, *given])}.")
         set_fields(self, _child=child, _given=given, _values=read(child, given, frozen(child.name, table)))
 
     @classmethod

@@ -1,6 +1,6 @@
 """What a model is made of, as the engine sees it: functions of a few variables, multiplied together.
 
-A scope lists positions in the model's order of variables. The last `heads` variables of a scope are those over
+A scope lists positions in the order of the model. The last `heads` variables of a scope are those over
 which the factor sums to one for every state of the others; an undirected factor has none.
 """
 

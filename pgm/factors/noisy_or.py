@@ -11,7 +11,7 @@ from .dense import Dense
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoisyOr:
-    """P(child | causes) = 1 - (1 - leak) * product of (1 - p) over the active causes; child code 1 is True."""
+    """P(child | causes) = 1 - (1 - leak) * product of (1 - p) over active causes; child code 1 is True."""
 
     scope: np.ndarray  # (k,) positions: the causes, then the child
     probabilities: np.ndarray  # (k - 1,)
@@ -43,7 +43,9 @@ class NoisyOr:
             if before < 0:  # the first link starts from the leak
                 quiet = (1.0 - self.leak) * (1.0 - fires)
                 scope = np.array([[causes[cause], after]])
-                tables.append(Dense(scope, np.stack([quiet, self.leak + (1.0 - self.leak) * fires], axis=1), 1))
+                tables.append(
+                    Dense(scope, np.stack([quiet, self.leak + (1.0 - self.leak) * fires], axis=1), 1)
+                )
             else:
                 tables.append(Dense(np.array([[before, causes[cause], after]]), link, 1))
             before = after

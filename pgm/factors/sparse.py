@@ -11,7 +11,7 @@ from .dense import Dense
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sparse:
-    """A factor that is zero everywhere but in the listed, distinct rows; its scope may be far too wide for a table."""
+    """A factor that is zero but in the listed, distinct rows; its scope may be far too wide for a table."""
 
     scope: np.ndarray  # (k,) positions
     rows: np.ndarray  # (m, k) state codes

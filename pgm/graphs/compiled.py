@@ -1,11 +1,11 @@
 """The loops over graphs: elimination orders and the cliques that they make.
 
-A graph is `indptr` and `indices` (sorted neighbour lists, symmetric, without loops) with `log2_card`, the log2 of the
-number of states of each vertex. Sizes of tables are log2 floats everywhere, for products of cards overflow.
+A graph is `indptr` and `indices` (sorted neighbour lists, symmetric, without loops) with `log2_card`, the
+log2 of the number of states of each vertex. Sizes of tables are log2 floats everywhere, for products of cards
+overflow.
 """
 
-# ruff: noqa: D103
-# mypy: disable-error-code="type-arg"
+# mypy: allow-untyped-defs
 from __future__ import annotations
 
 import math
@@ -16,8 +16,18 @@ from pgm.jit import njit
 
 # What `triangulate` says about how it found its order, by number.
 HEURISTICS = (
-    ("given", "simplicial", "cuthill-mckee", "own", "reversed", "min-weight", "min-fill", "card-fill", "log-fill")
-    + ("min-fill, restarted", "card-fill, restarted", "log-fill, restarted")
+    *(
+        "given",
+        "simplicial",
+        "cuthill-mckee",
+        "own",
+        "reversed",
+        "min-weight",
+        "min-fill",
+        "card-fill",
+        "log-fill",
+    ),
+    *("min-fill, restarted", "card-fill, restarted", "log-fill, restarted"),
 )
 
 
@@ -50,8 +60,9 @@ def adjacent(indptr, indices, a, b):
 def simplicial_prefix(indptr, indices, stage, order):
     """Eliminate vertices whose neighbours are a clique while there are any; return how many.
 
-    Such a clique is in every triangulation, so this loses nothing, and no edge is added: all tests read the graph
-    as given. A vertex that fails keeps two neighbours that are no pair, and is looked at again when one has gone.
+    Such a clique is in every triangulation, so this loses nothing, and no edge is added: all tests read
+    the graph as given. A vertex that fails keeps two neighbours that are no pair, and is looked at again
+    when one has gone.
     """
     n = indptr.size - 1
     widest = 32
@@ -126,7 +137,10 @@ def induced(indptr, indices, names, position):
 
 @njit
 def cuthill_mckee(indptr, indices, order):
-    """Fill in the reverse Cuthill-McKee order (George & Liu 1981, chapter 4): breadth first from a far end of each part."""
+    """Fill in the reverse Cuthill-McKee order: breadth first from a far end of each part.
+
+    George & Liu 1981, chapter 4.
+    """
     n = indptr.size - 1
     m = indices.size
     first = np.zeros(n + 1, np.int64)
@@ -174,12 +188,13 @@ def cuthill_mckee(indptr, indices, order):
 
 @njit
 def columns(indptr, indices, log2_card, order, parent, count, weight):
-    """The elimination tree of an order, and the size and log2 weight of each vertex's clique, in near-linear time.
+    """The elimination tree of an order, and the size and log2 weight of each vertex's clique.
 
-    Everything is by position in the order. Liu 1990 for the tree, Gilbert, Ng & Peyton 1994 for the counts: vertex i
-    is in the cliques of the subtree of tree vertices between i and its earlier neighbours, so its weight is added at
-    the leaves of that subtree, taken off where two paths meet and above i, and sums up the tree do the rest.
-    Returns the log2 of the sum and of the largest of the maximal cliques, and the sum of the sizes of these.
+    In near-linear time; everything is by position in the order. Liu 1990 for the tree, Gilbert, Ng &
+    Peyton 1994 for the counts: vertex i is in the cliques of the subtree of tree vertices between i and
+    its earlier neighbours, so its weight is added at the leaves of that subtree, taken off where two
+    paths meet and above i, and sums up the tree do the rest. Returns the log2 of the sum and of the
+    largest of the maximal cliques, and the sum of the sizes of these.
     """
     n = order.size
     position = np.empty(n, np.int32)
@@ -295,7 +310,8 @@ def clique_tree(indptr, indices, order, parent, count, sizes):
     position = np.empty(n, np.int32)
     for i in range(n):
         position[order[i]] = i
-    # A supernode is a chain of the elimination tree whose cliques lie each within the one before; heir continues it.
+    # A supernode is a chain of the elimination tree whose cliques lie each within the one before; heir
+    # continues it.
     first = np.arange(n).astype(np.int32)
     heir = np.full(n, -1, np.int32)
     for i in range(n):
@@ -406,7 +422,9 @@ def missing_edges(indptr, indices, weight, found):
             du = indptr[u + 1] - indptr[u]
             for f in range(indptr[u], indptr[u + 1]):
                 x = indices[f]
-                if mark[x] == v and (indptr[x + 1] - indptr[x] > du or (indptr[x + 1] - indptr[x] == du and x > u)):
+                if mark[x] == v and (
+                    indptr[x + 1] - indptr[x] > du or (indptr[x + 1] - indptr[x] == du and x > u)
+                ):
                     found[v] -= weight[u] * weight[x]
                     found[u] -= weight[v] * weight[x]
                     found[x] -= weight[v] * weight[u]
@@ -430,11 +448,11 @@ def replay(win, key, leaves, i):
 def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule, bound, budget, order, stop):
     """Eliminate the cheapest vertex again and again; stop early when the sum of the cliques passes 2^bound.
 
-    The cost of a vertex is the weight of the edges that eliminating it would add, then the weight of its clique; under
-    rule 0 it is the weight of the clique alone. Vertices of a lower stage go first. Costs are kept up to
-    date by what each new edge changes: (a, b) stops being missing at every common neighbour, and is a neighbour more
-    for a and for b. Returns a status (0 done, 1 stopped, 2 past the bound, 3 past the budget), the log2 of the sum,
-    and the operations used.
+    The cost of a vertex is the weight of the edges that eliminating it would add, then the weight of its
+    clique; under rule 0 it is the weight of the clique alone. Vertices of a lower stage go first. Costs
+    are kept up to date by what each new edge changes: (a, b) stops being missing at every common
+    neighbour, and is a neighbour more for a and for b. Returns a status (0 done, 1 stopped, 2 past the
+    bound, 3 past the budget), the log2 of the sum, and the operations used.
     """
     n = log2_card.size
     fills = rule > 0
@@ -473,7 +491,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
         levels = max(levels, stage[v])
     mark = np.zeros(n, np.int64)
     touched = np.zeros(n, np.int64)
-    changed = np.empty(n, np.int32)
+    changed = np.empty(n, np.int64)
     near = np.empty(n, np.int32)
     at = np.empty(n, np.int64)
     tick, turn, work, done, free = 0, 0, n + indices.size, 0, -1
@@ -580,7 +598,9 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
             size[a] -= 1
             pool[start[a] + at[i]] = pool[start[a] + size[a]]
             # Among v's neighbours nothing is missing now, so what v's leaving spares a is a product.
-            cost[a] -= fill_weight[v] * (around[a] - fill_weight[v] - (around[v] - fill_weight[a])) if fills else 0.0
+            cost[a] -= (
+                fill_weight[v] * (around[a] - fill_weight[v] - (around[v] - fill_weight[a])) if fills else 0.0
+            )
             around[a] -= fill_weight[v]
             clique[a] -= log2_card[v]
             if touched[a] != turn:
@@ -590,7 +610,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
             if size[a] == d - 1 and stage[a] <= level:
                 free = a  # its clique lies within v's: it may go at once and costs nothing
         for i in range(n_changed):
-            x = int(changed[i])
+            x = changed[i]
             if alive[x] == 1 and stage[x] <= level:
                 key[x] = (max(cost[x], 0.0) + scale * clique[x]) * noise[x]
                 replay(win, key, leaves, x)
@@ -598,8 +618,10 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
 
 
 @njit
-def ball(indptr, indices, root, names, position):
-    """Collect the vertices nearest to root in `names`, as many as fit, and set their position; return how many."""
+def neighbourhood(indptr, indices, root, most):
+    """The graph of the vertices nearest to root, at most so many, and their names."""
+    names = np.empty(most, np.int32)
+    position = np.full(indptr.size - 1, -1, np.int32)
     names[0] = root
     position[root] = 0
     head, tail = 0, 1
@@ -608,42 +630,24 @@ def ball(indptr, indices, root, names, position):
         head += 1
         for e in range(indptr[v], indptr[v + 1]):
             u = indices[e]
-            if tail < names.size and position[u] < 0:
+            if tail < most and position[u] < 0:
                 position[u] = tail
                 names[tail] = u
                 tail += 1
-    return tail
+    names = names[:tail].copy()
+    ptr, ids = induced(indptr, indices, names, position)
+    return ptr, ids, names
 
 
 @njit
-def hopeless(indptr, indices, log2_card, limit, stop):
-    """Whether a part of a few thousand vertices is already past the limit: a graph is no easier than its parts.
-
-    No proof, for the order is greedy, but the same greedy order would have to do better on the whole.
-    """
-    n = log2_card.size
-    names = np.empty(min(n, 10_000), np.int32)
-    position = np.full(n, -1, np.int32)
-    k = ball(indptr, indices, n // 2, names, position)
-    ptr, ids = induced(indptr, indices, names[:k], position)
-    cards = np.empty(k)
-    for i in range(k):
-        cards[i] = log2_card[names[i]]
-    order = np.empty(k, np.int32)
-    stage = np.zeros(k, np.int64)
-    rule = stage[0]  # 0, in a form that does not make numba compile a second `greedy` for the literal
-    status, _, _ = greedy(ptr, ids, cards, stage, cards, cards, np.ones(k), rule, limit, 1e7, order, stop)
-    return status == 2
-
-
-@njit
-def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best, stop):
+def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, hopeless, best, stop):
     """Put the best elimination order found into `best`.
 
-    First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of each vertex
-    multiplied by a random factor: drawn afresh for a while, then a tenth of the factors of the best so far. That
-    takes up to `effort` operations for each entry of the tables; one takes about as long as filling an entry.
-    Returns a status, the log2 of the sum, and which heuristic won.
+    First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of
+    each vertex multiplied by a random factor: drawn afresh for a while, then a tenth of the factors of
+    the best so far. That takes up to `effort` operations for each entry of the tables; one takes about as
+    long as filling an entry. Returns a status, the log2 of the sum and of the largest, and which
+    heuristic won.
     """
     n = log2_card.size
     size = n + indices.size
@@ -654,7 +658,7 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best,
     count = np.empty(n, np.int64)
     weight = np.empty(n)
     trial = np.empty(n, np.int32)
-    best_total, heuristic = math.inf, 0
+    best_total, best_largest, heuristic = math.inf, math.inf, 0
     weights = np.ones((4, n))
     missing = np.zeros((4, n))
     for v in range(n):
@@ -678,14 +682,13 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best,
                 cuthill_mckee(indptr, indices, trial)
         else:
             allowance = 1e6 + 100.0 * size
-            if rule == 0 and n > 50_000 and best_total > limit:
-                if hopeless(indptr, indices, log2_card, limit, stop):
-                    break
+            if rule == 0 and hopeless and best_total > limit:
+                break
             if rule >= 4:
                 if best_total > 1.5 * limit:
                     break
                 allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
-                if spent + latest > allowance:
+                if spent + latest > allowance or allowance < 1000.0:
                     break
                 fresh = spent < 0.3 * allowance
                 rule = 1 + restart % 3 if fresh else best_rule
@@ -715,57 +718,50 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, best,
             if status == 3 and turn < 7:
                 turn = 6  # no time for the dearer ones
         if status == 0:
-            total, _, _ = columns(indptr, indices, log2_card, trial, parent, count, weight)
+            total, largest, _ = columns(indptr, indices, log2_card, trial, parent, count, weight)
             if total < best_total or heuristic == 0:
-                best_total = total
+                best_total, best_largest = total, largest
                 heuristic = turn + 2 if turn < 7 else rule + 8
                 best_rule = max(rule, 1)
                 for i in range(n):
                     best[i] = trial[i]
                     best_noise[i] = noise[i]
-    return status, best_total, heuristic
+    return status, best_total, best_largest, heuristic
 
 
 @njit
-def triangulate(indptr, indices, log2_card, stage, given, limit, effort, budget, seed, order, stop):
-    """Find a good elimination order, unless it is `given`, and make its clique tree, unless it is past the limit."""
+def core(indptr, indices, log2_card, stage, order):
+    """Put the simplicial prefix into `order`; return its length and the graph of the rest, with its names."""
     n = log2_card.size
-    heuristic, status, total, largest = 0, 0, math.inf, math.inf
-    if not given:
-        heuristic = 1
-        done = simplicial_prefix(indptr, indices, stage, order)
-        if done < n:
-            position = np.zeros(n, np.int32)
-            for i in range(done):
-                position[order[i]] = -1
-            names = np.empty(n - done, np.int32)
-            k = 0
-            for v in range(n):
-                if position[v] == 0:
-                    names[k] = v
-                    position[v] = k
-                    k += 1
-            ptr, ids = induced(indptr, indices, names, position)
-            cards = np.empty(k)
-            stages = np.empty(k, np.int64)
-            for i in range(k):
-                cards[i] = log2_card[names[i]]
-                stages[i] = stage[names[i]]
-            best = np.empty(k, np.int32)
-            status, total, heuristic = search(ptr, ids, cards, stages, limit, effort, budget, seed, best, stop)
-            for i in range(k if heuristic > 0 else 0):
-                order[done + i] = names[best[i]]
-            if status == 0 and (heuristic == 0 or total > limit):
-                status = 2
+    done = simplicial_prefix(indptr, indices, stage, order)
+    position = np.zeros(n, np.int32)
+    for i in range(done):
+        position[order[i]] = -1
+    names = np.empty(n - done, np.int32)
+    cards = np.empty(n - done)
+    stages = np.empty(n - done, np.int64)
+    k = 0
+    for v in range(n):
+        if position[v] == 0:
+            names[k] = v
+            cards[k] = log2_card[v]
+            stages[k] = stage[v]
+            position[v] = k
+            k += 1
+    ptr, ids = induced(indptr, indices, names, position)
+    return done, names, ptr, ids, cards, stages
+
+
+@njit
+def ordered(indptr, indices, log2_card, order, limit):
+    """The sizes of the cliques of an order, and their tree unless it is past the limit."""
+    n = log2_card.size
     parent = np.empty(n, np.int32)
     count = np.empty(n, np.int64)
-    sizes = 0
-    if status == 0:
-        total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
-        if total > limit or sizes > 100_000_000:
-            status = 2
-    if status != 0:
-        n, sizes = 0, 0
+    total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
+    status = 0
+    if total > limit or sizes > 100_000_000:
+        status, n, sizes = 2, 0, 0
         order = order[:0]
     ptr, members, n_residual, clique_parent = clique_tree(indptr, indices, order, parent, count, sizes)
-    return status, ptr, members, n_residual, clique_parent, total, largest, heuristic
+    return status, ptr, members, n_residual, clique_parent, total, largest

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
-from pgm.jit import kernels
+from pgm.jit import compiled, kernels
 
+_LOOPS = "pgm.graphs.compiled"
+_MANY = 50_000  # vertices, from which on a part is tried before the whole
 _NEVER = np.zeros(1, np.uint8)
+_NO_POINTERS = np.zeros(1, np.int64)
+_NOTHING = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Triangulation:
-    """An elimination order with its maximal cliques as a tree, or as a forest where the graph falls into parts.
+    """An elimination order and its maximal cliques as a tree, or as a forest if the graph falls into parts.
 
-    Clique c holds `clique_vars[clique_ptr[c]:clique_ptr[c + 1]]`: first its `n_residual[c]` own variables in the order
-    of elimination, then its separator. Children come before their parents; `parent` of a root is -1.
+    Clique c holds `clique_vars[clique_ptr[c]:clique_ptr[c + 1]]`: first its `n_residual[c]` own variables
+    in the order of elimination, then its separator. Children come before their parents; `parent` of a
+    root is -1. When the search was `stopped`, or the best order found is past the limit, it is not
+    `complete` and there are no cliques; the sizes are those of that order then, and `order` is it.
     """
 
     order: np.ndarray
@@ -64,21 +71,56 @@ def triangulate(
         indices: sorted neighbour lists, symmetric, without loops (int32).
         log2_card: log2 of the number of states of each vertex (float64).
         limit_log2: give up orders whose cliques sum to more than 2^limit_log2 entries.
-        effort: operations that random restarts may use for each entry of the tables; about as long as filling them
-            if one. More for a tree that serves many questions, 0 for none.
+        effort: operations that random restarts may use for each entry of the tables: about as long as filling
+            them if 1. More for a tree that serves many questions, 0 for none.
         budget: operations that they may use at all, some 5 ns each.
         stop: an array of one byte, set by another thread to end the search.
         order: use this order and search for none.
         stage: vertices of a lower stage are eliminated before those of a higher one (int64).
         seed: of the random restarts.
     """
-    n = len(log2_card)
-    stage = np.zeros(n, np.int64) if stage is None else np.asarray(stage, np.int64)
-    chosen = np.empty(n, np.int32) if order is None else np.array(order, np.int32)
-    stop = _NEVER if stop is None else stop
-    compiled = kernels("pgm.graphs.compiled", 20.0 * (n + len(indices)))
-    status, *tree, total, largest, heuristic = compiled.triangulate(
-        indptr, indices, log2_card, stage, order is not None, float(limit_log2), float(effort), float(budget), seed,
-        chosen, stop,
-    )  # fmt: skip
-    return Triangulation(chosen, *tree, total, largest, compiled.HEURISTICS[heuristic], status == 0, status == 1)
+    n, limit, found = len(log2_card), float(limit_log2), 0
+    k = kernels(_LOOPS, 20.0 * (n + len(indices)))
+    if order is None:
+        order = np.empty(n, np.int32)
+        stage = np.zeros(n, np.int64) if stage is None else np.asarray(stage, np.int64)
+        stop = _NEVER if stop is None else stop
+        found = 1
+        done, names, *rest = k.core(indptr, indices, log2_card, stage, order)
+        if done < n:
+            best = np.empty(n - done, np.int32)
+            hopeless = n > _MANY and _hopeless(k, indptr, indices, log2_card, limit, stop)
+            if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
+                _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, hopeless, best, stop)
+                k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))
+            status, total, largest, found = k.search(
+                *rest, limit, float(effort), float(budget), seed, hopeless, best, stop
+            )
+            order[done:] = names[best] if found else names
+            if status == 1 or not found or total > limit:
+                no = _NOTHING
+                name, stopped = k.HEURISTICS[found], status == 1
+                return Triangulation(order, _NO_POINTERS, no, no, no, total, largest, name, False, stopped)
+    order = np.asarray(order, np.int32)
+    status, ptr, members, own, parent, total, largest = k.ordered(indptr, indices, log2_card, order, limit)
+    name = k.HEURISTICS[found]
+    return Triangulation(order, ptr, members, own, parent, total, largest, name, status == 0)
+
+
+def _hopeless(
+    k: ModuleType,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    log2_card: np.ndarray,
+    limit: float,
+    stop: np.ndarray,
+) -> bool:
+    """Say whether a part of some thousand vertices is past the limit: a graph is no easier than its parts.
+
+    This is no proof, for the order is greedy; but the same rule would have to do better on the whole.
+    """
+    ptr, ids, names = k.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
+    m, cards = len(names), log2_card[names]
+    ones, stage, order = np.ones(m), np.zeros(m, np.int64), np.empty(m, np.int32)
+    status, _, _ = k.greedy(ptr, ids, cards, stage, ones, ones, ones, 0, limit, 1e7, order, stop)
+    return bool(status == 2)

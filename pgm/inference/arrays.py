@@ -27,7 +27,7 @@ class ProgramArrays(NamedTuple):
 
 
 class ReducedArrays(NamedTuple):
-    """What is left of a program for one question: variables that are still open, tables over their open states."""
+    """What is left of a program for one question: variables still open, and tables over their open states."""
 
     variables: np.ndarray  # int32[m] their numbers in the program
     cards: np.ndarray  # int64[m] open states
@@ -45,7 +45,7 @@ class TreeArrays(NamedTuple):
 
     An *item* is a table or a message: items 0 .. Fr-1 are the reduced factors, item Fr + c is what clique c
     sends to its parent. Clique c is walked as `size / inner` rows of `inner` entries; entry (row, j) of the
-    clique is entry `index[outer + row] + index[inner + j]` of an operand.
+    clique is entry `lookup[outer + row] + lookup[inner + j]` of an operand.
     """
 
     cards: np.ndarray  # int64[m]
@@ -71,5 +71,5 @@ class TreeArrays(NamedTuple):
     passing_at: np.ndarray  # int64[C + 1] the results read off what each clique sends
     passing: np.ndarray  # int64
     passing_index: np.ndarray  # int64
-    index: np.ndarray  # int32
+    lookup: np.ndarray  # int32
     clique_of: np.ndarray  # int64[m] the clique that sums a variable out (or the root that keeps it)

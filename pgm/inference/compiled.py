@@ -1,7 +1,7 @@
 """The loops over tables: inward, outward, in doubles and in wide numbers, and what is read off them.
 
 They return a status; questions.py has the words: 0 done, 1 stopped, 2 the range of a double would not do (run
-wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, for products that no double holds.
+wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, for what no double holds.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def numbers(p, r):
 
 @njit
 def gather(p, r, codes, virtual_at, n_values, source):
-    """Where in the program's values (virtual evidence behind them) each entry of the reduced tables stands."""
+    """Where in the program's values, virtual evidence behind them, each entry of the reduced tables is."""
     number = numbers(p, r)
     for g in range(r.factors.size):
         _gather_table(p, r, number, codes, virtual_at, n_values, g, source)
@@ -94,7 +94,7 @@ def _multiply_row(t, c, row, pool, out, at):
             out[at + j] = 1.0
         return
     for o in range(first, last):
-        base = t.item_at[t.operand[o]] + t.index[t.outer_at[o] + row]
+        base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
         kind = t.kind[o]
         if kind == 0:
             x = pool[base]
@@ -115,10 +115,10 @@ def _multiply_row(t, c, row, pool, out, at):
             ix = t.inner_at[o]
             if o == first:
                 for j in range(n):
-                    out[at + j] = pool[base + t.index[ix + j]]
+                    out[at + j] = pool[base + t.lookup[ix + j]]
             else:
                 for j in range(n):
-                    out[at + j] *= pool[base + t.index[ix + j]]
+                    out[at + j] *= pool[base + t.lookup[ix + j]]
 
 
 @njit
@@ -221,7 +221,7 @@ def outward(t, pool, kept, down, results, low, ratio, belief, stop):
         for w in range(t.passing_at[c], t.passing_at[c + 1]):
             ix, to = t.passing_index[w], t.result_at[t.passing[w]]
             for s in range(sent):
-                results[to + t.index[ix + s]] += down[new + s]
+                results[to + t.lookup[ix + s]] += down[new + s]
         wanted = t.wanted_at[c + 1] > t.wanted_at[c]
         if not wanted and t.operand[max(0, t.operand_at[c + 1] - 1)] < n_factors:
             continue
@@ -243,11 +243,11 @@ def outward(t, pool, kept, down, results, low, ratio, belief, stop):
             row_at += n
             for o in range(t.operand_at[c], t.operand_at[c + 1]):
                 if t.operand[o] >= n_factors:
-                    to = t.item_at[t.operand[o]] - first_message + t.index[t.outer_at[o] + row]
-                    _add_row(t.index, t.kind[o], t.inner_at[o], belief, n, down, to)
+                    to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
+                    _add_row(t.lookup, t.kind[o], t.inner_at[o], belief, n, down, to)
             for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
-                to = t.result_at[t.wanted[w]] + t.index[t.wanted_outer[w] + row]
-                _add_row(t.index, t.wanted_kind[w], t.wanted_inner[w], belief, n, results, to)
+                to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
+                _add_row(t.lookup, t.wanted_kind[w], t.wanted_inner[w], belief, n, results, to)
     return DONE
 
 
@@ -328,12 +328,12 @@ def _accumulate(pm, pe, i, m, e, largest):
 @njit
 def _entry_index(t, o, row, j):
     kind = t.kind[o]
-    at = t.item_at[t.operand[o]] + t.index[t.outer_at[o] + row]
+    at = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
     if kind == 0:
         return at
     if kind == 1:
         return at + j
-    return at + t.index[t.inner_at[o] + j]
+    return at + t.lookup[t.inner_at[o] + j]
 
 
 @njit
@@ -373,12 +373,11 @@ def inward_wide(t, pm, pe, largest, stop):
 
 
 @njit
-def outward_wide(t, pm, pe, gm, ge, rm, re, bm, be, largest, stop):
-    """For every operand of every clique, the sum (or maximum) of the product of all the others: no division.
+def outward_wide(t, pm, pe, gm, ge, rm, re, stop):
+    """For every operand of every clique, the sum of the product of all the others: no division.
 
     gm, ge are laid out as the items: for a table the derivative of the total by each of its entries, for a
-    message what the parent sends back. rm, re are the results. If bm has room, it gets the cliques' beliefs.
-    Below cliques marked `largest`, those that sum are left alone.
+    message what the parent sends back. rm, re are the results.
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
@@ -393,13 +392,7 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, bm, be, largest, stop):
         most = max(most, t.operand_at[c + 1] - t.operand_at[c])
     before_m = np.empty(most)
     before_e = np.empty(most, np.int64)
-    keep = bm.size > 0
-    maximising = False
-    for c in range(n_cliques):
-        maximising = maximising or largest[c] != 0
     for c in range(n_cliques - 1, -1, -1):
-        if maximising and largest[c] == 0:
-            continue
         n, sent = t.inner[c], t.sent[c]
         at = t.item_at[n_factors + c]
         first, last = t.operand_at[c], t.operand_at[c + 1]
@@ -408,7 +401,7 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, bm, be, largest, stop):
                 ix, to = t.passing_index[w], t.result_at[t.passing[w]]
                 for s in range(sent):
                     m, more = math.frexp(gm[at + s] * pm[at + s])
-                    _accumulate(rm, re, to + t.index[ix + s], m, ge[at + s] + pe[at + s] + more, maximising)
+                    _accumulate(rm, re, to + t.lookup[ix + s], m, ge[at + s] + pe[at + s] + more, False)
         for row in range(t.size[c] // n):
             if (row & 255) == 0 and stop[0] != 0:
                 return STOPPED
@@ -423,22 +416,19 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, bm, be, largest, stop):
                     i = _entry_index(t, o, row, j)
                     m, more = math.frexp(m * pm[i])
                     e += more + pe[i]
-                if keep:
-                    bm[t.clique_at[c] + row * n + j] = m
-                    be[t.clique_at[c] + row * n + j] = e
                 if m > 0.0:
                     for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
-                        to = t.result_at[t.wanted[w]] + t.index[t.wanted_outer[w] + row]
+                        to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
                         if t.wanted_kind[w] == 1:
                             to += j
                         elif t.wanted_kind[w] == 2:
-                            to += t.index[t.wanted_inner[w] + j]
-                        _accumulate(rm, re, to, m, e, maximising)
+                            to += t.lookup[t.wanted_inner[w] + j]
+                        _accumulate(rm, re, to, m, e, False)
                 m, e = 1.0, 0
                 for o in range(last - 1, first - 1, -1):
                     i = _entry_index(t, o, row, j)
                     both, more = math.frexp(m * before_m[o - first])
-                    _accumulate(gm, ge, i, both, e + before_e[o - first] + more, maximising)
+                    _accumulate(gm, ge, i, both, e + before_e[o - first] + more, False)
                     m, more = math.frexp(m * pm[i])
                     e += more + pe[i]
                     if m == 0.0:
@@ -455,6 +445,12 @@ def _clique_entry(t, c, entry, pm, pe):
         m, more = math.frexp(m * pm[i])
         e += more + pe[i]
     return m, e
+
+
+@njit
+def _share(m, e, other_m, other_e):
+    """One wide number divided by another, as a double."""
+    return math.ldexp(m / other_m, int(max(-1070, min(e - other_e, 1000))))
 
 
 @njit
@@ -499,8 +495,7 @@ def trace_back(t, pm, pe, cliques, states, near):
             if best < 0:
                 best, best_m, best_e = entry, m, e
                 continue
-            d = e - best_e
-            share = math.ldexp(m, int(max(-1070, min(d, 1000)))) / best_m
+            share = _share(m, e, best_m, best_e)
             if share > 1.0 + near:
                 best, best_m, best_e = entry, m, e
                 tied = 0
@@ -539,24 +534,104 @@ def score(t, pm, pe, largest, states):
 
 
 @njit
-def first_of_ties(t, alive, largest, order, states, stop):
+def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, near):
+    """Mark the entries of some best completion, going down from where it begins.
+
+    It begins at the first of `cliques` (parents come first), given the states that its message selects and
+    not in `excluded` entries; unless `first_only`, at every root. What does not hang below is left as it is.
+    Entries within a factor 1 - near of the best count as best: they differ by rounding only.
+    """
+    n_factors = t.item_at.size - 1 - t.parent.size
+    most = 1
+    for i in range(cliques.size):
+        most = max(most, t.sent[cliques[i]])
+    seen = np.zeros(most, np.uint8)
+    local = np.zeros(t.cards.size, np.int64)
+    for i in range(cliques.size):
+        c = cliques[i]
+        up = t.parent[c]
+        sent = t.sent[c] if up >= 0 else 1
+        base = t.clique_at[c]
+        if i == 0 or (up < 0 and not first_only):
+            free[c] = 1
+            s = _sent_entry(t, c, states) if up >= 0 else 0
+            best_m, best_e = 0.0, 0
+            for turn in range(2):
+                for entry in range(s, t.size[c], sent):
+                    out = False
+                    for x in range(excluded.size):
+                        out = out or (i == 0 and excluded[x] == entry)
+                    m, e = _clique_entry(t, c, entry, pm, pe)
+                    if out or m == 0.0:
+                        continue
+                    if turn == 0:
+                        if best_m == 0.0 or _share(m, e, best_m, best_e) > 1.0:
+                            best_m, best_e = m, e
+                    elif _share(m, e, best_m, best_e) >= 1.0 - near:
+                        alive[base + entry] = 1
+        elif up >= 0 and free[up] != 0:
+            free[c] = 1
+            at = t.item_at[n_factors + c]
+            for s in range(sent):
+                seen[s] = 0
+            for entry in range(t.size[up]):
+                if alive[t.clique_at[up] + entry] != 0:
+                    _set_states(t, up, entry, local)
+                    seen[_sent_entry(t, c, local)] = 1
+            for entry in range(t.size[c]):
+                s = entry % sent
+                if seen[s] != 0:
+                    m, e = _clique_entry(t, c, entry, pm, pe)
+                    if m > 0.0 and _share(m, e, pm[at + s], pe[at + s]) >= 1.0 - near:
+                        alive[base + entry] = 1
+
+
+@njit
+def alternatives(t, pm, pe, cliques, excluded, states, shares):
+    """Compare the best other entry of each clique with the one that these states have.
+
+    What its message selects stays as it is; in the first clique `excluded` entries are out too.
+    """
+    for i in range(cliques.size):
+        c = cliques[i]
+        up = t.parent[c]
+        sent = t.sent[c] if up >= 0 else 1
+        s = _sent_entry(t, c, states) if up >= 0 else 0
+        own, step = 0, 1
+        for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
+            own += states[t.axes[a]] * step
+            step *= t.cards[t.axes[a]]
+        own_m, own_e = _clique_entry(t, c, own, pm, pe)
+        shares[i] = 0.0
+        for entry in range(s, t.size[c], sent):
+            out = entry == own
+            for x in range(excluded.size):
+                out = out or (i == 0 and excluded[x] == entry)
+            if not out:
+                m, e = _clique_entry(t, c, entry, pm, pe)
+                if m > 0.0:
+                    shares[i] = max(shares[i], _share(m, e, own_m, own_e))
+
+
+@njit
+def first_of_ties(t, alive, free, order, states, stop):
     """Among all joint states whose entries are alive in every clique, the first one in the given order.
 
-    `alive` marks the entries of each clique that belong to some best assignment (max-marginals at the
-    maximum), so each of them extends to a whole one; fixing a variable closes entries, and what that closes
-    in a message closes entries of the neighbours.
+    `alive` marks the entries that belong to some best assignment, so each of them extends to a whole one;
+    fixing a variable closes entries, and what that closes in a message closes entries of the neighbours. Only
+    cliques marked `free` and the variables that they sum out take part.
     """
     n_cliques, m = t.parent.size, t.cards.size
     n_children = np.zeros(n_cliques + 1, np.int64)
     for c in range(n_cliques):
-        if t.parent[c] >= 0 and largest[c] != 0:
+        if t.parent[c] >= 0 and free[c] != 0:
             n_children[t.parent[c] + 1] += 1
     for c in range(n_cliques):
         n_children[c + 1] += n_children[c]
     children = np.empty(n_children[n_cliques], np.int64)
     fill = n_children[:n_cliques].copy()
     for c in range(n_cliques):
-        if t.parent[c] >= 0 and largest[c] != 0:
+        if t.parent[c] >= 0 and free[c] != 0:
             children[fill[t.parent[c]]] = c
             fill[t.parent[c]] += 1
     most = 1
@@ -572,6 +647,8 @@ def first_of_ties(t, alive, largest, order, states, stop):
             return STOPPED
         v = order[step]
         home = t.clique_of[v]
+        if free[home] == 0:
+            continue
         stride = 1
         for i in range(t.axis_at[home + 1] - 1, t.axis_at[home] - 1, -1):
             if t.axes[i] == v:
@@ -605,7 +682,8 @@ def first_of_ties(t, alive, largest, order, states, stop):
             depth -= 1
             c = stack[depth]
             waiting[c] = 0
-            n_edges = n_children[c + 1] - n_children[c] + (1 if t.parent[c] >= 0 else 0)
+            has_parent = 1 if t.parent[c] >= 0 and free[t.parent[c]] != 0 else 0
+            n_edges = n_children[c + 1] - n_children[c] + has_parent
             for edge in range(n_edges):
                 if n_children[c] + edge < n_children[c + 1]:
                     low = children[n_children[c] + edge]

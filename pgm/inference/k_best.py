@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,74 +11,70 @@ from pgm.config import Clock
 from pgm.inference.engines import exact
 from pgm.inference.engines.exact import Best
 from pgm.inference.reduction import Case
-from pgm.inference.running import code, run
+from pgm.inference.running import code
 from pgm.inference.trees import Tree
+
+_TIED = 1e-12  # relative; what is closer differs by rounding
+
+
+@dataclass(eq=False, slots=True)
+class _Cell:
+    """The assignments that agree with `base` above clique `begin` and avoid the excluded entries there."""
+
+    share: float  # value of its best assignment, relative to the best of all
+    base: np.ndarray
+    begin: int
+    excluded: tuple[int, ...]
+    states: np.ndarray | None = None  # its best assignment, once it is needed
+
+    def __lt__(self, other: _Cell) -> bool:
+        """The most probable first."""
+        return self.share > other.share
 
 
 def best(case: Case, tree: Tree, clock: Clock, order: np.ndarray, k: int) -> list[Best]:
     """Up to k assignments, best first, equals in the given order of variables; fewer if fewer are possible.
 
-    After max-calibration each clique knows the best value through each of its entries. The assignments other
-    than the best fall into disjoint sets: those that agree with it on the first cliques and differ in the
-    next. The best of each such set is one look at one clique.
+    The assignments other than the best fall into disjoint cells: those that agree with it on the first
+    cliques and differ in the next. The best of a cell differs from the one it was split off only below that
+    clique, so its value is one look at one clique.
     """
     t = tree.arrays
-    first = exact.maximum(case, tree, clock, order)
-    pm, pe = exact._wide_pool(case, tree)
-    run("inward_wide", t, pm, pe, tree.maximising, steps=8 * tree.steps, clock=clock)
-    bm, be = exact.max_beliefs(tree, pm, pe, clock)
-    cliques = np.flatnonzero(tree.maximising)[::-1].copy()  # parents before children
-    near = exact._near(tree)
-    beliefs = []
-    for c in cliques.tolist():
-        part = slice(int(t.clique_at[c]), int(t.clique_at[c + 1]))
-        beliefs.append(exact.relative_values(bm[part], be[part]))
-
-    kernels = code(8.0 * t.operand.size)
-    strides = [_strides(tree, c) for c in cliques.tolist()]
+    first, pool = exact.maximum(case, tree, clock, order)
+    cliques = exact.downwards(tree)
+    kernels = code(8.0 * tree.steps)
+    heap = [_Cell(1.0, first.states, 0, (), first.states)]
     found: list[Best] = []
-    seen: set[bytes] = set()
-    counter = 0
-    # (-value relative to the best, states in order, tie-breaker, states, clique to begin at, excluded there)
-    heap: list[tuple[float, tuple[int, ...], int, np.ndarray, int, frozenset[int]]] = [
-        (-1.0, tuple(first.states[order].tolist()), 0, first.states, 0, frozenset())
-    ]
     while heap and len(found) < k:
         clock.check()
-        value, _, _, states, begin, excluded = heapq.heappop(heap)
-        if states.tobytes() in seen:
-            continue
-        seen.add(states.tobytes())
-        found.append(Best(states, exact._value(case, tree, pm, pe, states)))
-        if len(found) == k:
-            break
-        for i in range(begin, cliques.size):
-            c = int(cliques[i])
-            entry = int(states[strides[i][0]] @ strides[i][1])
-            out = (excluded if i == begin else frozenset()) | {entry}
-            if t.parent[c] >= 0:
-                sent = int(t.sent[c])
-                candidates = np.arange(entry % sent, int(t.size[c]), sent)
-            else:
-                candidates = np.arange(int(t.size[c]))
-            values = beliefs[i][candidates].copy()
-            values[np.isin(candidates, list(out))] = 0.0
-            top = float(values.max())
-            if top <= 0.0:
-                continue
-            chosen = int(candidates[int(np.argmax(values >= top * (1 - 1e-13)))])
-            other = states.copy()
-            kernels._set_states(t, c, chosen, other)
-            kernels.trace_back(t, pm, pe, cliques[i + 1 :].copy(), other, near)
-            counter += 1
-            share = float(f"{value * top / float(beliefs[i][entry]):.12e}")  # rounding must not order equals
-            heapq.heappush(heap, (share, tuple(other[order].tolist()), counter, other, i, out))
+        tied = [heapq.heappop(heap)]
+        while heap and heap[0].share >= tied[0].share * (1 - _TIED):
+            tied.append(heapq.heappop(heap))
+        for cell in tied:
+            if cell.states is None:
+                excluded = np.array(cell.excluded, dtype=np.int64)
+                below = cliques[cell.begin :].copy()
+                cell.states = exact.first_of_ties(tree, pool, below, excluded, order, cell.base, clock)
+        chosen = min(tied, key=lambda cell: cell.states[order].tolist() if cell.states is not None else [])
+        for cell in tied:
+            if cell is not chosen:
+                heapq.heappush(heap, cell)
+        states = chosen.states
+        assert states is not None
+        found.append(Best(states, exact.value_of(case, tree, pool, states)))
+        rest = cliques[chosen.begin :].copy()
+        shares = np.zeros(rest.size)
+        kernels.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
+        for i in np.flatnonzero(shares > 0).tolist():
+            out = (chosen.excluded if i == 0 else ()) + (_entry(tree, int(rest[i]), states),)
+            heapq.heappush(heap, _Cell(chosen.share * float(shares[i]), states, chosen.begin + i, out))
     return found
 
 
-def _strides(tree: Tree, c: int) -> tuple[np.ndarray, np.ndarray]:
+def _entry(tree: Tree, c: int, states: np.ndarray) -> int:
+    """The entry of clique c that these states select."""
     t = tree.arrays
-    axes = t.axes[t.axis_at[c] : t.axis_at[c + 1]]
-    cards = t.cards[axes]
-    steps = np.concatenate([np.cumprod(cards[::-1])[::-1][1:], [1]]).astype(np.int64)
-    return axes, steps
+    entry = 0
+    for v in t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist():
+        entry = entry * int(t.cards[v]) + int(states[v])
+    return entry

@@ -1,4 +1,4 @@
-"""What a question will cost, known before anything large is allocated; what `net.plan` prints is what runs."""
+"""What a question will cost, before anything large is allocated; what `net.plan` prints is what runs."""
 
 from __future__ import annotations
 
@@ -36,14 +36,24 @@ class Plan:
     heuristic: str
     width: int  # variables of the largest clique, less one
     largest: tuple[str, ...]  # the names in the largest clique
-    largest_entries: float
-    entries: float  # of all cliques
+    log2_largest: float  # of the largest clique's entries
+    log2_entries: float  # of the entries of all cliques
     bytes_inward: float
     bytes_all: float
     bytes: float
     operations: float
     memory_limit: int
-    complete: bool  # False: the search stopped at the limit; sizes are at least these
+    complete: bool  # False: too large to be worked out; sizes are those of the best order found
+
+    @property
+    def entries(self) -> float:
+        """Entries of all cliques; infinite where a double does not hold their number."""
+        return _power(self.log2_entries)
+
+    @property
+    def largest_entries(self) -> float:
+        """Entries of the largest clique."""
+        return _power(self.log2_largest)
 
     @property
     def seconds(self) -> float:
@@ -56,28 +66,33 @@ class Plan:
         return self.complete and self.bytes <= self.memory_limit and self.operations <= _MOST_STEPS
 
     def _lines(self) -> list[tuple[str, str]]:
-        at_least = "" if self.complete else "at least "
-        names = listed(self.largest) if self.largest else "none"
-        return [
+        lines = [
             ("question", self.question),
-            ("engine", f"{self.engine} ({'exact' if self.exact else 'approximate'})"),
+            ("engine", self.engine if self.engine == "exact" else f"{self.engine} (exact)"),
             (
                 "variables",
                 f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction",
             ),
-            ("order", f"{self.heuristic}; {listed(self.order) if self.order else 'nothing to eliminate'}"),
+            ("order", f"{self.heuristic}; {listed(self.order)}" if self.order else self.heuristic),
+            ("largest table", f"{_count(self.log2_largest)} entries{self._over()}"),
             (
-                "largest table",
-                f"{at_least}{_count(self.largest_entries)} entries over {len(self.largest)}: {names}",
+                "all tables",
+                f"{_count(self.log2_entries)} entries" + (f", width {self.width}" if self.complete else ""),
             ),
-            ("all tables", f"{at_least}{_count(self.entries)} entries, width {self.width}"),
-            (
-                "memory",
-                f"{at_least}{_size(self.bytes)} of {_size(self.memory_limit)} allowed"
-                f" (one sweep {_size(self.bytes_inward)}, all marginals {_size(self.bytes_all)})",
-            ),
-            ("operations", f"{at_least}{_count(self.operations)}, about {_time(self.seconds)}"),
         ]
+        if self.complete:
+            lines += [
+                (
+                    "memory",
+                    f"{_size(self.bytes)} of {_size(self.memory_limit)} allowed"
+                    f" (one sweep {_size(self.bytes_inward)}, all marginals {_size(self.bytes_all)})",
+                ),
+                ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {_time(self.seconds)}"),
+            ]
+        return lines
+
+    def _over(self) -> str:
+        return f" over {len(self.largest)} variables: {listed(self.largest)}" if self.largest else ""
 
     def __repr__(self) -> str:
         """One line for each thing worth knowing."""
@@ -91,16 +106,17 @@ class Plan:
         """Raise `TooLarge` when the question does not fit."""
         if self.fits:
             return
-        at_least = "" if self.complete else "at least "
-        if self.complete and self.bytes <= self.memory_limit:
-            what = f"{_count(self.operations)} operations, about {_time(self.seconds)}"
+        if not self.complete:
+            what = "far more memory than there is"
+        elif self.bytes > self.memory_limit:
+            what = f"{_size(self.bytes)} of memory, and {_size(self.memory_limit)} are allowed"
         else:
-            what = f"{at_least}{_size(self.bytes)} of memory, and {_size(self.memory_limit)} are allowed"
+            what = f"{_count(math.log2(self.operations))} operations, {_time(self.seconds)}"
         raise TooLarge(
-            f"An exact answer needs {what}: its largest table has {at_least}{_count(self.largest_entries)} "
-            f"entries over {len(self.largest)} variables ({listed(self.largest)}). Observe more, ask for fewer "
-            "targets at once, or allow more with pgm.config(memory_limit=...). "
-            "No engine that approximates is available in this version.\n\n" + repr(self),
+            f"An exact answer needs {what}: in the best order found, the largest table has "
+            f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
+            "once, or allow more with pgm.config(memory_limit=...). No engine that approximates is "
+            f"built into this version.\n\n{self!r}",
             self,
         )
 
@@ -141,10 +157,9 @@ def make_plan(
         largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
         width = int(np.diff(found.clique_ptr).max()) - 1
         entries, messages = _power_sum(sizes), _power_sum(separators)
-        largest_entries = _power(float(sizes[top]))
     else:
         largest, width = np.empty(0, np.int32), 0
-        entries, largest_entries = _power(shape.log2_total), _power(shape.log2_largest)
+        entries = _power(shape.log2_total)
         messages = 0.0
     tables = float(r.table_at[-1])
     each = _WIDE if wide else 8
@@ -169,12 +184,12 @@ def make_plan(
         n_variables=case.program.n,
         n_known=int((case.codes >= 0).sum()),
         n_left=int(r.cards.size),
-        order=named(found.order) if r.cards.size else (),
+        order=named(found.order) if found.complete else (),
         heuristic=found.heuristic,
         width=width,
         largest=named(largest),
-        largest_entries=largest_entries,
-        entries=entries,
+        log2_largest=shape.log2_largest,
+        log2_entries=shape.log2_total,
         bytes_inward=inward,
         bytes_all=everything,
         bytes=everything if keeps_cliques else inward,
@@ -192,26 +207,27 @@ def _power_sum(exponents: np.ndarray) -> float:
     return float(np.exp2(np.minimum(exponents, 1000.0)).sum()) if exponents.size else 0.0
 
 
-def _count(number: float) -> str:
-    if number < 1e6:
-        return f"{number:,.0f}"
-    return f"{number:.2g}" if math.isfinite(number) else "more than 1e300"
+def _count(log2: float) -> str:
+    """A number given by its logarithm, as people write it."""
+    if log2 < 20:
+        return f"{2.0**log2:,.0f}" if log2 >= 0 else "0"
+    if log2 < 200:
+        return f"{2.0**log2:.2g}"
+    return f"10^{log2 * math.log10(2.0):,.0f}" if math.isfinite(log2) else "uncountably many"
 
 
 def _size(number: float) -> str:
-    if not math.isfinite(number) or number > 1e24:
-        return "more memory than there is" if not math.isfinite(number) else f"{number / 1e9:.2g} GB"
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= scale:
-            return f"{number / scale:,.1f} {unit}"
+            return f"{number / scale:,.1f} {unit}" if number < 1e15 else f"{number / scale:.1g} {unit}"
     return f"{number:.0f} bytes"
 
 
 def _time(seconds: float) -> str:
     if seconds < 1e-3:
-        return "less than a millisecond"
+        return "under a millisecond"
     if seconds < 1.0:
-        return f"{seconds * 1e3:.0f} ms"
+        return f"about {seconds * 1e3:.0f} ms"
     if seconds < 120.0:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 3600:.1f} hours" if seconds < 1e7 else "years"
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 3600:.1f} hours" if seconds < 1e7 else "years"

@@ -1,4 +1,4 @@
-"""One model under one set of evidence, by position: every question that questions.py asks in the user's names."""
+"""One model under one set of evidence, by position: what questions.py asks in the user's names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
 from pgm.inference.engines import elimination, exact
 from pgm.inference.plan import Plan, make_plan
-from pgm.inference.program import FREE, SUMMED, Program
-from pgm.inference.reduction import Case, Known, reduce_case, wide_multiply
+from pgm.inference.program import SUMMED, Program
+from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import Impossible, run
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
@@ -34,7 +34,7 @@ def log_of(value: Wide) -> float:
 
 
 def ratio_of(a: Wide, b: Wide) -> float:
-    """a / b as a double."""
+    """One wide number divided by another, as a double."""
     shift = max(-4000, min(4000, a[1] - b[1]))
     return math.ldexp(a[0] / b[0], shift) if shift < 1000 else math.inf
 
@@ -97,14 +97,12 @@ class Posterior:
 
     def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
         case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
-        place = {int(v): i for i, v in enumerate(case.reduced.variables)}
-        inner = np.array([place[t] for t in targets if t in place], dtype=np.int32)
-        return case, inner
+        return case, open_targets(case, targets)
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
         table = self._joint_table(targets, question)
-        return table / table.sum()
+        return np.asarray(table / table.sum())
 
     def _joint_table(self, targets: Sequence[int], question: str) -> np.ndarray:
         case, inner = self._targeted(targets)
@@ -178,7 +176,7 @@ class Posterior:
         maximised = np.flatnonzero(stage)
         order = maximised[np.argsort(rank[real[maximised]], kind="stable")]
         if k == 1:
-            found = [exact.maximum(case, tree, self.clock, order)]
+            found = [exact.maximum(case, tree, self.clock, order)[0]]
         else:
             found = ranking.best(case, tree, self.clock, order, k)
         answers = []
@@ -282,7 +280,7 @@ class Posterior:
     # --- marginals that are wanted afterwards (Jeffrey's rule) ---
 
     def fitted(self, wanted: dict[int, np.ndarray]) -> Posterior:
-        """The same with weights that give these variables these marginals (iterative proportional fitting)."""
+        """The same with weights that give variables these marginals (iterative proportional fitting)."""
         positions = list(wanted)
         start = {v: (wanted[v] > 0).astype(np.float64) for v in positions}
         before = Posterior(
@@ -341,15 +339,19 @@ class Posterior:
         return factors
 
 
+def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
+    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
+    wanted = np.array(targets, dtype=np.int64)
+    if not case.reduced.variables.size:
+        return np.empty(0, np.int32)
+    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
+    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
+
+
 def _corrections(now: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     if ((now <= 0) & (wanted > 0)).any():
         raise NoFit(1.0)
-    return np.divide(wanted, now, out=np.zeros_like(wanted), where=wanted > 0)
-
-
-def named_only(program: Program) -> bool:
-    """Whether all variables are the user's."""
-    return bool((program.kinds == FREE).all())
+    return np.asarray(np.divide(wanted, now, out=np.zeros_like(wanted), where=wanted > 0))
 
 
 def tree_for_rows(
@@ -369,14 +371,10 @@ def tree_for_rows(
         only_wanted=bool(targets),
         placeholders=observed,
     )
-    place = {int(v): i for i, v in enumerate(case.reduced.variables)}
-    inner = np.array([place[t] for t in targets if t in place], dtype=np.int32)
+    inner = open_targets(case, targets)
     check = posterior._check(case, "rows of a frame", keeps=False)
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
 
 
 def _placeholder_weights(card: int) -> np.ndarray:
     return np.full(card, 0.5)  # not one: a weight of one would be left out
-
-
-__all__ = ["Impossible", "NoFit", "Posterior", "log_of", "ratio_of", "tree_for_rows", "wide_multiply"]

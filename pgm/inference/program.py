@@ -11,11 +11,12 @@ import numpy as np
 from pgm.config import start_clock
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.arrays import ProgramArrays
-from pgm.inference.running import REDUCTION, Impossible, run
+from pgm.inference.running import REDUCTION, Impossible, code, run
 
-# A sparse factor is written out as a plain table while that costs at most this many entries for each row given.
+# A sparse factor is written out as a plain table while that takes at most so many entries for each row.
 _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
+_DENSE_AXES = 32
 
 FREE, ROW_NUMBER, SUMMED = (
     0,
@@ -78,7 +79,8 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
             kinds.extend([SUMMED] * factor.auxiliaries)
         else:
             size = math.prod(card_list[v] for v in factor.scope.tolist())
-            if size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
+            few = factor.scope.size <= _DENSE_AXES
+            if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
                 dense.append((number, _written_out(factor, card_array)))
             else:
                 tables = factor.as_tables(card_array, n_named + len(extra))
@@ -170,11 +172,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         if dense
         else np.empty(0, np.int32)
     )
-    n_factors = each.size
-    factor_index = np.repeat(np.arange(n_factors, dtype=np.int32), np.diff(scope_at))
-    by_variable = np.argsort(scopes, kind="stable")
-    users = factor_index[by_variable]
-    user_at = np.concatenate([[0], np.cumsum(np.bincount(scopes, minlength=n))]).astype(np.int64)
+    user_at, users = code(4.0 * (n + scopes.size), REDUCTION).users_of(n, scope_at, scopes)
     heads = np.array([d.heads for _, d in dense], dtype=np.int64)
     owners = np.array([number for number, _ in dense], dtype=np.int32)
     arrays = ProgramArrays(
@@ -188,7 +186,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         low=(least - top - 1)[each].astype(np.int64).copy(),
         exponent=top[each].astype(np.int64).copy(),
         user_at=user_at,
-        users=users.astype(np.int32),
+        users=users,
     )
     return Program(
         arrays=arrays,

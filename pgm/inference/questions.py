@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pgm import jit
-from pgm.config import Clock, start_clock
+from pgm.config import start_clock
 from pgm.errors import (
-    ImpossibleEvidence,
     InvalidArgument,
-    InvalidEvidence,
-    PGMError,
     UnknownVariable,
     listed,
     shown,
@@ -25,11 +21,12 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Dense, Factor
-from pgm.inference.engines import Engine, find
+from pgm.inference.compiled_model import CompiledModel, make_posterior
+from pgm.inference.engines import ENGINES, Engine, find
+from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
-from pgm.inference.program import Program, compile_program, same_structure
-from pgm.inference.reduction import Known
+from pgm.inference.program import compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.trees import TreeCache
 from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples, states_array
@@ -38,49 +35,17 @@ from pgm.variables import Variable
 if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
 
+_MOST_AXES = 64
+
 Given = Mapping[str, Any] | None
 _Answer = TypeVar("_Answer")
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Compiled:
-    """A model at one moment, as the engines see it."""
-
-    program: Program
-    trees: TreeCache
-    variables: tuple[Variable, ...]
-    names: list[str]
-    position: dict[str, int]
-
-    @property
-    def by_name(self) -> Mapping[str, Variable]:
-        """The variables by name."""
-        return _Named(self)
-
-
-class _Named(Mapping[str, Variable]):
-    """The variables of a compiled model by name, without a dict of their own."""
-
-    __slots__ = ("_compiled",)
-
-    def __init__(self, compiled: Compiled) -> None:
-        self._compiled = compiled
-
-    def __getitem__(self, name: str) -> Variable:
-        return self._compiled.variables[self._compiled.position[name]]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._compiled.names)
-
-    def __len__(self) -> int:
-        return len(self._compiled.names)
 
 
 class Questions:
     """The questions of a model; it says what its variables and factors are, and when they change."""
 
-    _compiled: Compiled | None
-    _outdated: Compiled | None  # its trees serve again if only values changed
+    _compiled: CompiledModel | None
+    _outdated: CompiledModel | None  # its trees serve again if only values changed
     _lock: threading.RLock
 
     def __init__(self) -> None:
@@ -114,7 +79,7 @@ class Questions:
             self._outdated = self._compiled or self._outdated
             self._compiled = None
 
-    def _compile(self) -> Compiled:
+    def _compile(self) -> CompiledModel:
         found = self._compiled
         if found is not None:
             return found
@@ -127,7 +92,7 @@ class Questions:
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 position = dict(zip(names, range(len(names)), strict=True))
-                self._compiled = Compiled(program, trees, tuple(variables.values()), names, position)
+                self._compiled = CompiledModel(program, trees, tuple(variables.values()), names, position)
                 self._outdated = None
             return self._compiled
 
@@ -139,7 +104,7 @@ class Questions:
         """Return P(targets | given): of one variable, or the joint of several in the order asked."""
         asked = self._asked(targets)
 
-        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Distribution:
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Distribution:
             positions = [compiled.position[name] for name in asked]
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
@@ -151,7 +116,7 @@ class Questions:
     def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass."""
 
-        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Marginals:
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Marginals:
             flat, _ = posterior.marginals()
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
             hard = posterior.known.hard
@@ -172,29 +137,25 @@ class Questions:
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
         """
         compiled = self._compile()
-        both = _together(compiled, event, given)
-        for evidence in (event, given):
-            _refuse_soft(observe(compiled.by_name, evidence))
-        never = Probability(0.0, _report(find(engine)), log=-math.inf)
+        first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
+        refuse_soft(first)
+        refuse_soft(second)
 
-        def below(posterior: Posterior, compiled: Compiled, report: Report) -> tuple[float, int]:
+        def below(posterior: Posterior, compiled: CompiledModel, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        if given or not self._normalised():
-            under = self._ask(given, engine, below)
-            under_log = observe(compiled.by_name, given).log_weight
-        else:
-            under, under_log = (0.5, 1), 0.0
-        if both is None:
-            return never
+        under = self._answer(second, engine, below) if second.given or not self._normalised() else (0.5, 1)
+        both = _together(first, second)
         try:
-            above = self._ask(both, engine, below, explain=False)
+            above = None if both is None else self._answer(both, engine, below, explain=False)
         except Impossible:
-            return never
-        extra = observe(compiled.by_name, both).log_weight - under_log
-        log = log_of(above) - log_of(under) if extra == 0.0 else log_of(above) - log_of(under) + extra
-        value = ratio_of(above, under) * math.exp(extra)
-        if value > 0.0 and abs(log) < 1.0:
+            above = None
+        if above is None:
+            return Probability(0.0, _report(find(engine)), log=-math.inf)
+        weight = first.log_weight  # that of `given` is in both
+        value = ratio_of(above, under) * math.exp(weight)
+        log = log_of(above) - log_of(under) + weight
+        if abs(log) < 1.0:  # where the logarithm itself has lost digits
             log = math.log(value)
         return Probability(value, _report(find(engine)), log=log)
 
@@ -226,13 +187,13 @@ class Questions:
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
     ) -> list[Assignment]:
-        asked = None if targets is None else self._asked(targets)
+        asked = None if targets is None else self._asked(targets, joint=False)
         if find(engine).name == "elimination":
             raise InvalidArgument(
-                'engine="elimination" sums only; ask for the most probable states with engine="exact".'
+                'engine="elimination" only sums; for the most probable states use engine="exact".'
             )
 
-        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> list[Assignment]:
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> list[Assignment]:
             if asked is None:
                 places = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
                 found = [(codes[places], value) for codes, value in posterior.best(None, k)]
@@ -266,7 +227,7 @@ class Questions:
         count = _whole(n, "n", 0)
         rng = _generator(seed)
 
-        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Samples:
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Samples:
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, report)
@@ -280,10 +241,10 @@ class Questions:
         *,
         engine: str | Engine = "auto",
     ) -> Plan:
-        """Return what `query(targets, given)` would cost, or all marginals without targets; allocates no table."""
+        """Return what `query(targets, given)` would cost, or all marginals; allocates no table."""
         asked = None if targets is None else self._asked(targets)
 
-        def answer(posterior: Posterior, compiled: Compiled, report: Report) -> Plan:
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
@@ -305,7 +266,7 @@ class Questions:
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
     ) -> CompiledQuery:
-        """Return a function from evidence on the names `given` to P(target | evidence), with the tables of now."""
+        """Return a function from evidence on the names `given` to P(target | it), with the tables of now."""
         from pgm.inference import rows
 
         compiled = self._compile()
@@ -318,7 +279,7 @@ class Questions:
         Args:
             frame: a data frame, or a dict of columns; columns that are no variable are not read.
             target: one variable; its own column is not read.
-            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to leave None there.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
         """
         from pgm.inference import rows
 
@@ -375,9 +336,12 @@ class Questions:
         return None
 
     def _total(self) -> tuple[float, int]:
-        return self._ask(None, "auto", lambda posterior, *_: posterior.total())
+        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> tuple[float, int]:
+            return posterior.total()
 
-    def _asked(self, targets: str | Iterable[str]) -> tuple[str, ...]:
+        return self._ask(None, "auto", answer)
+
+    def _asked(self, targets: str | Iterable[str], *, joint: bool = True) -> tuple[str, ...]:
         variables = self._compile().position
         listing = (
             [targets]
@@ -393,6 +357,11 @@ class Questions:
         for name in listing:
             if not isinstance(name, str) or name not in variables:
                 raise UnknownVariable(name, variables)
+        if joint and len(listing) > _MOST_AXES:
+            raise InvalidArgument(
+                f"A joint distribution is an array with an axis for each target, and numpy allows {_MOST_AXES}; "
+                f"these are {len(listing):,}. Ask for fewer at once, or for marginals."
+            )
         if len(set(listing)) < len(listing):
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
             raise InvalidArgument(f"The target {twice!r} is named twice.")
@@ -411,26 +380,35 @@ class Questions:
         self,
         given: Given,
         engine: str | Engine,
-        answer: Callable[[Posterior, Compiled, Report], _Answer],
+        answer: Callable[[Posterior, CompiledModel, Report], _Answer],
+        *,
+        fit: bool = True,
+    ) -> _Answer:
+        return self._answer(observe(self._compile().by_name, given), engine, answer, fit=fit)
+
+    def _answer(
+        self,
+        observed: Observed,
+        engine: str | Engine,
+        answer: Callable[[Posterior, CompiledModel, Report], _Answer],
         *,
         explain: bool = True,
         fit: bool = True,
     ) -> _Answer:
-        """Read the evidence, put the question, and say in the user's words what went wrong."""
+        """Put the question, and say in the user's words what went wrong."""
         chosen = find(engine)
         compiled = self._compile()
-        observed = observe(compiled.by_name, given)
         clock = start_clock()
         begin = time.perf_counter()
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
             return answer(posterior, compiled, _report(chosen))
         except NoFit as error:
-            raise _no_fit(compiled, observed, clock, float(error.args[0])) from None
+            raise no_fit(compiled, observed, clock, float(error.args[0])) from None
         except Impossible:
             if not explain:
                 raise
-            raise _contradiction(compiled, observed, clock) from None
+            raise contradiction(compiled, observed, clock) from None
         finally:
             jit.spent(time.perf_counter() - begin)
 
@@ -444,117 +422,28 @@ def _report(engine: Engine) -> Report:
     return _REPORTS[engine.name]
 
 
-_REPORTS = {name: Report(name, exact=True) for name in ("exact", "elimination")}
-EXACT_REPORT = _REPORTS["exact"]
+_REPORTS = {name: Report(name, exact=True) for name in ENGINES}
 
 
-def make_posterior(
-    compiled: Compiled, observed: Observed, clock: Clock, engine: str, *, fit: bool = True
-) -> Posterior:
-    position = compiled.position
-    hard = {position[name]: code for name, code in observed.hard.items()}
-    weights = {position[name]: w for name, w in observed.weights.items()}
-    posterior = Posterior(
-        compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names, engine
-    )
-    if observed.soft and fit:
-        posterior = posterior.fitted({position[name]: w for name, w in observed.soft.items()})
-    return posterior
-
-
-def _possible(compiled: Compiled, observed: Observed, names: Iterable[str], clock: Clock) -> bool:
-    """Whether these pieces of the evidence can hold together."""
-    kept = set(names)
-    position = compiled.position
-    hard = {position[n]: code for n, code in observed.hard.items() if n in kept}
-    weights = {position[n]: w for n, w in observed.weights.items() if n in kept}
-    weights |= {position[n]: (w > 0).astype(np.float64) for n, w in observed.soft.items() if n in kept}
-    posterior = Posterior(compiled.program, compiled.trees, Known(hard, weights), clock, compiled.names)
-    try:
-        posterior.total()
-    except Impossible:
-        return False
-    return True
-
-
-def _contradiction(compiled: Compiled, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """Find evidence that cannot hold together and of which no piece can be spared."""
-    items = list(observed.given)
-    core: list[str] = []
-    try:
-        if not _possible(compiled, observed, [], clock):
-            return ImpossibleEvidence(
-                "The model itself is impossible: the product of its factors is zero for every combination of states.",
-                {},
-            )
-        while _possible(compiled, observed, core, clock):
-            low, high = 0, len(items)  # the shortest beginning of items that is impossible with the core
-            while low < high:
-                middle = (low + high) // 2
-                if _possible(compiled, observed, core + items[:middle], clock):
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == 0 or low > len(items):
-                break
-            core.append(items[low - 1])
-            items = items[: low - 1]
-    except PGMError:  # no room or no time to look for less
-        core = list(observed.given)
-    core = [name for name in observed.given if name in core]
-    found = {name: observed.given[name] for name in core}
-    text = ", ".join(f"{name} = {shown(value)}" for name, value in found.items())
-    if len(found) == 1:
-        message = f"The evidence is impossible: {text} has probability zero."
-    else:
-        message = (
-            f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
-        )
-    return ImpossibleEvidence(message, found)
-
-
-def _no_fit(compiled: Compiled, observed: Observed, clock: Clock, error: float) -> PGMError:
-    names = list(observed.soft)
-    if not _possible(compiled, observed, [n for n in observed.given if n not in observed.soft], clock):
-        return _contradiction(compiled, observed, clock)
-    what = (
-        f"The marginal wanted of {names[0]!r}"
-        if len(names) == 1
-        else f"The marginals wanted of {listed(names)}"
-    )
-    if error >= 1.0:
-        return InvalidEvidence(
-            f"{what} cannot be had: a pgm.Soft gives probability to states that the model or the other evidence "
-            "excludes. Give these states 0."
-        )
-    return InvalidEvidence(
-        f"{what} cannot all be had at once: fitting stopped {error:.2g} away from them. Change the targets, or use "
-        "pgm.Likelihood for evidence that need not be met exactly."
-    )
-
-
-def _refuse_soft(observed: Observed) -> None:
-    if observed.soft:
-        raise InvalidEvidence(
-            f"{listed(list(observed.soft))}: pgm.Soft says what a marginal shall be afterwards; that is no event and has no "
-            "probability. Use pgm.Likelihood for uncertain evidence."
-        )
-
-
-def _together(compiled: Compiled, event: Given, given: Given) -> dict[str, Any] | None:
-    """Both mappings as one; None when they give one variable different states."""
-    first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
-    for name in first.given:
-        if name in second.given:
-            a, b = first.hard.get(name), second.hard.get(name)
-            if a is not None and b is not None:
-                if a != b:
-                    return None
-                continue
-            raise InvalidEvidence(
-                f"{name!r} is in the event and in what is given; only plain states may be in both."
-            )
-    return first.given | second.given
+def _together(first: Observed, second: Observed) -> Observed | None:
+    """Both as one; None when they leave some variable no state."""
+    hard = dict(first.hard)
+    weights = dict(first.weights)
+    log_weight = first.log_weight + second.log_weight
+    for name, code in second.hard.items():
+        if hard.get(name, code) != code:
+            return None
+        hard[name] = code
+    for name, w in second.weights.items():
+        weights[name] = weights[name] * w if name in weights else w
+        if not weights[name].any():
+            return None
+    for name in [name for name in weights if name in hard]:
+        weight = weights.pop(name)[hard[name]]
+        if weight == 0.0:
+            return None
+        log_weight += math.log(weight)
+    return Observed(hard, weights, {}, log_weight, first.given | second.given)
 
 
 def _whole(value: object, name: str, least: int) -> int:

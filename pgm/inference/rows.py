@@ -13,15 +13,16 @@ from pgm.config import Clock, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
 from pgm.evidence import observe
 from pgm.frames import Columns, columns
-from pgm.inference import questions
+from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import exact
-from pgm.inference.posterior import Posterior, log_of, tree_for_rows
+from pgm.inference.failures import contradiction
+from pgm.inference.posterior import Posterior, log_of, open_targets, tree_for_rows
 from pgm.inference.reduction import Known, lows
 from pgm.inference.running import Impossible, run
 from pgm.results import Distribution
 
 if TYPE_CHECKING:
-    from pgm.inference.questions import Compiled, Questions
+    from pgm.inference.questions import Questions
 
 _ROWS_PER_PATTERN = 8  # fewer than this many rows of a kind share one tree with the others
 _CHUNK = 65_536
@@ -29,10 +30,10 @@ _DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
 
 
 class CompiledQuery:
-    """P(targets | evidence on some names) with the tables of the moment of compilation; call it with evidence."""
+    """P(targets | evidence on some names), with the tables of when it was compiled; call it with evidence."""
 
     def __init__(
-        self, model: Questions, compiled: Compiled, targets: tuple[str, ...], given: tuple[str, ...]
+        self, model: Questions, compiled: CompiledModel, targets: tuple[str, ...], given: tuple[str, ...]
     ) -> None:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
         self.targets = targets
@@ -47,7 +48,7 @@ class CompiledQuery:
             try:
                 self._tree = tree_for_rows(_blank(compiled, clock), observed, wanted, [])
             except Impossible:
-                raise questions._contradiction(compiled, observe(compiled.by_name, None), clock) from None
+                raise contradiction(compiled, observe(compiled.by_name, None), clock) from None
 
     def __call__(self, given: Mapping[str, Any] | None = None) -> Distribution:
         """Return P(targets | given)."""
@@ -56,21 +57,20 @@ class CompiledQuery:
         for name in observed.given:
             if name not in self.given:
                 raise InvalidEvidence(
-                    f"{name!r} is not among the names that this query was compiled for ({listed(self.given)}); "
+                    f"{name!r} is not among the names that this was compiled for ({listed(self.given)}); "
                     "compile it with all of them: compile(target, given=[...])."
                 )
-        report = questions.EXACT_REPORT
         targets = [compiled.position[name] for name in self.targets]
         clock = start_clock()
         try:
             if self._tree is None or len(observed.hard) < len(self.given):
-                posterior = questions.make_posterior(compiled, observed, clock, "exact")
+                posterior = make_posterior(compiled, observed, clock)
                 values = posterior.joint(targets)
             else:
                 values = self._run(observed.hard, targets, clock)
         except Impossible:
-            raise questions._contradiction(compiled, observed, clock) from None
-        return Distribution(tuple(compiled.variables[t] for t in targets), values, report)
+            raise contradiction(compiled, observed, clock) from None
+        return Distribution(tuple(compiled.variables[t] for t in targets), values)
 
     def _run(self, hard: dict[str, int], targets: list[int], clock: Clock) -> np.ndarray:
         compiled = self._compiled
@@ -84,8 +84,7 @@ class CompiledQuery:
                 raise Impossible
             codes[v] = code
         case = dataclasses.replace(case, codes=codes)
-        place = set(case.reduced.variables.tolist())
-        n_open = sum(t in place for t in targets)
+        n_open = open_targets(case, targets).size
         if n_open == 0:
             exact.total(case, tree, clock)
             compact = np.ones(1)
@@ -112,7 +111,7 @@ def _recompiled(model: Questions, targets: tuple[str, ...], given: tuple[str, ..
     return model.compile(targets, given)
 
 
-def _blank(compiled: Compiled, clock: Clock) -> Posterior:
+def _blank(compiled: CompiledModel, clock: Clock) -> Posterior:
     return Posterior(compiled.program, compiled.trees, Known({}, {}), clock, compiled.names)
 
 
@@ -125,7 +124,7 @@ class _Answers:
     shares: np.ndarray  # P(target | row), (n, states), or (n, 0)
 
 
-def predict(compiled: Compiled, frame: Any, target: str, bad_rows: str) -> np.ndarray:
+def predict(compiled: CompiledModel, frame: Any, target: str, bad_rows: str) -> np.ndarray:
     """The code of the most probable state of the target in each row, -1 where a row is bad."""
     shares = predict_proba(compiled, frame, target, bad_rows)
     codes = np.full(len(shares), -1, np.int64)
@@ -136,20 +135,20 @@ def predict(compiled: Compiled, frame: Any, target: str, bad_rows: str) -> np.nd
     return codes
 
 
-def predict_proba(compiled: Compiled, frame: Any, target: str, bad_rows: str) -> np.ndarray:
+def predict_proba(compiled: CompiledModel, frame: Any, target: str, bad_rows: str) -> np.ndarray:
     """P(target | row) for each row; NaN where a row is bad."""
     answers, data = _answer(compiled, frame, target, bad_rows)
     return _checked(compiled, answers, data, bad_rows, answers.shares)
 
 
-def log_likelihood(compiled: Compiled, frame: Any, bad_rows: str) -> np.ndarray:
+def log_likelihood(compiled: CompiledModel, frame: Any, bad_rows: str) -> np.ndarray:
     """The log of the sum of the product of all factors, for each row; NaN where a row is bad."""
     answers, data = _answer(compiled, frame, None, bad_rows)
     return _checked(compiled, answers, data, bad_rows, answers.logs)
 
 
 def _checked(
-    compiled: Compiled, answers: _Answers, data: Columns, bad_rows: str, values: np.ndarray
+    compiled: CompiledModel, answers: _Answers, data: Columns, bad_rows: str, values: np.ndarray
 ) -> np.ndarray:
     failed = np.flatnonzero(answers.status != _DONE)
     if failed.size:
@@ -160,7 +159,7 @@ def _checked(
                 for name, codes in data.codes.items()
                 if codes[row] >= 0
             }
-            cause = questions._contradiction(compiled, observe(compiled.by_name, given), start_clock())
+            cause = contradiction(compiled, observe(compiled.by_name, given), start_clock())
             more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
             raise ImpossibleEvidence(
                 f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
@@ -171,7 +170,9 @@ def _checked(
     return values
 
 
-def _answer(compiled: Compiled, frame: Any, target: str | None, bad_rows: str) -> tuple[_Answers, Columns]:
+def _answer(
+    compiled: CompiledModel, frame: Any, target: str | None, bad_rows: str
+) -> tuple[_Answers, Columns]:
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
     wanted = {name: v for name, v in compiled.by_name.items() if name != target}
@@ -207,7 +208,7 @@ def _answer(compiled: Compiled, frame: Any, target: str | None, bad_rows: str) -
 
 
 def _by_pattern(
-    compiled: Compiled,
+    compiled: CompiledModel,
     clock: Clock,
     positions: list[int],
     codes: np.ndarray,
@@ -238,7 +239,7 @@ def _by_pattern(
 
 
 def _group(
-    compiled: Compiled,
+    compiled: CompiledModel,
     clock: Clock,
     positions: list[int],
     codes: np.ndarray,
@@ -259,7 +260,6 @@ def _group(
         answers.status[rows] = _IMPOSSIBLE
         return
     p, r = compiled.program.arrays, case.reduced
-    place = {int(v): i for i, v in enumerate(r.variables)}
     n_factors = p.heads.size
     own = r.factors[r.factors < n_factors]
     base = int(p.exponent[own].sum()) + int(p.exponent[r.scalars].sum())
@@ -268,8 +268,8 @@ def _group(
     items = np.array([virtual[positions[i]] for i in weighted], dtype=np.int64)
     low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
     low[: r.factors.size] = lows(case)
-    inside = [t for t in targets if t in place]
-    width = int(np.prod([r.cards[place[t]] for t in inside])) if inside else 0
+    inside = open_targets(case, targets)
+    width = int(r.cards[inside].prod()) if inside.size else 0
     work = np.empty(tree.longest_row)
     for begin in range(0, rows.size, _CHUNK):
         part = rows[begin : begin + _CHUNK]
@@ -284,9 +284,9 @@ def _group(
             compiled.program.values,
             case.codes.copy(),
             np.array([positions[i] for i in observed], dtype=np.int64),
-            np.ascontiguousarray(codes[np.ix_(part, observed)]),
+            np.ascontiguousarray(codes[part][:, observed]),
             items,
-            np.ascontiguousarray(codes[np.ix_(part, weighted)]),
+            np.ascontiguousarray(codes[part][:, weighted]),
             work,
             low,
             shares,
@@ -300,12 +300,12 @@ def _group(
         with np.errstate(divide="ignore"):
             answers.logs[part] = np.log(tops) + (powers + base) * math.log(2.0)
         for t in targets:
-            open_states = np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]])
-            answers.shares[np.ix_(part, open_states)] = shares if inside else 1.0
+            states = np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]])
+            answers.shares[part[:, None], states] = shares if inside.size else 1.0
 
 
 def _one_row(
-    compiled: Compiled,
+    compiled: CompiledModel,
     clock: Clock,
     positions: list[int],
     codes: np.ndarray,

@@ -13,12 +13,14 @@ from pgm.inference.trees import TreeCache
 
 
 def _posterior() -> Posterior:
-    """Three variables in a row, of which the first cannot take its second state once the second is in its first."""
+    """Three variables in a row; a zero, a known state and a weight, so that every path is taken."""
     tables = [np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.5, 0.5]]), np.array([[0.2, 0.8], [0.6, 0.4]])]
     scopes = [[0], [0, 1], [1, 2]]
     factors = [Dense(np.array([s]), t, 1) for s, t in zip(scopes, tables, strict=True)]
     program = compile_program([2, 2, 2], factors)
-    return Posterior(program, TreeCache(), Known({1: 0}, {2: np.array([0.5, 1.0])}), Clock(None, None), ["a", "b", "c"])
+    return Posterior(
+        program, TreeCache(), Known({1: 0}, {2: np.array([0.5, 1.0])}), Clock(None, None), ["a", "b", "c"]
+    )
 
 
 def _sums() -> object:

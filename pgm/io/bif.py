@@ -255,7 +255,8 @@ class _Table:
 
     def fail_key(self, words: list[str], piece: int) -> NoReturn:
         if len(words) != len(self.given):
-            self.fail(f"expected one state for each of {len(self.given)} parents, found {len(words)}", piece)
+            parents = listed([variable.name for variable in self.given])
+            self.fail(f"expected a state of each parent ({parents}), found {len(words)} words", piece)
         for word, variable in zip(words, self.given, strict=True):
             if word not in variable.states:
                 hint = nearest(word, variable.states)

@@ -21,7 +21,7 @@ Path = str | os.PathLike[str]
 # A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
 _CHUNK = 1 << 20
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
 

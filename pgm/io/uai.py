@@ -29,6 +29,7 @@ from pgm.errors import (
     InvalidStructure,
     InvalidTable,
     TooLarge,
+    listed,
     shown,
 )
 from pgm.evidence import observe
@@ -39,9 +40,10 @@ from pgm.variables import State, Variable, as_domain
 from .text import NUMBER, Path, Text, parsed, read_text, write_text
 
 # In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
-_COMMENT = re.compile(r"^c(?:[ \t][^\r\n]*)?$|#[^\r\n]*", re.MULTILINE)
+_COMMENT = re.compile(r"^c(?!\S)[^\r\n]*|#[^\r\n]*", re.MULTILINE)
 _WORD = re.compile(r"\S+")
 _SPACE = re.compile(r"\s")
+_THIS = "{this}"  # in a message: the number itself, as it is written
 _CHUNK = 1 << 20
 _BYTES_A_STATE = 500  # what a state takes in a Domain
 _BYTES_A_NUMBER = 64  # what a number takes while it becomes text
@@ -54,7 +56,7 @@ _FEW = 10_000  # states that a variable may have without a table to prove them
 def read(path: Path, encoding: str = "utf-8") -> MarkovNetwork | BayesianNetwork:
     """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables bear it out."""
     source = read_text(path, encoding)
-    content = _COMMENT.sub(lambda match: " " * len(match[0]), source.content)
+    content = _without_comments(source)
     first = _WORD.search(content)
     if first is None or first[0] not in ("MARKOV", "BAYES"):
         found = shown(first[0]) if first else "the end of the file"
@@ -62,44 +64,55 @@ def read(path: Path, encoding: str = "utf-8") -> MarkovNetwork | BayesianNetwork
         raise source.error(message, first.start() if first else 0)
     numbers = _Numbers(source, content, first.end())
     cards = numbers.counts(numbers.count("the number of variables"), "the number of states of variable", 1)
-    scopes = []
-    for number in range(numbers.at_most_left(numbers.count("the number of tables"), "tables")):
-        at = numbers.pos
-        scope = numbers.counts(
-            numbers.count(f"how many variables table {number} has"), f"table {number}: variable"
-        )
-        for position, variable in enumerate(scope, start=at + 1):
-            if variable >= len(cards):
-                numbers.fail(
-                    f"table {number}: there is no variable {variable}; they are 0 to {len(cards) - 1}",
-                    position,
-                )
-        if len(set(scope)) < len(scope):
-            numbers.fail(f"table {number}: a variable appears twice in {scope}", at)
-        scopes.append(scope)
+    scopes = _scopes(numbers, len(cards))
     variables = _variables(numbers, cards, scopes)
     tables, places = [], []
     for number, scope in enumerate(scopes):
-        shape = [cards[variable] for variable in scope]
         places.append(numbers.pos)
-        size = numbers.count(f"how many numbers table {number} has")
-        if size != math.prod(shape):
-            numbers.fail(
-                f"table {number} has {size} numbers; its variables {scope} need {math.prod(shape):,}",
-                places[-1],
-            )
-        if len(shape) > rows.MAX_AXES:
-            numbers.fail(
-                f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", places[-1]
-            )
-        tables.append(numbers.table(size, number).reshape(shape))
-    numbers.end()
+        tables.append(_table(numbers, number, scope, [cards[variable] for variable in scope]))
+    if numbers.pos < numbers.size:
+        numbers.fail(f"expected the end of the file, found {_THIS}", numbers.pos)
     if first[0] == "BAYES":
         return _bayesian(numbers, variables, scopes, tables, places)
     made = MarkovNetwork()
     factors = [Dense(np.array([s], dtype=np.int64), t) for s, t in zip(scopes, tables, strict=True)]
     made._take({variable.name: variable for variable in variables}, factors)
     return made
+
+
+def _without_comments(source: Text) -> str:
+    return _COMMENT.sub(lambda match: " " * len(match[0]), source.content)
+
+
+def _scopes(numbers: _Numbers, n: int) -> list[list[int]]:
+    scopes = []
+    for number in range(numbers.at_most_left(numbers.count("the number of tables"), "tables")):
+        at = numbers.pos
+        size = numbers.count(f"how many variables table {number} has")
+        scope = numbers.counts(size, f"in table {number} the number of variable")
+        if scope and max(scope) >= n:
+            place = at + 1 + next(i for i, variable in enumerate(scope) if variable >= n)
+            numbers.fail(f"table {number}: there is no variable {_THIS}; they are 0 to {n - 1}", place)
+        if len(set(scope)) < len(scope):
+            numbers.fail(f"table {number}: a variable appears twice among {listed(scope)}", at)
+        scopes.append(scope)
+    return scopes
+
+
+def _table(numbers: _Numbers, number: int, scope: list[int], shape: list[int]) -> np.ndarray:
+    at = numbers.pos
+    size = numbers.count(f"how many numbers table {number} has")
+    if size != math.prod(shape):
+        needed = math.prod(shape) if len(shape) <= rows.MAX_AXES else "others"
+        numbers.fail(f"table {number} has {_THIS} numbers; its variables {listed(scope)} need {needed}", at)
+    if len(shape) > rows.MAX_AXES:
+        numbers.fail(f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", at)
+    if size > numbers.size - numbers.pos:
+        numbers.fail(f"the file ends within the {size:,} numbers of table {number}", numbers.size)
+    values = numbers.values[numbers.pos : numbers.pos + size].reshape(shape)
+    values.flags.writeable = False
+    numbers.pos += size
+    return values
 
 
 class _Numbers:
@@ -111,7 +124,7 @@ class _Numbers:
         self.values = self._converted()
         self.size = self.values.size
         if bad := np.flatnonzero(~((self.values >= 0.0) & (self.values < np.inf)))[:1].tolist():
-            self.fail("a number must not be negative or infinite", bad[0])
+            self.fail(f"a number must not be negative or infinite, and this is {_THIS}", bad[0])
 
     def _converted(self) -> np.ndarray:
         parts = [np.empty(0)]
@@ -137,7 +150,7 @@ class _Numbers:
         """Raise the error that names the place of the number at this position."""
         match = next(islice(_WORD.finditer(self.content, self.start), position, None), None)
         place = match.start() if match else len(self.content.rstrip())
-        raise self.source.error(f"{message}, found {shown(match[0])}" if match else message, place)
+        raise self.source.error(message.replace(_THIS, shown(match[0])) if match else message, place)
 
     def count(self, what: str) -> int:
         """Read a whole number."""
@@ -145,41 +158,27 @@ class _Numbers:
             self.fail(f"the file ends before {what}", self.pos)
         value: float = self.values.item(self.pos)
         if not value.is_integer():
-            self.fail(f"expected {what}, a whole number", self.pos)
+            self.fail(f"expected {what}, a whole number, found {_THIS}", self.pos)
         self.pos += 1
         return int(value)
-
-    def at_most_left(self, count: int, what: str) -> int:
-        """Return the count if so many things can follow; nothing is made before this is known."""
-        if count > self.size - self.pos:
-            self.fail(
-                f"{count:,} {what} are announced, and {self.size - self.pos:,} numbers follow", self.pos - 1
-            )
-        return count
 
     def counts(self, length: int, what: str, least: int = 0) -> list[int]:
         """Read so many whole numbers."""
         self.at_most_left(length, "numbers")
-        values: list[float] = self.values[self.pos : self.pos + length].tolist()
-        for number, value in enumerate(values):
+        found: list[float] = self.values[self.pos : self.pos + length].tolist()
+        for number, value in enumerate(found):
             if value < least or not value.is_integer():
-                self.fail(f"{what} {number}: expected a whole number from {least}", self.pos + number)
+                message = f"expected {what} {number}, a whole number from {least}, found {_THIS}"
+                self.fail(message, self.pos + number)
         self.pos += length
-        return [int(value) for value in values]
+        return list(map(int, found))
 
-    def table(self, size: int, number: int) -> np.ndarray:
-        """Read the numbers of a table, read-only."""
-        if size > self.size - self.pos:
-            self.fail(f"the file ends within the {size:,} numbers of table {number}", self.size)
-        values = self.values[self.pos : self.pos + size]
-        values.flags.writeable = False
-        self.pos += size
-        return values
-
-    def end(self) -> None:
-        """Refuse what is left."""
-        if self.pos < self.size:
-            self.fail("expected the end of the file", self.pos)
+    def at_most_left(self, count: int, what: str) -> int:
+        """Return the count if so many things can follow; nothing is made before this is known."""
+        left = self.size - self.pos
+        if count > left:
+            self.fail(f"{_THIS} {what} are announced, and {left:,} numbers follow", self.pos - 1)
+        return count
 
 
 def _variables(numbers: _Numbers, cards: list[int], scopes: list[list[int]]) -> list[Variable]:
@@ -225,7 +224,7 @@ def _bayesian(
     try:
         return BayesianNetwork._from_cpds("", [cpds[number] for number in range(len(variables))])
     except InvalidStructure as error:  # a cycle
-        raise FileFormatError(f"{error}{remedy}", numbers.source.path) from None
+        raise FileFormatError(f"{str(error).rstrip('.')}{remedy}", numbers.source.path) from None
 
 
 def read_evidence(path: Path, model: Any) -> dict[str, State]:
@@ -236,7 +235,7 @@ def read_evidence(path: Path, model: Any) -> dict[str, State]:
     """
     variables = list(_variables_of(model).values())
     source = read_text(path)
-    numbers = _Numbers(source, _COMMENT.sub(lambda match: " " * len(match[0]), source.content), 0)
+    numbers = _Numbers(source, _without_comments(source), 0)
     if not numbers.size:
         raise source.error("expected the number of findings (0 for none), found an empty file", 0)
     count = numbers.count("the number of findings")
@@ -254,13 +253,15 @@ def read_evidence(path: Path, model: Any) -> dict[str, State]:
             numbers.fail(f"there is no variable {number}; they are 0 to {len(variables) - 1}", at)
         variable = variables[number]
         if code >= variable.card:
+            last = variable.card - 1
             numbers.fail(
-                f"variable {number} ({variable.name!r}) has the states 0 to {variable.card - 1}", at + 1
+                f"variable {number} ({variable.name!r}) has the states 0 to {last}, not {_THIS}", at + 1
             )
         if variable.name in given:
             numbers.fail(f"variable {number} is observed twice", at)
         given[variable.name] = variable.states[code]
-    numbers.end()
+    if numbers.pos < numbers.size:
+        numbers.fail(f"expected the end of the file, found {_THIS}", numbers.pos)
     return given
 
 
@@ -319,7 +320,7 @@ def _conditional(net: BayesianNetwork, expand: bool) -> Iterable[tuple[list[int]
                 f"UAI holds tables only, and {shown(name)} is a {type(cpd).__name__}; "
                 "expand=True writes its table"
             )
-        yield [*(place[parent] for parent in cpd.parents), place[name]], _table(values)
+        yield [*(place[parent] for parent in cpd.parents), place[name]], _written(values)
 
 
 def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], str]]:
@@ -330,7 +331,7 @@ def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], st
         scopes = factor.scopes if isinstance(factor, Dense) else np.asarray([factor.scope])
         about = ", ".join(shown(names[position]) for position in scopes[:1].ravel().tolist())
         if isinstance(factor, Dense):
-            text = _table(_linear(factor.values, factor.log, about))
+            text = _written(_linear(factor.values, factor.log, about))
         elif not expand:
             raise InvalidArgument(
                 f"UAI holds tables only, and the factor of {about} is a {type(factor).__name__}; "
@@ -345,7 +346,7 @@ def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], st
                 values[tuple(factor.rows.T)] = _linear(factor.values, factor.log, about)
             else:
                 values = _gate(factor, shape)
-            text = _table(values)
+            text = _written(values)
         for scope in scopes.tolist():
             yield scope, text
 
@@ -372,7 +373,7 @@ def _linear(values: np.ndarray, log: bool, about: str) -> np.ndarray:
     return linear
 
 
-def _table(values: np.ndarray) -> str:
+def _written(values: np.ndarray) -> str:
     return f"{values.size}\n{' '.join(map(repr, values.ravel().tolist()))}"
 
 

@@ -6,6 +6,8 @@ import re
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
+import networkx as nx
+
 from pgm.errors import InvalidStructure, PGMError, shown
 from pgm.variables import check_name
 
@@ -19,18 +21,21 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
     {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
     """
     parents: dict[str, dict[str, None]] = {}
-    if isinstance(edges, str):
-        edges = [edges]
-    if not isinstance(edges, Iterable) or isinstance(edges, Mapping | bytes):
+    if isinstance(edges, nx.Graph):
+        parents = {_name(node, "the graph"): {} for node in edges}
+        if not edges.is_directed():
+            raise InvalidStructure("edges= takes a directed graph; in this one the edges have no direction.")
+        edges = edges.edges()
+    if not isinstance(edges, Iterable) or isinstance(edges, dict | bytes):
         raise InvalidStructure(
             f'edges= takes text such as "a -> b <- c; c -> d", or pairs, not {shown(edges)}.'
         )
-    for item in edges:
-        if isinstance(item, str):
+    for item in [edges] if isinstance(edges, str) else edges:
+        if isinstance(item, str) and (item is edges or _ARROW.search(item)):
             for statement in re.split(r"[;\n]", item):
                 if statement.strip():
                     _read_statement(statement, parents)
-        elif isinstance(item, Sequence) and len(item) == 2:
+        elif not isinstance(item, str) and isinstance(item, Sequence) and len(item) == 2:
             for name in item:
                 parents.setdefault(_name(name, item), {})
             parents[item[1]][item[0]] = None

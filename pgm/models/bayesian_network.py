@@ -15,14 +15,14 @@ import numpy as np
 from pgm import graphs
 from pgm.cpds import CPD, NoisyOr, TableCPD, make
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.cpds.rows import LongForm, frozen
+from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
     InvalidEvidence,
     InvalidStructure,
     InvalidTable,
-    PGMError,
+    InvalidVariable,
     UnknownVariable,
     listed,
     shown,
@@ -31,7 +31,7 @@ from pgm.evidence import names
 from pgm.factors import Factor
 from pgm.inference.questions import Questions
 from pgm.results import html_table, text_table
-from pgm.variables import State, Variable, check_name
+from pgm.variables import Domain, State, Variable, check_name
 
 from . import arrows
 from .markov_network import MarkovNetwork
@@ -51,7 +51,7 @@ class BayesianNetwork(Questions):
     Args:
         name: what the network is called in print and in files.
         edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or pairs
-            (parent, child); the tables follow by `set`, in any order, or by `fit`.
+            (parent, child); the tables follow by `set`, in any order.
 
     >>> net = BayesianNetwork("wet grass")
     >>> net.add("rain", 0.2)
@@ -67,7 +67,7 @@ class BayesianNetwork(Questions):
     _children: dict[str, dict[str, None]]
     _cpds: dict[str, CPD]
     # Tables as written, with their states, that wait for the states of a parent.
-    _pending: dict[str, tuple[object, Any]]
+    _pending: dict[str, tuple[object, Domain | None]]
 
     def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:
         super().__init__()
@@ -115,9 +115,9 @@ class BayesianNetwork(Questions):
     @property
     def variables(self) -> Mapping[str, Variable]:
         """The variables by name, in the order in which they were added; read-only."""
-        if None in self._variables.values():
-            return MappingProxyType({node: v for node, v in self._variables.items() if v is not None})
-        return MappingProxyType(self._variables)  # type: ignore[arg-type]
+        if len(self._cpds) == len(self._parents):
+            return MappingProxyType(self._variables)  # type: ignore[arg-type]
+        return MappingProxyType({node: v for node, v in self._variables.items() if v is not None})
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class BayesianNetwork(Questions):
                 raise IncompleteModel(
                     f"The table of {name!r} waits for the states of {listed(waiting)}: set them."
                 )
-            raise IncompleteModel(f"{name!r} has no table yet: give it one with `set`, or `fit` the network.")
+            raise IncompleteModel(f"{name!r} has no table yet: give it one with `set`.")
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -197,16 +197,17 @@ class BayesianNetwork(Questions):
             end = "" if node in self._cpds else ", without a table"
             raise InvalidStructure(f"There is a node {node!r} already{end}: `set` gives it another table.")
         those = self._parents_for(node, table, parents)
-        cpd = self._made(node, table, states, those)
+        domain = None if states is None else Variable(node, states).domain
+        cpd = self._made(node, table, domain, those)
+        if cpd is None:
+            self._pending[node] = (frozen(node, table), domain)
+        else:
+            self._cpds[node] = cpd
         self._parents[node] = those
         self._variables[node] = None if cpd is None else cpd.child
         self._children[node] = {}
         for parent in those:
             self._children[parent][node] = None
-        if cpd is None:
-            self._pending[node] = (frozen(node, table), states)
-        else:
-            self._cpds[node] = cpd
         self._changed()
 
     def set(
@@ -222,42 +223,33 @@ class BayesianNetwork(Questions):
         """
         node = self._known(name)
         old = self._parents[node]
-        those = (
-            old
-            if parents is None and not isinstance(table, CPD)
-            else self._parents_for(node, table, parents or ())
-        )
+        those = old
+        if parents is not None or isinstance(table, CPD):
+            those = self._parents_for(node, table, parents)
         if sorted(those) != sorted(old):
             raise InvalidStructure(
                 f"{node!r} has the parents {list(old)}, not {list(those)}: `set` leaves the arrows alone; "
                 "`remove` the node and `add` it again to change them."
             )
         before = self._variables[node]
-        if states is None and before is not None:
-            states = before.domain
-        cpd = self._made(node, table, states, those)
-        only_values = False
+        domain = before.domain if before is not None else None
+        if states is not None:
+            domain = Variable(node, states).domain
+        cpd = self._made(node, table, domain, those)
         if cpd is None:
-            self._pending[node] = (frozen(node, table), states)
-        else:
-            if (
-                before is not None
-                and cpd.child != before
-                and any(child in self._cpds for child in self._children[node])
-            ):
-                raise InvalidStructure(
-                    f"{node!r} has children, whose tables are for its states {listed(before.states)}: "
-                    "they cannot become others."
-                )
-            settled = self._settled(node, cpd)
-            only_values = type(self._cpds.get(node)) is type(cpd) is TableCPD and (before, old) == (
-                cpd.child,
-                those,
-            )
-            for other, found in settled.items():
-                self._cpds[other] = found
-                self._variables[other] = found.child
-                self._pending.pop(other, None)
+            self._pending[node] = (frozen(node, table), domain)
+            self._parents[node] = those
+            return
+        if before not in (None, cpd.child) and any(child in self._cpds for child in self._children[node]):
+            raise InvalidStructure(f"{node!r} has children, whose tables are for its states as they are.")
+        settled = self._settled(node, cpd)
+        only_values = (
+            type(cpd) is type(self._cpds.get(node)) is TableCPD and those == old and cpd.child == before
+        )
+        for other, found in settled.items():
+            self._cpds[other] = found
+            self._variables[other] = found.child
+            self._pending.pop(other, None)
         self._parents[node] = those
         if only_values:
             self._values_changed()
@@ -289,6 +281,8 @@ class BayesianNetwork(Questions):
         """Return the names of the parents, checked; a distribution that names its parents needs no others."""
         if isinstance(parents, str):
             parents = (parents,)
+        if parents is None:
+            parents = ()
         if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
             raise InvalidStructure(
                 f"{node!r}: parents= takes a list of names in the order of the table, not {shown(parents)}."
@@ -311,7 +305,7 @@ class BayesianNetwork(Questions):
             raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
         return those
 
-    def _made(self, node: str, table: object, states: Any, parents: tuple[str, ...]) -> CPD | None:
+    def _made(self, node: str, table: object, domain: Domain | None, parents: tuple[str, ...]) -> CPD | None:
         """Return the distribution, or None as long as the states of a parent are unknown."""
         given = []
         for parent in parents:
@@ -319,7 +313,7 @@ class BayesianNetwork(Questions):
             if variable is None:
                 return None
             given.append(variable)
-        return make(node, table, states, tuple(given))
+        return make(node, table, domain, tuple(given))
 
     def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
         """Return all distributions that can be read now that this one is known."""
@@ -334,10 +328,10 @@ class BayesianNetwork(Questions):
                 given = [found[p].child if p in found else self._variables[p] for p in self._parents[child]]
                 if None in given:
                     continue
-                table, states = self._pending[child]
+                table, domain = self._pending[child]
                 try:
-                    found[child] = make(child, table, states, tuple([v for v in given if v is not None]))
-                except PGMError as error:
+                    found[child] = make(child, table, domain, tuple([v for v in given if v is not None]))
+                except (InvalidTable, InvalidVariable) as error:
                     raise InvalidTable(
                         f"The table that was set for {child!r} does not fit {node!r}: {error}"
                     ) from error
@@ -411,13 +405,13 @@ class BayesianNetwork(Questions):
             variables = [made._variables[called[v]] for v in (*cpd.parents, node)]
             *given, child = [v for v in variables if v is not None]
             made._cpds[called[node]] = cpd.renamed(child, tuple(given))
-        for node, (table, states) in self._pending.items():
+        for node, (table, domain) in self._pending.items():
             if isinstance(table, LongForm):
                 table = LongForm(
                     {called.get(column, column): cells for column, cells in table.columns.items()},
                     table.numbers,
                 )
-            made._pending[called[node]] = (table, states)
+            made._pending[called[node]] = (table, domain)
         return made
 
     def __eq__(self, other: object) -> bool:
@@ -459,7 +453,7 @@ class BayesianNetwork(Questions):
         missing = [node for node in self._parents if node not in self._cpds and node not in self._pending]
         raise IncompleteModel(
             f"{len(missing):,} of {len(self):,} nodes have no table yet: {listed(missing)}. "
-            "Give each one with `set`, or `fit` the network to data."
+            "Give each one with `set`."
         )
 
     def _normalised(self) -> bool:
@@ -505,11 +499,8 @@ class BayesianNetwork(Questions):
 
     def junction_tree(self) -> JunctionTree:
         """Return cliques of the triangulated moral graph, joined as a tree."""
-        cards = (
-            {name: v.card for name, v in self.variables.items()}
-            if None not in self._variables.values()
-            else None
-        )
+        known = len(self._cpds) == len(self._parents)
+        cards = {name: v.card for name, v in self.variables.items()} if known else None
         return graphs.junction_tree(self.moral_graph(), cards=cards)
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
@@ -524,6 +515,17 @@ class BayesianNetwork(Questions):
     def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
         """Return a shortest path along which `a` tells about `b`, or None if there is none."""
         return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
+
+    def independencies(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
+        """Return for each node what it is independent of given its parents: all else that holds follows.
+
+        >>> BayesianNetwork(edges="rain -> wet -> slippery").independencies()
+        (('slippery', ('rain',), ('wet',)),)
+        """
+        check_cells(
+            (len(self), len(self)), "The list of independencies", "ask `independent` for those you need"
+        )
+        return graphs.independencies(self.to_networkx())
 
     def _some(self, what: Any) -> tuple[str, ...]:
         found = names(what)

@@ -30,7 +30,10 @@ def grid_parts(
         raise InvalidArgument(
             f"coupling= takes a number, the log of what agreeing neighbours gain, not {shown(coupling)}."
         )
-    image = observed if isinstance(observed, np.ndarray) else np.array(observed)
+    try:
+        image = observed if isinstance(observed, np.ndarray) else np.array(observed)
+    except ValueError:
+        raise InvalidArgument("The rows of a grid are of one length; these are not.") from None
     if image.ndim == 0 or image.size == 0:
         raise InvalidArgument(
             f"A grid is made of an array of pixels, such as one of two axes, not of {shown(observed)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -16,7 +17,7 @@ import numpy as np
 
 from pgm import graphs
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.posterior import log_of
@@ -123,13 +124,18 @@ class MarkovNetwork(Questions):
     def log_partition(self) -> float:
         """Return the logarithm of the sum, over all configurations, of the product of the factors.
 
+        It is minus infinity when that product is zero everywhere.
+
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=[0, 1])
         >>> mrf.add_factor("a", [3, 4])
         >>> round(mrf.log_partition(), 6)
         1.94591
         """
-        return log_of(self._total())
+        try:
+            return log_of(self._total())
+        except ImpossibleEvidence:
+            return -math.inf
 
     def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""

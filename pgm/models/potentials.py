@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import (
+    MAX_AXES,
     BadRow,
     check_cells,
     find_row,
@@ -24,6 +25,7 @@ from pgm.cpds.rows import (
     numbers,
     read_cells,
     row_label,
+    sentence,
 )
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
@@ -132,7 +134,7 @@ def read_factor(
             _check(what, row_label(variables, codes), value, log)
     if rest is not None:
         _check(what, "...", rest, log)
-    if rest is None and math.prod(shape) > _SMALL:
+    if rest is None and (math.prod(shape) > _SMALL or len(shape) > MAX_AXES):
         cells = np.array(list(rows), dtype=np.int64).reshape(-1, len(shape))
         return Sparse(positions, cells, np.array(list(rows.values())), log=log)
     check_cells(shape, what, "a dict without `...` keeps only its rows")
@@ -147,7 +149,7 @@ def _array(
     what: str, variables: Sequence[Variable], shape: tuple[int, ...], values: object, log: bool
 ) -> Any:
     array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
-    if array.shape != shape or (not shape and not is_number(values)):
+    if array.shape != shape:
         expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables)
         hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
         raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")
@@ -172,7 +174,7 @@ def _read_rows(
                 raise BadRow(f"{row_label(variables, codes)} appears twice")
             rows[codes] = number(value)
         except BadRow as bad:
-            raise InvalidTable(f"{what}, row {shown(key)}: {str(bad).rstrip('.')}.") from None
+            raise InvalidTable(f"{what}, row {shown(key)}: {sentence(str(bad))}") from None
     if ... not in values:
         return rows, None
     try:

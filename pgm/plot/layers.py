@@ -113,7 +113,7 @@ def _pull(
     for _ in range(8):
         moved = False
         for node in reversed(order):
-            if len(children[node]) > len(parents[node]) or (children[node] and not parents[node]):
+            if children[node] and len(children[node]) >= len(parents[node]):
                 lowest = min(level[c] for c in children[node]) - 1
                 moved |= lowest != level[node]
                 level[node] = lowest

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from math import comb
 from typing import Any, TypeAlias
 
@@ -152,7 +152,8 @@ def _junction_tree(net: Model, _: Callable[[str], Box]) -> Sketch:
         between = ("separator", a, b)
         boxes[between] = Box(_wrapped(separator), shape="separator")
         links += [(a, between), (between, b)]
-    return Sketch(boxes, downwards(list(boxes), links))
+    separators = [node for node, box in boxes.items() if box.shape == "separator"]
+    return Sketch(boxes, downwards(list(boxes), links, frozenset(separators)))
 
 
 KINDS: dict[str, Callable[[Model, Callable[[str], Box]], Sketch]] = {
@@ -176,8 +177,12 @@ def _wrapped(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def downwards(nodes: Sequence[Hashable], links: Sequence[Link]) -> list[Link]:
+def downwards(
+    nodes: Sequence[Hashable], links: Sequence[Link], between: Collection[Hashable] = ()
+) -> list[Link]:
     """Return undirected links, first the end that is nearer to the middle of its part of the graph.
+
+    Nodes that stand between two others, as separators do, are never the middle.
 
     >>> downwards(["a", "b", "c"], [("a", "b"), ("b", "c")])
     [('b', 'a'), ('b', 'c')]
@@ -195,8 +200,9 @@ def downwards(nodes: Sequence[Hashable], links: Sequence[Link]) -> list[Link]:
             path = [across]
             while (before := reached[path[-1]]) is not None:
                 path.append(before)
-            # Every second node of a path in a junction tree is a separator: none of those on top.
-            middle = path[len(path) // 2 // 2 * 2]
+            middle = path[len(path) // 2]
+            if middle in between:
+                middle = path[len(path) // 2 - 1]
             rank |= {other: len(rank) + i for i, other in enumerate(_walk(middle, near))}
     return [(a, b) if rank[a] < rank[b] else (b, a) for a, b in links]
 

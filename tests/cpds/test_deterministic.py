@@ -110,6 +110,14 @@ def test_too_many_configurations():
         net.add("c", pgm.Deterministic(lambda *s: any(s), parents=list(net.nodes)))
 
 
+def test_too_many_axes():
+    net = pgm.BayesianNetwork()
+    for i in range(70):
+        net.add(f"x{i}", {"only": 1})
+    with pytest.raises(pgm.TooLarge, match="70 parents"):
+        net.add("c", pgm.Deterministic(lambda *s: len(s), parents=list(net.nodes)))
+
+
 def test_print():
     net = network()
     net.add("c", pgm.Deterministic(lambda a, b: a and b == "x"))

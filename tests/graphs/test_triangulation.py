@@ -8,7 +8,6 @@ import networkx as nx
 import numpy as np
 import pytest
 
-
 from pgm.graphs import compiled
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.jit import interpreted
@@ -20,7 +19,11 @@ PYTHON = interpreted("pgm.graphs.compiled")
 def graphs(count: int = 60) -> list[nx.Graph]:
     """Random graphs of all densities, with isolated vertices, parts, and none at all."""
     found = [nx.empty_graph(0), nx.empty_graph(1), nx.empty_graph(5), nx.star_graph(6), nx.cycle_graph(7)]
-    found += [nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)), nx.complete_graph(6), nx.path_graph(9)]
+    found += [
+        nx.convert_node_labels_to_integers(nx.grid_2d_graph(4, 5)),
+        nx.complete_graph(6),
+        nx.path_graph(9),
+    ]
     for seed in range(count):
         found.append(nx.gnp_random_graph(seed % 17 + 2, (seed % 7 + 1) / 10, seed=seed))
     return found
@@ -54,7 +57,8 @@ def check(graph: nx.Graph, log2_card: np.ndarray, found: Triangulation) -> None:
             assert found.parent[c] > c
             assert set(separator) == cliques[c] & cliques[found.parent[c]]
             assert separator
-    # Running intersection: the cliques of each variable are one subtree, so just one of them has it as residual.
+    # Running intersection: the cliques of each variable are one subtree, so just one of them has it as
+    # residual.
     owners = [v for c in range(found.n_cliques) for v in found.clique(c)[: found.n_residual[c]].tolist()]
     assert sorted(owners) == list(range(n))
 
@@ -69,16 +73,15 @@ def test_triangulations_keep_their_promises(kernels, monkeypatch):
         check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, order=shuffled))
 
 
-def test_python_and_numba_find_the_same():
+def test_python_and_numba_find_the_same(monkeypatch):
     for seed, graph in enumerate(graphs(25)):
-        log2_card = cards(len(graph), seed)
-        n = len(graph)
-        args = (*twins.arrays(graph), log2_card, np.zeros(n, np.int64), False, math.inf, 0.5, 1e4, 3)
-        orders = np.empty(n, np.int32), np.empty(n, np.int32)
-        fast = compiled.triangulate(*args, orders[0], np.zeros(1, np.uint8))
-        slow = PYTHON.triangulate(*args, orders[1], np.zeros(1, np.uint8))
-        for a, b in zip((*fast, orders[0]), (*slow, orders[1]), strict=True):
-            np.testing.assert_array_equal(a, b)
+        args = (*twins.arrays(graph), cards(len(graph), seed))
+        found = []
+        for kernels in (PYTHON, compiled):
+            monkeypatch.setattr("pgm.graphs.triangulation.kernels", lambda name, steps, k=kernels: k)
+            found.append(vars(triangulate(*args, budget=1e4, seed=3)))
+        for field, value in found[0].items():
+            np.testing.assert_array_equal(value, found[1][field], err_msg=field)
 
 
 @pytest.mark.parametrize("fills", [False, True])
@@ -133,3 +136,75 @@ def test_limit_and_stop():
     assert 10.0 < found.log2_total < 30.0
     assert triangulate(*twins.arrays(grid), np.ones(144), stop=np.ones(1, np.uint8)).stopped
 
+
+def test_columns_match_their_twin():
+    for seed, graph in enumerate(graphs()):
+        n = len(graph)
+        log2_card, order = cards(n, seed), np.random.default_rng(seed).permutation(n).astype(np.int32)
+        parent, count, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
+        total, largest, sizes = compiled.columns(
+            *twins.arrays(graph), log2_card, order, parent, count, weight
+        )
+        _, steps = twins.filled(graph, order.tolist())
+        place = {v: i for i, v in enumerate(order.tolist())}
+        for i, clique in enumerate(steps):
+            assert parent[i] == min((place[v] for v in clique if place[v] > i), default=-1)
+            assert count[i] == len(clique)
+            assert weight[i] == pytest.approx(sum(log2_card[v] for v in sorted(clique)))
+        wanted = twins.maximal(steps)
+        assert total == pytest.approx(twins.log2_sum(wanted, log2_card))
+        assert sizes == sum(map(len, wanted))
+        assert n == 0 or largest == pytest.approx(weight.max())
+
+
+def test_cuthill_mckee_matches_its_twin():
+    for graph in graphs():
+        order = np.empty(len(graph), np.int32)
+        compiled.cuthill_mckee(*twins.arrays(graph), order)
+        assert order.tolist() == twins.cuthill_mckee(graph)
+
+
+def test_the_core_and_neighbourhoods_match_their_twins():
+    for graph in graphs():
+        n = len(graph)
+        order, stage, log2_card = np.empty(n, np.int32), np.zeros(n, np.int64), cards(n)
+        done, names, ptr, ids, core_cards, _ = compiled.core(*twins.arrays(graph), log2_card, stage, order)
+        left = graph.copy()
+        for v in order[:done].tolist():
+            assert all(left.has_edge(a, b) for a in left[v] for b in left[v] if a < b)
+            left.remove_node(v)
+        for v in left:
+            assert any(not left.has_edge(a, b) for a in left[v] for b in left[v] if a < b)
+        assert names.tolist() == sorted(left)
+        assert core_cards.tolist() == log2_card[names].tolist()
+        wanted = twins.arrays(nx.convert_node_labels_to_integers(left, ordering="sorted"))
+        assert [a.tolist() for a in (ptr, ids)] == [a.tolist() for a in wanted]
+        if n:
+            ptr, ids, names = compiled.neighbourhood(*twins.arrays(graph), 0, max(1, n // 2))
+            far = nx.single_source_shortest_path_length(graph, 0)
+            assert len(names) == min(len(far), max(1, n // 2)) == len(set(names.tolist()))
+            distances = [far[v] for v in names.tolist()]
+            assert distances == sorted(distances)
+            near = {(names[a], names[b]) for a in range(len(names)) for b in ids[ptr[a] : ptr[a + 1]]}
+            assert near == {(a, b) for a in names for b in names if graph.has_edge(a, b)}
+
+
+def test_large_graphs_end_soon():
+    # These were minutes where something was quadratic; nothing here depends on how fast the machine is.
+    n = 100_000
+    one, two = np.arange(n - 1), np.arange(1, n)
+    chain = triangulate(*twins.of_edges(n, one, two), np.ones(n))
+    assert (chain.n_cliques, chain.heuristic) == (n - 1, "simplicial")
+    hub = triangulate(*twins.of_edges(20_001, np.zeros(20_000, int), np.arange(1, 20_001)), np.ones(20_001))
+    assert hub.n_cliques == 20_000
+    rim = np.arange(1, n)
+    wheel = twins.of_edges(n, np.r_[np.zeros(n - 1, int), rim], np.r_[rim, np.roll(rim, 1)])
+    assert triangulate(*wheel, np.ones(n)).log2_largest == 4.0
+    at = np.arange(300 * 300).reshape(300, 300)
+    grid = twins.of_edges(
+        at.size, np.r_[at[1:].ravel(), at[:, 1:].ravel()], np.r_[at[:-1].ravel(), at[:, :-1].ravel()]
+    )
+    found = triangulate(*grid, np.ones(at.size), limit_log2=31.0)
+    assert not found.complete
+    assert found.log2_total > 300
+    assert sorted(found.order.tolist()) == list(range(at.size))

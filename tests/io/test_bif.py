@@ -91,11 +91,11 @@ def test_a_shared_network_comes_back_bit_by_bit(path, tmp_path):
 @shared
 def test_pain_17_large_files_are_read_at_once():
     def seconds(name: str) -> float:
-        begun = time.perf_counter()
+        begun = time.process_time()
         read(NETWORKS / name)
-        return time.perf_counter() - begun
+        return time.process_time() - begun
 
-    # On an idle machine it takes 0.1 s and 0.06 s; the slowest rival needs 55 s for the first.
+    # It takes 0.1 s and 0.06 s; the slowest rival needs 55 s for the first.
     assert min(seconds("diabetes.bif.gz") for _ in range(3)) < 0.5
     assert min(seconds("munin.bif.gz") for _ in range(3)) < 0.25
 
@@ -374,8 +374,8 @@ BROKEN = [
         7,
         "'a' has no state 'Y'; it has 'x', 'y'. Did you mean 'y'",
     ),
-    (table("(x) 0.1, 0.2, 0.7;\n(x, y) 0.3, 0.3, 0.4;"), 7, "expected one state.*found 2"),
-    (table("(x) 0.1, 0.2, 0.7;\n() 0.3, 0.3, 0.4;"), 7, "expected one state.*found 0"),
+    (table("(x) 0.1, 0.2, 0.7;\n(x, y) 0.3, 0.3, 0.4;"), 7, "expected a state of each parent .'a'.*found 2"),
+    (table("(x) 0.1, 0.2, 0.7;\n() 0.3, 0.3, 0.4;"), 7, "expected a state of each parent .'a'.*found 0"),
     (table("(x) 0.1, 0.2, 0.7;\n(y 0.3, 0.3, 0.4;"), 7, r"expected '\)'"),
     (table("(x) 0.1, 0.2, 0.7;\nrows (y) 0.3, 0.3, 0.4;"), 7, "expected a row"),
     (table("table 0.1 0.3 0.2 0.3 0.7;"), 6, "expected 6 numbers, found 5"),
@@ -430,12 +430,12 @@ def wide(parents: int) -> str:
 
 @pytest.mark.parametrize("parents", [40, 70, 2000])
 def test_a_table_too_large_for_any_memory_is_not_made(parents, tmp_path):
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(TooLarge, match=f"'v{parents}' has .* numbers"):
         loads(wide(parents) + "{ default 0.5 0.5; }", tmp_path)
     with pytest.raises(FileFormatError, match="missing"):
         loads(wide(parents) + "{ (" + "n " * parents + ") 0.5 0.5; }", tmp_path)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
 
 
 def test_many_tables_that_fit_one_by_one_are_counted_together(tmp_path):
@@ -467,16 +467,19 @@ def test_a_parent_list_that_numpy_cannot_hold(tmp_path):
         HEAD + ROOT + "probability ( b | a ) { (x) " + "0.1 " * 150_000,
         HEAD + ROOT + "probability ( b | a ) { " + "(x) 0.1, 0.2, 0.7;" * 30_000 + "}",
         HEAD + ROOT + "probability ( b | a ) { (x) " + "1" * 600_000 + " 0 0; }",
+        HEAD + ROOT + "probability ( b | a ) { (x) " + "1" * 600_000 + "x 0 0; }",
+        HEAD + ROOT + "probability ( b | a ) { (x) " + " " * 600_000 + "x 0 0; }",
+        HEAD + ROOT + "probability ( b | a ) { (x) " + "e" * 600_000 + " 0 0; }",
         HEAD + ROOT + CHILD.replace("b |", "b " + "b " * 100_000 + "|"),
         HEAD.replace("x, y", " ".join(f"s{i}" for i in range(60_000))),
     ],
     ids=lambda text: text[:12].strip().replace("\n", " "),
 )
 def test_no_file_takes_long(text, tmp_path):
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(FileFormatError) as caught:
         loads(text, tmp_path)
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
 
 

@@ -129,7 +129,9 @@ def test_a_variable_without_a_table(tmp_path):
 
 
 def test_a_bayesian_network(tmp_path):
-    text = "BAYES 3 2 2 3  3  1 0  3 0 2 1  1 2   2 0.25 0.75  12 .1 .9 .2 .8 .3 .7 .4 .6 .5 .5 .6 .4  3 0.2 0.3 0.5"
+    text = (
+        "BAYES 3 2 2 3  3  1 0  3 0 2 1  1 2  2 .25 .75  12 .1 .9 .2 .8 .3 .7 .4 .6 .5 .5 .6 .4  3 .2 .3 .5"
+    )
     net = loads(text, tmp_path)
     assert isinstance(net, BayesianNetwork)
     assert list(net.variables) == ["x0", "x1", "x2"]
@@ -143,19 +145,23 @@ def test_a_bayesian_network(tmp_path):
 def test_comments_of_2016_and_of_agrum(tmp_path):
     text = "c a model\nc\nMARKOV\n1 # one variable\n2\nc two states\n1\n1 0 #it\n#\n2\n1 2 # the end"
     assert factors(loads(text, tmp_path))[0][1].tolist() == [1, 2]
+    assert factors(loads(text.replace("\n", "\r\n"), tmp_path))[0][1].tolist() == [1, 2]
 
 
 def test_what_agrum_writes(tmp_path):
     gum = pytest.importorskip("pyagrum")
-    peer = gum.fastBN("a[3]->b<-c[2]->d<-b")
+    # One parent each: aGrUM 3.3.1 writes and reads tables of several parents with the first one changing
+    # fastest, against the definition of the format, which it keeps to for the child. Two states each: it
+    # writes six digits, so that longer rows are often further from one than the 1e-6 that is rounding here.
+    peer = gum.fastBN("a->b->c")
     gum.saveBN(peer, str(tmp_path / "peer.uai"))
     net = read(tmp_path / "peer.uai")
     assert isinstance(net, BayesianNetwork)
-    for i, name in enumerate(net.variables):
-        table = peer.cpt(i)
-        numbers = [peer.idFromName(parent) for parent in table.names[::-1]]
-        axes = [numbers.index(int(parent[1:])) for parent in (*net.parents(name), name)]
-        np.testing.assert_allclose(net.cpd(name).values, table.toarray().transpose(axes), atol=1e-5)
+    assert net.edges == (("x0", "x1"), ("x1", "x2"))
+    np.testing.assert_allclose(net.cpd("x0").values, peer.cpt("a").toarray(), atol=1e-5)
+    for name, mirror, parent in (("b", "x1", "a"), ("c", "x2", "b")):
+        for code, row in enumerate(net.cpd(mirror).values):
+            np.testing.assert_allclose(row, peer.cpt(name)[{parent: code}], atol=1e-5)
 
 
 # --- round trips --------------------------------------------------------------------------------------------
@@ -173,7 +179,7 @@ def markov_networks(draw: st.DrawFn) -> MarkovNetwork:
         scope = draw(st.lists(st.sampled_from(range(len(cards))), unique=True, max_size=3)) if cards else []
         shape = [cards[i] for i in scope]
         values = draw(st.lists(VALUES, min_size=math.prod(shape), max_size=math.prod(shape)))
-        model.add_factor([f"x{i}" for i in scope], np.reshape(values, shape))
+        model.add_factor([f"x{i}" for i in scope], np.reshape(values, shape) if scope else values[0])
     return model
 
 
@@ -281,7 +287,7 @@ def test_sparse_factors_only_as_tables_on_demand(tmp_path):
     model.add_factor(list(model.variables), {(0,) * 40: 1.0, (1,) * 40: 2.0})
     with pytest.raises(InvalidArgument, match="Sparse; expand=True"):
         write(model, tmp_path / "a.uai")
-    with pytest.raises(TooLarge, match="10\\*\\*12|1,099,511,627,776"):
+    with pytest.raises(TooLarge, match=r"10\*\*12|1,099,511,627,776"):
         write(model, tmp_path / "a.uai", expand=True)
     assert not list(tmp_path.iterdir())
 
@@ -335,7 +341,7 @@ BROKEN_EVIDENCE = {
     "-1": "negative",
     "0.5": "whole number",
     "1": "announced",
-    "1 0 2": "variable 0 .* has the states 0 to 1, found '2'",
+    "1 0 2": "variable 0 .* has the states 0 to 1, not '2'",
     "1 2 0": "no variable 2; they are 0 to 1",
     "1 0 0.5": "whole number",
     "2 0 1 0 1": "observed twice",
@@ -378,9 +384,9 @@ BROKEN = [
     ("markov 0 0", 1, "found 'markov'"),
     ("2 2 2", 1, "MARKOV or BAYES; found '2'"),
     ("MARKOV", 1, "ends before the number of variables"),
-    ("MARKOV\n2\n2", 2, "2 numbers are announced, and 1 numbers follow"),
+    ("MARKOV\n2\n2", 2, "'2' numbers are announced, and 1 numbers follow"),
     ("MARKOV\n1\n2", 3, "ends before the number of tables"),
-    ("MARKOV\n1\n0\n0", 3, "number of states of variable 0: expected a whole number from 1, found '0'"),
+    ("MARKOV\n1\n0\n0", 3, "expected the number of states of variable 0, a whole number from 1, found '0'"),
     ("MARKOV\n1\n2.5\n0", 3, "number of states of variable 0"),
     ("MARKOV\n-1\n2\n0", 2, "negative"),
     ("MARKOV\n1\ntwo\n0", 3, "expected a number, found 'two'"),
@@ -388,13 +394,13 @@ BROKEN = [
     ("MARKOV\n1\n1_0\n0", 3, "found '1_0'"),
     ("MARKOV\n1\n1e999\n0", 3, "infinite"),
     ("MARKOV\n1\n0,5\n0", 3, "found '0,5'"),
-    ("MARKOV\n1\n2\n1\n1 1\n2\n1 1", 5, "table 0: there is no variable 1; they are 0 to 0"),
+    ("MARKOV\n1\n2\n1\n1 1\n2\n1 1", 5, "table 0: there is no variable '1'; they are 0 to 0"),
     ("MARKOV\n2\n2 2\n1\n2 0 0\n4\n1 1 1 1", 5, "appears twice"),
-    ("MARKOV\n1\n2\n1\n1 0\n3\n1 1 1", 6, "table 0 has 3 numbers; its variables .0. need 2"),
-    ("MARKOV\n1\n2\n1\n1 0\n1\n1", 6, "table 0 has 1 numbers"),
+    ("MARKOV\n1\n2\n1\n1 0\n3\n1 1 1", 6, "table 0 has '3' numbers; its variables 0 need 2"),
+    ("MARKOV\n1\n2\n1\n1 0\n1\n1", 6, "table 0 has '1' numbers"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1", 7, "ends within the 2 numbers of table 0"),
     ("MARKOV\n1\n2\n1\n1 0\n", 5, "ends before how many numbers table 0 has"),
-    ("MARKOV\n1\n2\n2\n1 0\n2\n1 1", 6, "table 1"),
+    ("MARKOV\n1\n2\n2\n1 0\n2\n1 1", 7, "table 1"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1 1\n1", 8, "expected the end of the file, found '1'"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1 1\nend", 8, "expected a number, found 'end'"),
     ("MARKOV\n1\n2\n1\n1 0\n2\n1 -1", 7, "negative"),
@@ -446,10 +452,10 @@ HUGE = "9" * 18
     ids=lambda text: text[:30],
 )
 def test_hostile_headers_allocate_nothing(text, tmp_path):
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(FileFormatError) as caught:
         loads(text, tmp_path)
-    assert time.perf_counter() - begun < 3
+    assert time.process_time() - begun < 3
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
 
 

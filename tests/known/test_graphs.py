@@ -10,7 +10,18 @@ import pytest
 import pgm
 from tests.known import book
 
-CERTAINLY_TRUE = ["B D C", "B D CEF", "B F CE", "B G F", "C G F", "D G F", "E G F", "D E C", "D E BC", "C F DE"]
+CERTAINLY_TRUE = [
+    "B D C",
+    "B D CEF",
+    "B F CE",
+    "B G F",
+    "C G F",
+    "D G F",
+    "E G F",
+    "D E C",
+    "D E BC",
+    "C F DE",
+]
 CERTAINLY_FALSE = ["B D ", "B D CF", "B D CG", "B F C", "B G ", "D E F", "D E BCF", "C E BF"]
 ONLY_IF_E_TO_B = ["D E ", "C E ", "C F D"]
 ONLY_IF_B_TO_E = ["D E B", "C E B", "C F BD"]

@@ -1,4 +1,4 @@
-"""The printed traps of chapter 14 (C.md T1 to T14): formulas and numbers that must not be copied literally."""
+"""The printed traps of chapter 14 (C.md T1 to T14): formulas and numbers not to be copied literally."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import gzip
 import os
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -16,7 +17,7 @@ import pgm
 
 UAI = Path(__file__).resolve().parents[3] / "shared" / "uai"
 LIMIT = os.environ.get("PGM_UAI_MEMORY", "1 GB")  # "8 GB" on demand
-SECONDS = float(os.environ.get("PGM_UAI_SECONDS", "60"))
+SECONDS = float(os.environ.get("PGM_UAI_SECONDS", "20"))
 
 pytestmark = pytest.mark.skipif(not UAI.is_dir(), reason="the problems of shared/ are not here")
 
@@ -39,30 +40,36 @@ def published(path: Path, kind: str) -> list[float]:
     return [float(x) for x in words[words.index(kind) + 1 :]]
 
 
-def log_value(path: Path, codes: list[int]) -> float:
-    """The log of the product of all factors at one joint state."""
+def factors(path: Path) -> list[tuple[list[int], np.ndarray]]:
+    """The tables of a file, read here: (scope, values)."""
     words = gzip.decompress(path.read_bytes()).decode().split()
     n = int(words[1])
     cards = [int(x) for x in words[2 : 2 + n]]
-    at, m = 3 + n, int(words[2 + n])
+    at = 3 + n
     scopes = []
-    for _ in range(m):
+    for _ in range(int(words[2 + n])):
         k = int(words[at])
         scopes.append([int(x) for x in words[at + 1 : at + 1 + k]])
         at += 1 + k
-    total = 0.0
+    found = []
+    for scope in scopes:
+        size = int(words[at])
+        values = np.array([float(x) for x in words[at + 1 : at + 1 + size]])
+        found.append((scope, values.reshape([cards[v] for v in scope])))
+        at += 1 + size
+    return found
+
+
+def log_value(path: Path, codes: list[int]) -> float:
+    """The log of the product of all factors at one joint state."""
     with np.errstate(divide="ignore"):
-        for scope in scopes:
-            index = 0
-            for v in scope:
-                index = index * cards[v] + codes[v]
-            total += float(np.log(float(words[at + 1 + index])))
-            at += 1 + int(words[at])
-    return total
+        return sum(float(np.log(values[tuple(codes[v] for v in scope)])) for scope, values in factors(path))
 
 
 @pytest.mark.parametrize("path", problems("MAR"), ids=lambda p: p.name.removesuffix(".uai.gz"))
 def test_marginals(path):
+    if path.name.startswith("relational_3"):
+        pytest.skip("the published numbers leave the evidence out: see the next test")
     net = pgm.read(path)
     given = evidence(path, net)
     try:
@@ -82,6 +89,39 @@ def test_marginals(path):
             assert found[name].values == pytest.approx(expected, abs=1e-4), name
         else:
             assert expected[variable.states.index(given[name])] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_relational_3_against_brute_force():
+    """What was published for it is the same for parts with and without findings, so it is no exact answer.
+
+    Its graph falls into a hundred parts of ten variables: 1,024 joint states each.
+    """
+    path = UAI / "MAR" / "relational_3.uai.gz"
+    net = pgm.read(path)
+    given = evidence(path, net)
+    found = net.marginals(given)
+    names = list(net.variables)
+    tables = factors(path)
+    graph = nx.Graph([(scope[0], v) for scope, _ in tables for v in scope])
+    parts = [sorted(part) for part in nx.connected_components(graph)]
+    assert {len(part) for part in parts} == {10}
+    for part in parts:
+        axis = {v: i for i, v in enumerate(part)}
+        joint = np.ones((2,) * 10)
+        for scope, values in tables:
+            if scope[0] in axis:
+                order = sorted(range(len(scope)), key=lambda i: axis[scope[i]])
+                shape = [2 if v in scope else 1 for v in part]
+                joint = joint * values.transpose(order).reshape(shape)
+        for v in part:
+            if names[v] in given:
+                seen = np.arange(2) == given[names[v]]
+                joint = joint * seen.reshape([2 if u == v else 1 for u in part])
+        joint /= joint.sum()
+        for v in part:
+            if names[v] not in given:
+                expected = joint.sum(axis=tuple(i for i in range(10) if i != axis[v]))
+                assert found[names[v]].values == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("path", problems("MAP"), ids=lambda p: p.name.removesuffix(".uai.gz"))

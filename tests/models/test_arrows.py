@@ -1,5 +1,6 @@
 """Arrows as text and as pairs."""
 
+import networkx as nx
 import pytest
 
 import pgm
@@ -22,6 +23,8 @@ from pgm.models.arrows import parse, sort
         ([("a", "b"), ["c", "b"]], {"a": (), "b": ("a", "c"), "c": ()}),
         (["a -> b", "b -> c"], {"a": (), "b": ("a",), "c": ("b",)}),
         ((pair for pair in [("a->", "b;")]), {"a->": (), "b;": ("a->",)}),
+        (nx.DiGraph([("a", "b")]), {"a": (), "b": ("a",)}),
+        (nx.DiGraph([("a", "b")]).edges, {"a": (), "b": ("a",)}),
         ("", {}),
         ([], {}),
     ],
@@ -45,6 +48,9 @@ def test_forms(edges, parents):
         ([("a", 1)], "no name"),
         ([("a", "")], "no name"),
         ([3], "pair"),
+        (("a", "b"), "pair"),
+        (nx.Graph([("a", "b")]), "directed"),
+        (nx.DiGraph([(1, 2)]), "no name"),
         (3, "edges="),
         ({"a": "b"}, "edges="),
         (b"a->b", "edges="),

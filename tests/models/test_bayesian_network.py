@@ -113,6 +113,17 @@ def test_a_table_that_waits_is_a_copy():
     assert renamed == net.rename({"a": "A", "b": "B"})
 
 
+def test_what_cannot_wait_changes_nothing():
+    pd = pytest.importorskip("pandas")
+    net = pgm.BayesianNetwork(edges="a -> b")
+    for table, states in [(pd.DataFrame({"x": [1]}), None), ({...: 0.5}, [1, True])]:
+        for edit in (net.set, net.add):
+            with pytest.raises(pgm.PGMError):
+                edit("b" if edit == net.set else "c", table, parents=["a"], states=states)
+    assert net == pgm.BayesianNetwork(edges="a -> b")
+    assert net.children("a") == ("b",)
+
+
 def test_frames_and_gates_wait_too():
     pd = pytest.importorskip("pandas")
     net = pgm.BayesianNetwork(edges="a -> b; a -> c; c -> d")
@@ -294,6 +305,52 @@ def test_blanket_and_order():
     assert net.markov_blanket("sprinkler") == {"cloudy", "rain", "wet"}
     assert net.topological_order() == ("cloudy", "sprinkler", "rain", "wet")
     assert pgm.BayesianNetwork(edges="c <- b; b <- a").topological_order() == ("a", "b", "c")
+
+
+def test_separation():
+    net = grass()
+    assert net.independent("rain", "sprinkler", given="cloudy")
+    assert not net.independent("rain", ["sprinkler"], given={"cloudy": True, "wet": True})
+    assert net.independent("rain", "sprinkler", given={"cloudy": True, "wet": None})
+    assert net.active_trail("rain", "sprinkler") == ("rain", "cloudy", "sprinkler")
+    assert net.active_trail("rain", "sprinkler", given=["cloudy"]) is None
+    assert ("wet", ("cloudy",), ("rain", "sprinkler")) in net.independencies()
+    assert net.moral_graph().has_edge("rain", "sprinkler")
+    assert set(map(frozenset, net.junction_tree().cliques)) == {
+        frozenset({"cloudy", "rain", "sprinkler"}),
+        frozenset({"wet", "rain", "sprinkler"}),
+    }
+    assert len(pgm.BayesianNetwork(edges="a -> b <- c").junction_tree()) == 1
+    for a, b, given in [("snow", "rain", None), ("rain", "snow", None), ("rain", "wet", "snow")]:
+        with pytest.raises(pgm.UnknownVariable, match="'snow'"):
+            net.independent(a, b, given)
+
+
+def test_tables_by_name():
+    net = grass()
+    net.add("slippery", pgm.NoisyOr({"wet": 0.5}))
+    net.add("not", pgm.Deterministic(lambda wet: not wet))
+    counts = net.expected_counts({"wet": True})
+    assert set(counts) == set(net) - {"slippery"}
+    assert counts["wet"].shape == (2, 2, 2)
+    assert counts["rain"][:, 1].sum() == pytest.approx(0.626871, abs=1e-6)
+    assert counts["not"].tolist() == [[0, 0], [1, 0]]
+    assert net.gradients({"wet": True})["cloudy"].shape == (2,)
+
+
+def test_new_tables_are_asked():
+    net = grass()
+    assert net.query("wet")[True] == pytest.approx(0.65125)
+    net.set("rain", {True: 0.5, False: 0.5})
+    other = net.query("wet")[True]
+    assert other != pytest.approx(0.65125)
+    net.set("rain", grass().cpd("rain"))
+    assert net.query("wet")[True] == pytest.approx(0.65125)
+    net.add("x", pgm.NoisyOr({"wet": 0.5}))
+    assert net.query("x")[True] == pytest.approx(0.65125 / 2)
+    net.remove("x")
+    assert "x" not in net.marginals()
+    assert net.log_probability({}) == 0.0
 
 
 def test_print():

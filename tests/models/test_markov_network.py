@@ -47,6 +47,35 @@ def test_the_contract():
     assert pgm.FactorGraph is pgm.MarkovNetwork
 
 
+def test_the_engine_agrees():
+    mrf = pair()
+    assert mrf.log_partition() == pytest.approx(3.091042, abs=1e-6)
+    assert mrf.query("a", {"b": "red"})["red"] == pytest.approx(0.909091, abs=1e-6)
+    assert dict(mrf.map()) == {"a": "red", "b": "red"}
+    assert contract_grid().map().to_array("pixel").tolist() == [[1, 1, 0, 0]] * 4
+    logs = brute_force(contract_grid())
+    assert contract_grid().log_partition() == pytest.approx(np.logaddexp.reduce(logs.ravel()), rel=1e-12)
+    mrf.add_factor([], 2.0)
+    mrf.add_factor(["b"], [0.0, -1.0], log=True)
+    expected = np.logaddexp.reduce(brute_force(mrf).ravel())
+    assert mrf.log_partition() == pytest.approx(expected, rel=1e-12)
+    counts = mrf.expected_counts()
+    assert counts[0].shape == (2, 2)
+    assert counts[0].sum() == pytest.approx(1)
+    grid = contract_grid()
+    assert all(
+        counts.shape == (2,) * len(grid.potentials[i].names) for i, counts in grid.expected_counts().items()
+    )
+
+
+def test_separation():
+    grid = contract_grid()
+    column = [f"pixel[{i},1]" for i in range(4)]
+    assert grid.independent("pixel[0,0]", "pixel[2,3]", given=column)
+    assert not grid.independent("pixel[0,0]", "pixel[2,3]", given=column[:3])
+    assert grid.junction_tree().width == 4
+
+
 def test_the_grid_of_the_contract():
     logs = brute_force(contract_grid())
     best = np.array(np.unravel_index(logs.argmax(), logs.shape)).reshape(4, 4)
@@ -91,6 +120,7 @@ def test_grid_of_grey_levels_and_masks():
         ({"observed": [[0, -1]]}, "None and NaN"),
         ({"observed": []}, "pixels"),
         ({"observed": 3}, "pixels"),
+        ({"observed": [[1], [0, 1]]}, "one length"),
         ({"coupling": np.nan}, "coupling="),
         ({"coupling": "x"}, "coupling="),
         ({"unary": [[1, 2]]}, "each of 2 states"),

@@ -1,4 +1,4 @@
-"""Exact answers by message passing on a tree of cliques: doubles first, wide numbers where those would not do."""
+"""Exact answers by message passing on a tree of cliques: in doubles, or where those fail in wide numbers."""
 
 from __future__ import annotations
 
@@ -110,18 +110,13 @@ def joint(case: Case, tree: Tree, clock: Clock, n_targets: int) -> tuple[np.ndar
     return mantissas, exponents, whole
 
 
-def counts(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
-    """As `marginals`, for results that are the scopes of all reduced tables, in their order."""
-    return marginals(case, tree, clock)
-
-
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
     """The derivative of the log of the total by each entry of the reduced tables, also where it is zero."""
     t = tree.arrays
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)
     run("inward_wide", t, pm, pe, sums, steps=8 * tree.steps, clock=clock)
-    gm, ge, _, _, _, _ = _outward_wide(tree, pm, pe, sums, clock, beliefs=False)
+    gm, ge, _, _ = _outward_wide(tree, pm, pe, clock)
     n_entries = int(case.reduced.table_at[-1])
     n_factors = case.reduced.factors.size
     roots = np.flatnonzero(t.parent < 0)
@@ -153,17 +148,24 @@ class Best:
     value: Wide
 
 
-def maximum(case: Case, tree: Tree, clock: Clock, order: np.ndarray) -> Best:
-    """The states with the largest value; of several, the first in the given order of variables."""
+def maximum(
+    case: Case, tree: Tree, clock: Clock, order: np.ndarray
+) -> tuple[Best, tuple[np.ndarray, np.ndarray]]:
+    """The states of the largest value, of several the first in the given order, and the pool that says so."""
     t, largest = tree.arrays, tree.maximising
     pm, pe = _wide_pool(case, tree)
     run("inward_wide", t, pm, pe, largest, steps=8 * tree.steps, clock=clock)
     states = np.zeros(t.cards.size, np.int64)
-    downwards = np.flatnonzero(largest)[::-1].copy()
-    ties = code(8.0 * tree.steps).trace_back(t, pm, pe, downwards, states, _near(tree))
+    cliques = downwards(tree)
+    ties = code(8.0 * tree.steps).trace_back(t, pm, pe, cliques, states, _near(tree))
     if ties:
-        states = _first_of_ties(tree, pm, pe, order, states, clock)
-    return Best(states, _value(case, tree, pm, pe, states))
+        states = first_of_ties(tree, (pm, pe), cliques, None, order, states, clock)
+    return Best(states, value_of(case, tree, (pm, pe), states)), (pm, pe)
+
+
+def downwards(tree: Tree) -> np.ndarray:
+    """The maximising cliques, parents first."""
+    return np.flatnonzero(tree.maximising)[::-1].copy()
 
 
 def _near(tree: Tree) -> float:
@@ -171,24 +173,40 @@ def _near(tree: Tree) -> float:
     return 4e-16 * (8 + tree.arrays.operand.size)
 
 
-def _value(case: Case, tree: Tree, pm: np.ndarray, pe: np.ndarray, states: np.ndarray) -> Wide:
-    m, e = code(8.0 * tree.arrays.operand.size).score(tree.arrays, pm, pe, tree.maximising, states)
+def value_of(case: Case, tree: Tree, pool: tuple[np.ndarray, np.ndarray], states: np.ndarray) -> Wide:
+    """The product of all factors at these states."""
+    m, e = code(8.0 * tree.arrays.operand.size).score(tree.arrays, *pool, tree.maximising, states)
     return wide_multiply(case.constant(), (float(m), int(e)))
 
 
-def _first_of_ties(
-    tree: Tree, pm: np.ndarray, pe: np.ndarray, order: np.ndarray, states: np.ndarray, clock: Clock
+def first_of_ties(
+    tree: Tree,
+    pool: tuple[np.ndarray, np.ndarray],
+    cliques: np.ndarray,
+    excluded: np.ndarray | None,
+    order: np.ndarray,
+    states: np.ndarray,
+    clock: Clock,
 ) -> np.ndarray:
-    bm, be = max_beliefs(tree, pm, pe, clock)
+    """The best completion of these states that comes first in the given order of variables.
+
+    Args:
+        tree: after a maximising pass.
+        pool: its tables and messages.
+        cliques: where to begin, then all cliques that come after it going down.
+        excluded: entries that may not be taken where it begins; None: begin at every root.
+        order: variables, the most important first.
+        states: what holds above; not changed.
+        clock: the time of the question.
+    """
     t = tree.arrays
-    near = _near(tree)
-    alive = np.zeros(bm.size, np.uint8)
-    for c in np.flatnonzero(tree.maximising):
-        part = slice(int(t.clique_at[c]), int(t.clique_at[c + 1]))
-        relative = relative_values(bm[part], be[part])
-        alive[part] = relative >= 1.0 - near
+    alive, free = np.zeros(tree.entries, np.uint8), np.zeros(t.parent.size, np.uint8)
+    outs = np.empty(0, np.int64) if excluded is None else excluded
+    clock.check()
+    kernels = code(8.0 * tree.steps)
+    kernels.best_entries(t, *pool, cliques, excluded is not None, outs, states, free, alive, _near(tree))
     found = states.copy()
-    run("first_of_ties", t, alive, tree.maximising, order, found, steps=8 * tree.steps, clock=clock)
+    run("first_of_ties", t, alive, free, order, found, steps=8 * tree.steps, clock=clock)
     return found
 
 
@@ -201,29 +219,21 @@ def relative_values(mantissas: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     return np.asarray(values / values.max())
 
 
-def max_beliefs(tree: Tree, pm: np.ndarray, pe: np.ndarray, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
-    """For each entry of each maximising clique the largest value of any assignment through it."""
-    *_, bm, be = _outward_wide(tree, pm, pe, tree.maximising, clock, beliefs=True)
-    return bm, be
-
-
 def _outward_wide(
-    tree: Tree, pm: np.ndarray, pe: np.ndarray, largest: np.ndarray, clock: Clock, *, beliefs: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    tree: Tree, pm: np.ndarray, pe: np.ndarray, clock: Clock
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     t = tree.arrays
     gm, ge = np.empty_like(pm), np.empty_like(pe)
     rm, re = np.empty(int(t.result_at[-1])), np.empty(int(t.result_at[-1]), np.int64)
-    room = tree.entries if beliefs else 0
-    bm, be = np.zeros(room), np.zeros(room, np.int64)
-    run("outward_wide", t, pm, pe, gm, ge, rm, re, bm, be, largest, steps=16 * tree.steps, clock=clock)
-    return gm, ge, rm, re, bm, be
+    run("outward_wide", t, pm, pe, gm, ge, rm, re, steps=16 * tree.steps, clock=clock)
+    return gm, ge, rm, re
 
 
 def _wide_results(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray, Wide]:
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)
     run("inward_wide", tree.arrays, pm, pe, sums, steps=8 * tree.steps, clock=clock)
-    _, _, rm, re, _, _ = _outward_wide(tree, pm, pe, sums, clock, beliefs=False)
+    _, _, rm, re = _outward_wide(tree, pm, pe, clock)
     return rm, re, _wide_total(case, tree, pm, pe)
 
 

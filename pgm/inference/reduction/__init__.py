@@ -178,7 +178,17 @@ def reduce_case(
         virtual.append(v)
     if domains and touched.any():
         steps = 4.0 * program.values.size + p.scopes.size
-        run("propagate", p, program.values, keep, open_states, touched, steps=steps, clock=clock, module=REDUCTION)
+        run(
+            "propagate",
+            p,
+            program.values,
+            keep,
+            open_states,
+            touched,
+            steps=steps,
+            clock=clock,
+            module=REDUCTION,
+        )
 
     for v in placeholders:
         begin, end = p.state_at[v], p.state_at[v + 1]

@@ -346,12 +346,38 @@ def neighbours(n, scope_at, scopes, together):
     at = np.zeros(n + 1, np.int64)
     w = 0
     for v in range(n):
-        row = np.sort(raw[degree[v] : degree[v + 1]])
+        begin, end = degree[v], degree[v + 1]
+        if end - begin <= 32:
+            for i in range(begin + 1, end):
+                x, j = raw[i], i
+                while j > begin and raw[j - 1] > x:
+                    raw[j] = raw[j - 1]
+                    j -= 1
+                raw[j] = x
+        else:
+            raw[begin:end] = np.sort(raw[begin:end])
         last = -1
-        for i in range(row.size):
-            if row[i] != last:
-                last = row[i]
+        for i in range(begin, end):
+            if raw[i] != last:
+                last = raw[i]
                 raw[w] = last  # never past what has been read
                 w += 1
         at[v + 1] = w
     return at, raw[:w].copy()
+
+
+@njit
+def users_of(n, scope_at, scopes):
+    """The factors of each variable, in order, flat with their begins."""
+    at = np.zeros(n + 1, np.int64)
+    for i in range(scopes.size):
+        at[scopes[i] + 1] += 1
+    for v in range(n):
+        at[v + 1] += at[v]
+    fill = at[:n].copy()
+    users = np.empty(scopes.size, np.int32)
+    for f in range(scope_at.size - 1):
+        for i in range(scope_at[f], scope_at[f + 1]):
+            users[fill[scopes[i]]] = f
+            fill[scopes[i]] += 1
+    return at, users

@@ -88,7 +88,7 @@ def shape_of(
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
     log2_cards = np.log2(r.cards.astype(np.float64))
     clock.check()
-    found = triangulate(at, indices, log2_cards, stage=stage)
+    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=stage)
     clock.check()
     return Shape(found, (at, indices), float(found.log2_total), float(found.log2_largest))
 

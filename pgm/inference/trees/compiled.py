@@ -154,7 +154,7 @@ def split_stages(clique_at, cliques, kept, parent, stage):
 
 @njit
 def _walk(cards, stride, first, last, index, at):
-    """Write the sum of code times stride for every state of the axes first .. last-1, the last axis fastest."""
+    """Write the sum of code times stride for all states of the axes first .. last-1, the last one fastest."""
     index[at] = 0
     size = 1
     for a in range(last - 1, first - 1, -1):

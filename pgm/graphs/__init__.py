@@ -1,0 +1,22 @@
+"""Structure without probabilities: separation, moral graphs, elimination orders, cliques and their trees."""
+
+from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
+from pgm.graphs.elimination import ELIMINATIONS, elimination_order, width_bounds
+from pgm.graphs.moral import moral_graph
+from pgm.graphs.separation import active_trail, d_separated, independencies, reachable, separated
+
+__all__ = [
+    "ELIMINATIONS",
+    "JunctionTree",
+    "active_trail",
+    "d_separated",
+    "elimination_order",
+    "independencies",
+    "junction_tree",
+    "maximal_cliques",
+    "moral_graph",
+    "reachable",
+    "separated",
+    "triangulated",
+    "width_bounds",
+]

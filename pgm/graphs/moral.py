@@ -1,0 +1,26 @@
+"""From a directed graph to the undirected one whose cliques hold every family."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import networkx as nx
+
+from pgm.graphs.naming import directed
+
+
+def moral_graph(graph: nx.DiGraph[Any]) -> nx.Graph[Any]:
+    """Return the graph without directions in which parents of a common child are joined.
+
+    >>> graph = nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")])
+    >>> moral_graph(graph).has_edge("rain", "sprinkler")
+    True
+    """
+    directed(graph)
+    moral: nx.Graph[Any] = nx.Graph()
+    moral.add_nodes_from(graph.nodes(data=True))
+    moral.add_edges_from(graph.edges)
+    for child in graph:
+        moral.add_edges_from(combinations(graph.predecessors(child), 2))
+    return moral

@@ -1,0 +1,65 @@
+"""A model at one moment, as the engines see it, and the way from names to positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pgm.config import Clock
+from pgm.evidence import Observed
+from pgm.inference.posterior import Posterior
+from pgm.inference.program import Program
+from pgm.inference.reduction import Known
+from pgm.inference.trees import TreeCache
+from pgm.variables import Variable
+
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CompiledModel:
+    """A model at one moment, as the engines see it."""
+
+    program: Program
+    trees: TreeCache
+    variables: tuple[Variable, ...]
+    names: list[str]
+    position: dict[str, int]
+
+    @property
+    def by_name(self) -> Mapping[str, Variable]:
+        """The variables by name."""
+        return _Named(self)
+
+
+class _Named(Mapping[str, Variable]):
+    """The variables of a compiled model by name, without a dict of their own."""
+
+    __slots__ = ("_model",)
+
+    def __init__(self, model: CompiledModel) -> None:
+        self._model = model
+
+    def __getitem__(self, name: str) -> Variable:
+        return self._model.variables[self._model.position[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._model.names)
+
+    def __len__(self) -> int:
+        return len(self._model.names)
+
+
+def make_posterior(
+    compiled: CompiledModel, observed: Observed, clock: Clock, engine: str = "exact", *, fit: bool = True
+) -> Posterior:
+    """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
+    position = compiled.position
+
+    def ordered(found: Mapping[str, _Value]) -> dict[int, _Value]:
+        return {position[name]: found[name] for name in sorted(found, key=position.__getitem__)}
+
+    known = Known(ordered(observed.hard), ordered(observed.weights))
+    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine)
+    return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior

@@ -1,0 +1,24 @@
+"""What `import pgm` offers, and what it leaves for later."""
+
+import subprocess
+import sys
+
+import pgm
+
+
+def test_files_are_left_for_later():
+    code = "import sys, pgm; print('pgm.io' in sys.modules, 'pgm.plot' in sys.modules, callable(pgm.read))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "True"]
+
+
+def test_every_name_is_there():
+    assert len(set(pgm.__all__)) == len(pgm.__all__)
+    for name in pgm.__all__:
+        assert getattr(pgm, name) is not None
+        assert name in dir(pgm)
+    assert isinstance(pgm.__version__, str)
+    assert not hasattr(pgm, "no_such_name")
+    assert issubclass(pgm.InvalidTable, pgm.PGMError)
+    with pgm.config(memory_limit="1 GB"):  # the class, not the module of that name
+        pass
