@@ -24,7 +24,11 @@ settings.register_profile(
     "ci", max_examples=60, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_quiet
 )
 settings.register_profile(
-    "thorough", max_examples=3000, deadline=None, print_blob=True, suppress_health_check=_quiet
+    "thorough",
+    max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "3000")),
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=_quiet,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 

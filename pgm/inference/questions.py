@@ -359,7 +359,7 @@ class Questions:
                 raise UnknownVariable(name, variables)
         if joint and len(listing) > _MOST_AXES:
             raise InvalidArgument(
-                f"A joint distribution is an array with an axis for each target, and numpy allows {_MOST_AXES}; "
+                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, and "
                 f"these are {len(listing):,}. Ask for fewer at once, or for marginals."
             )
         if len(set(listing)) < len(listing):

@@ -149,7 +149,8 @@ def _array(
     what: str, variables: Sequence[Variable], shape: tuple[int, ...], values: object, log: bool
 ) -> Any:
     array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
-    if array.shape != shape:
+    lone = is_number(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu")
+    if array.shape != shape or (not shape and not lone):
         expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables)
         hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
         raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")

@@ -18,9 +18,9 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 
 from pgm.errors import InvalidArgument
+from pgm.graphs.layout import Link
 
 from .canvas import BAR, EDGE, FILL, INK, LINE, SEEN_BAR, SEEN_EDGE, SEEN_FILL, axes, bare, plain, text_width
-from .layers import Link
 from .placement import Point, place
 
 MOST_BOXES = 3_000

@@ -12,11 +12,11 @@ from matplotlib.axes import Axes
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.evidence import observe
+from pgm.graphs.layout import Link
 from pgm.models import BayesianNetwork, MarkovNetwork
 
 from .canvas import INK, plain, shortened
 from .drawing import Box, Sketch, draw, refuse_many
-from .layers import Link
 
 Model: TypeAlias = BayesianNetwork | MarkovNetwork
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .layers import Bend, Layers, Link, Neighbours, layers
+from pgm.graphs.layout import Bend, Layers, Link, Neighbours, layers
 
 Point: TypeAlias = tuple[float, float]
 

@@ -179,7 +179,7 @@ def test_what_is_right_is_kept_to_the_bit():
         (pd.DataFrame({"rain": [True], "wet": [True], "p": ["x"]}), [RAIN], None, ["'x'", "row 0"]),
         (pd.DataFrame({"rain": ["no"], "wet": [True], "p": [1.0]}), [RAIN], None, ["'no'", "row 0"]),
     ],
-    ids=repr,
+    ids=lambda value: None if callable(value) else repr(value)[:60],
 )
 def test_mistakes_are_named(what, given, states, words):
     with pytest.raises(pgm.PGMError) as caught:

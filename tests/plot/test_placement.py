@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgm.plot.layers import Bend, crossings, layers
+from pgm.graphs.layout import Bend, crossings, layers
 from pgm.plot.placement import place
 
 SIZE = (60.0, 20.0)
