@@ -44,8 +44,10 @@ class TreeArrays(NamedTuple):
     """A tree of cliques laid out for one run. Children come before their parents.
 
     An *item* is a table or a message: items 0 .. Fr-1 are the reduced factors, item Fr + c is what clique c
-    sends to its parent. Clique c is walked as `size / inner` rows of `inner` entries; entry (row, j) of the
-    clique is entry `lookup[outer + row] + lookup[inner + j]` of an operand.
+    sends to its parent; some cliques sum out nothing and multiply a few operands for the next. Clique c is
+    walked as `size / inner` rows of `inner` entries; its entry (row, j) is entry `lookup[outer + row] + x`
+    of an operand, where x depends on the operand's kind: 0 for kind 0, j for kind 1; for kind 2
+    `lookup[inner + j // run]`, constant along a run; for kind 3 that plus `j % run`.
     """
 
     cards: np.ndarray  # int64[m]
@@ -59,13 +61,15 @@ class TreeArrays(NamedTuple):
     item_at: np.ndarray  # int64[Fr + C + 1] where each item begins
     operand_at: np.ndarray  # int64[C + 1]
     operand: np.ndarray  # int64 items multiplied in each clique
-    kind: np.ndarray  # int64 along a row an operand is 0 constant, 1 contiguous, 2 looked up
+    kind: np.ndarray  # int64 how an operand moves along a row
+    run: np.ndarray  # int64
     outer_at: np.ndarray  # int64
     inner_at: np.ndarray  # int64
     result_at: np.ndarray  # int64[R + 1] where each wanted result begins
     wanted_at: np.ndarray  # int64[C + 1] the results read off each clique
     wanted: np.ndarray  # int64
     wanted_kind: np.ndarray  # int64
+    wanted_run: np.ndarray  # int64
     wanted_outer: np.ndarray  # int64
     wanted_inner: np.ndarray  # int64
     passing_at: np.ndarray  # int64[C + 1] the results read off what each clique sends

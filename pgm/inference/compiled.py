@@ -86,47 +86,87 @@ def _bound(t, c, low):
 
 @njit
 def _multiply_row(t, c, row, pool, out, at):
-    """Write the product of all operands of clique c along one row to out[at:]."""
+    """Write the product of a clique's operands along one row to out[at:], short of a factor; return that."""
     n = t.inner[c]
-    first, last = t.operand_at[c], t.operand_at[c + 1]
-    if first == last:
-        for j in range(n):
-            out[at + j] = 1.0
-        return
-    for o in range(first, last):
+    factor = 1.0
+    begun = False
+    for o in range(t.operand_at[c], t.operand_at[c + 1]):
         base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
         kind = t.kind[o]
         if kind == 0:
-            x = pool[base]
-            if o == first:
-                for j in range(n):
-                    out[at + j] = x
-            else:
-                for j in range(n):
+            factor *= pool[base]
+            continue
+        if not begun:
+            begun = True
+            for j in range(n):
+                out[at + j] = 1.0
+        ix, run = t.inner_at[o], t.run[o]
+        if kind == 1:
+            for j in range(n):
+                out[at + j] *= pool[base + j]
+        elif run == 1:
+            for j in range(n):
+                out[at + j] *= pool[base + t.lookup[ix + j]]
+        elif kind == 2:
+            for i in range(n // run):
+                x = pool[base + t.lookup[ix + i]]
+                for j in range(i * run, i * run + run):
                     out[at + j] *= x
-        elif kind == 1:
-            if o == first:
-                for j in range(n):
-                    out[at + j] = pool[base + j]
-            else:
-                for j in range(n):
-                    out[at + j] *= pool[base + j]
         else:
-            ix = t.inner_at[o]
-            if o == first:
-                for j in range(n):
-                    out[at + j] = pool[base + t.lookup[ix + j]]
-            else:
-                for j in range(n):
-                    out[at + j] *= pool[base + t.lookup[ix + j]]
+            for i in range(n // run):
+                start = base + t.lookup[ix + i]
+                for j in range(run):
+                    out[at + i * run + j] *= pool[start + j]
+    if not begun:
+        for j in range(n):
+            out[at + j] = 1.0
+    return factor
+
+
+@njit
+def _sum_row(row, first, last):
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    j = first
+    while j + 3 < last:  # four sums, so that one addition need not wait for the last
+        a += row[j]
+        b += row[j + 1]
+        c += row[j + 2]
+        d += row[j + 3]
+        j += 4
+    while j < last:
+        a += row[j]
+        j += 1
+    return (a + b) + (c + d)
+
+
+@njit
+def _add_row(lookup, kind, run, ix, row, n, out, to):
+    """Add a row to what an operand of this kind has of it."""
+    if kind == 1:
+        for j in range(n):
+            out[to + j] += row[j]
+    elif run == 1:
+        for j in range(n):
+            out[to + lookup[ix + j]] += row[j]
+    elif kind == 2:
+        for i in range(n // run):
+            x = row[i * run]
+            for j in range(i * run + 1, i * run + run):
+                x += row[j]
+            out[to + lookup[ix + i]] += x
+    else:
+        for i in range(n // run):
+            start = to + lookup[ix + i]
+            for j in range(run):
+                out[start + j] += row[i * run + j]
 
 
 @njit
 def inward(t, pool, kept, keep, low, exponent, stop):
     """Send every message towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
-    `keep` stores the products in `kept` for the way back. Each message is scaled by a power of two so that
-    its largest entry lies in [0.5, 1); `exponent` has what was taken out.
+    `keep` stores the products in `kept`; else it is room for one row. Each message is scaled by a power of
+    two so that its largest entry lies in [0.5, 1); `exponent` has what was taken out.
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
@@ -144,21 +184,20 @@ def inward(t, pool, kept, keep, low, exponent, stop):
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
-            _multiply_row(t, c, row, pool, kept, row_at)
+            factor = _multiply_row(t, c, row, pool, kept, row_at)
             if sent >= n:
                 here = at + (row % wrap) * n
                 for j in range(n):
-                    pool[here + j] += kept[row_at + j]
+                    pool[here + j] += factor * kept[row_at + j]
             elif sent == 1:
-                total = 0.0
-                for j in range(n):
-                    total += kept[row_at + j]
-                pool[at] += total
+                pool[at] += factor * _sum_row(kept, row_at, row_at + n)
             else:
                 for k in range(0, n, sent):
                     for s in range(sent):
-                        pool[at + s] += kept[row_at + k + s]
+                        pool[at + s] += factor * kept[row_at + k + s]
             if keep:
+                for j in range(row_at, row_at + n):
+                    kept[j] *= factor
                 row_at += n
         top, least = 0.0, np.inf
         for s in range(sent):
@@ -179,11 +218,12 @@ def inward(t, pool, kept, keep, low, exponent, stop):
 
 
 @njit
-def outward(t, pool, kept, down, results, low, ratio, belief, stop):
-    """Send every message away from the roots and read the results, in one sweep over the kept products.
+def outward(t, pool, down, results, low, ratio, belief, stop):
+    """Send every message away from the roots and read the results, multiplying each clique a second time.
 
-    `down` has the beliefs over what each clique sends, laid out as the messages; a clique is corrected by the
-    ratio of new to old, in which 0 / 0 is 0.
+    That is quicker than to keep the products, which are much larger than what they are made from. `down` has
+    the beliefs over what each clique sends, laid out as the messages; a clique is corrected by the ratio of
+    new to old, in which 0 / 0 is 0.
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
@@ -222,56 +262,45 @@ def outward(t, pool, kept, down, results, low, ratio, belief, stop):
             ix, to = t.passing_index[w], t.result_at[t.passing[w]]
             for s in range(sent):
                 results[to + t.lookup[ix + s]] += down[new + s]
-        wanted = t.wanted_at[c + 1] > t.wanted_at[c]
-        if not wanted and t.operand[max(0, t.operand_at[c + 1] - 1)] < n_factors:
-            continue
-        if t.operand_at[c] == t.operand_at[c + 1] and not wanted:
+        first, last = t.operand_at[c], t.operand_at[c + 1]
+        while first < last and t.operand[first] < n_factors:
+            first += 1
+        if first == last and t.wanted_at[c] == t.wanted_at[c + 1]:
             continue
         wrap = max(1, sent // n)
-        row_at = t.clique_at[c]
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
+            factor = _multiply_row(t, c, row, pool, belief, 0)
+            if factor == 0.0:
+                continue
             if sent >= n:
                 here = (row % wrap) * n
                 for j in range(n):
-                    belief[j] = kept[row_at + j] * ratio[here + j]
+                    belief[j] *= factor * ratio[here + j]
             else:
                 for k in range(0, n, sent):
                     for s in range(sent):
-                        belief[k + s] = kept[row_at + k + s] * ratio[s]
-            row_at += n
-            for o in range(t.operand_at[c], t.operand_at[c + 1]):
-                if t.operand[o] >= n_factors:
-                    to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
-                    _add_row(t.lookup, t.kind[o], t.inner_at[o], belief, n, down, to)
+                        belief[k + s] *= factor * ratio[s]
+            whole = -1.0  # the sum of the row, once it is needed
+            for o in range(first, last):
+                to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
+                if t.kind[o] == 0:
+                    if whole < 0.0:
+                        whole = _sum_row(belief, 0, n)
+                    down[to] += whole
+                else:
+                    _add_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], belief, n, down, to)
             for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
                 to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
-                _add_row(t.lookup, t.wanted_kind[w], t.wanted_inner[w], belief, n, results, to)
+                if t.wanted_kind[w] == 0:
+                    if whole < 0.0:
+                        whole = _sum_row(belief, 0, n)
+                    results[to] += whole
+                else:
+                    kind, run = t.wanted_kind[w], t.wanted_run[w]
+                    _add_row(t.lookup, kind, run, t.wanted_inner[w], belief, n, results, to)
     return DONE
-
-
-@njit
-def _add_row(index, kind, ix, row, n, out, to):
-    if kind == 0:
-        a, b, c, d = 0.0, 0.0, 0.0, 0.0
-        j = 0
-        while j + 3 < n:  # four sums, so that one addition need not wait for the last
-            a += row[j]
-            b += row[j + 1]
-            c += row[j + 2]
-            d += row[j + 3]
-            j += 4
-        while j < n:
-            a += row[j]
-            j += 1
-        out[to] += (a + b) + (c + d)
-    elif kind == 1:
-        for j in range(n):
-            out[to + j] += row[j]
-    else:
-        for j in range(n):
-            out[to + index[ix + j]] += row[j]
 
 
 @njit
@@ -327,13 +356,19 @@ def _accumulate(pm, pe, i, m, e, largest):
 
 @njit
 def _entry_index(t, o, row, j):
-    kind = t.kind[o]
     at = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+    return at + _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+
+
+@njit
+def _along(lookup, kind, run, ix, j):
     if kind == 0:
-        return at
+        return 0
     if kind == 1:
-        return at + j
-    return at + t.lookup[t.inner_at[o] + j]
+        return j
+    if kind == 2:
+        return lookup[ix + j // run]
+    return lookup[ix + j // run] + j % run
 
 
 @njit
@@ -419,10 +454,8 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, stop):
                 if m > 0.0:
                     for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
                         to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
-                        if t.wanted_kind[w] == 1:
-                            to += j
-                        elif t.wanted_kind[w] == 2:
-                            to += t.lookup[t.wanted_inner[w] + j]
+                        kind, run = t.wanted_kind[w], t.wanted_run[w]
+                        to += _along(t.lookup, kind, run, t.wanted_inner[w], j)
                         _accumulate(rm, re, to, m, e, False)
                 m, e = 1.0, 0
                 for o in range(last - 1, first - 1, -1):
@@ -474,13 +507,14 @@ def _set_states(t, c, entry, states):
 
 
 @njit
-def trace_back(t, pm, pe, cliques, states, near):
-    """Read the best states off the messages of a max pass, parents first; returns how many ties it met.
+def trace_back(t, pm, pe, cliques, states, near, ties, stop):
+    """Read the best states off the messages of a max pass, parents first; ties[0] counts the ties it met.
 
     Entries within a factor 1 - near of the best count as tied: they differ by rounding only.
     """
-    ties = 0
     for i in range(cliques.size):
+        if stop[0] != 0:
+            return STOPPED
         c = cliques[i]
         sent = t.sent[c]
         s = _sent_entry(t, c, states) if t.parent[c] >= 0 else 0
@@ -501,9 +535,9 @@ def trace_back(t, pm, pe, cliques, states, near):
                 tied = 0
             elif share >= 1.0 - near:
                 tied += 1
-        ties += tied
+        ties[0] += tied
         _set_states(t, c, best, states)
-    return ties
+    return DONE
 
 
 @njit
@@ -534,7 +568,7 @@ def score(t, pm, pe, largest, states):
 
 
 @njit
-def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, near):
+def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, near, stop):
     """Mark the entries of some best completion, going down from where it begins.
 
     It begins at the first of `cliques` (parents come first), given the states that its message selects and
@@ -548,6 +582,8 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
     seen = np.zeros(most, np.uint8)
     local = np.zeros(t.cards.size, np.int64)
     for i in range(cliques.size):
+        if stop[0] != 0:
+            return STOPPED
         c = cliques[i]
         up = t.parent[c]
         sent = t.sent[c] if up >= 0 else 1
@@ -584,6 +620,7 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
                     m, e = _clique_entry(t, c, entry, pm, pe)
                     if m > 0.0 and _share(m, e, pm[at + s], pe[at + s]) >= 1.0 - near:
                         alive[base + entry] = 1
+    return DONE
 
 
 @njit

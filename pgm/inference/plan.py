@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.inference.reduction import Case
 from pgm.inference.trees import LARGEST_LOG2, Shape
+
+Sweeps = Literal["in", "both", "kept"]
 
 _SECONDS_PER_STEP = 0.7e-9  # calibrated on one core: a multiplication with its look-up
 _WIDE = 16  # bytes of a wide number
@@ -127,8 +130,8 @@ def make_plan(
     question: str,
     names: list[str] | None,
     *,
-    keeps_cliques: bool,
-    wide: bool,
+    sweeps: Sweeps,
+    wide: bool = False,
     result_entries: float = 0.0,
     engine: str = "exact",
 ) -> Plan:
@@ -139,7 +142,7 @@ def make_plan(
         shape: its triangulation.
         question: in the user's words.
         names: of the model's variables, by position; None leaves names out (quicker).
-        keeps_cliques: whether the products of all cliques are kept at once.
+        sweeps: towards the roots only, there and back, or with the products of all cliques kept.
         wide: whether the run is in wide numbers.
         result_entries: numbers that the answer consists of.
         engine: who will run it.
@@ -163,13 +166,14 @@ def make_plan(
         messages = 0.0
     tables = float(r.table_at[-1])
     each = _WIDE if wide else 8
-    # What it takes to find an entry of an operand: two short arrays of 4 bytes for each use in a clique.
+    # What it takes to find an entry of an operand: 4 bytes for each row of a clique and each place in a row.
     uses = r.factors.size + 2.0 * n_cliques
-    lookup = 4.0 * (entries / 8.0 + 64.0 * uses)
+    lookup = 4.0 * (entries / 32.0 + 64.0 * uses)
     inward = each * (tables + messages) + 8.0 * tables + lookup + 8.0 * result_entries
-    everything = inward + each * (entries + messages)
+    both = inward + each * (tables + messages)
+    needed = {"in": inward, "both": both, "kept": inward + 8.0 * entries}[sweeps]
     uses_per_clique = 2.0 + (r.factors.size + n_cliques) / max(1, n_cliques)
-    operations = entries * uses_per_clique * (2.0 if keeps_cliques else 1.0) * (8.0 if wide else 1.0)
+    operations = entries * uses_per_clique * (1.0 if sweeps == "in" else 2.0) * (8.0 if wide else 1.0)
 
     def named(positions: np.ndarray) -> tuple[str, ...]:
         if names is None:
@@ -191,8 +195,8 @@ def make_plan(
         log2_largest=shape.log2_largest,
         log2_entries=shape.log2_total,
         bytes_inward=inward,
-        bytes_all=everything,
-        bytes=everything if keeps_cliques else inward,
+        bytes_all=both,
+        bytes=needed,
         operations=operations,
         memory_limit=current().memory_limit,
         complete=bool(found.complete) and shape.log2_total <= LARGEST_LOG2,

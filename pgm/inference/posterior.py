@@ -12,7 +12,7 @@ from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
 from pgm.inference.engines import elimination, exact
-from pgm.inference.plan import Plan, make_plan
+from pgm.inference.plan import Plan, Sweeps, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import Impossible, run
@@ -53,16 +53,14 @@ class Posterior:
     # --- reducing, planning ---
 
     def _check(
-        self, case: Case, question: str, *, keeps: bool, wide: bool = False, results: float = 0.0
+        self, case: Case, question: str, sweeps: Sweeps, *, wide: bool = False, results: float = 0.0
     ) -> Callable[[Shape], None]:
+        def plan(shape: Shape, names: list[str] | None) -> Plan:
+            return make_plan(case, shape, question, names, sweeps=sweeps, wide=wide, result_entries=results)
+
         def check(shape: Shape) -> None:
-            plan = make_plan(
-                case, shape, question, None, keeps_cliques=keeps, wide=wide, result_entries=results
-            )
-            if not plan.fits:
-                make_plan(
-                    case, shape, question, self.names, keeps_cliques=keeps, wide=wide, result_entries=results
-                ).check()
+            if not plan(shape, None).fits:
+                plan(shape, self.names).check()
 
         return check
 
@@ -75,15 +73,11 @@ class Posterior:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
             results = float(self.program.arrays.state_at[self.program.n_named])
-            return make_plan(
-                case, shape, question, self.names, keeps_cliques=True, wide=False, result_entries=results
-            )
+            return make_plan(case, shape, question, self.names, sweeps="both", result_entries=results)
         case, inner = self._targeted(targets)
         shape = shape_of(case, self.clock, inner)
         entries = float(np.exp2(np.log2(case.reduced.cards[inner]).sum()))
-        return make_plan(
-            case, shape, question, self.names, keeps_cliques=False, wide=False, result_entries=entries
-        )
+        return make_plan(case, shape, question, self.names, sweeps="in", result_entries=entries)
 
     # --- sums ---
 
@@ -92,7 +86,7 @@ class Posterior:
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
-        check = self._check(case, "the probability of the evidence", keeps=False)
+        check = self._check(case, "the probability of the evidence", "in")
         return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
 
     def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
@@ -110,14 +104,14 @@ class Posterior:
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
         elif inner.size == 0:
-            check = self._check(case, question, keeps=False)
+            check = self._check(case, question, "in")
             exact.total(
                 case, tree_of(case, self.clock, self.trees, check=check), self.clock
             )  # it may be impossible
             compact = np.ones(1)
         else:
             results = float(np.exp2(np.log2(p.cards[list(targets)]).sum()))
-            check = self._check(case, question, keeps=False, results=results)
+            check = self._check(case, question, "in", results=results)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
             compact = exact.relative_values(mantissas, exponents)
@@ -140,7 +134,7 @@ class Posterior:
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-        check = self._check(case, "all marginals", keeps=True, results=float(size))
+        check = self._check(case, "all marginals", "both", results=float(size))
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
         values, whole = exact.marginals(case, tree, self.clock)
         flat = np.zeros(size)
@@ -153,10 +147,11 @@ class Posterior:
 
     # --- maxima ---
 
-    def best(self, targets: Sequence[int] | None, k: int = 1) -> list[tuple[np.ndarray, Wide]]:
+    def best(self, targets: Sequence[int] | None, k: int = 1) -> list[tuple[np.ndarray, Wide, bool]]:
         """The k most probable states of the targets (None: of everything), and P(states, known) for each.
 
-        The codes are of the targets in their order, or of all the user's variables.
+        The codes are of the targets in their order, or of all the user's variables; the last says whether
+        they are the first of their equals.
         """
         wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(self.program, self.known, wanted, self.clock, prune=targets is not None)
@@ -169,12 +164,9 @@ class Posterior:
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
-        check = self._check(case, question, keeps=k > 1, wide=True)
+        check = self._check(case, question, "in", wide=True)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
-        rank = np.full(self.program.n, self.program.n)
-        rank[wanted] = np.arange(wanted.size)
-        maximised = np.flatnonzero(stage)
-        order = maximised[np.argsort(rank[real[maximised]], kind="stable")]
+        order = np.flatnonzero(stage)  # ascending: in the order of declaration
         if k == 1:
             found = [exact.maximum(case, tree, self.clock, order)[0]]
         else:
@@ -183,7 +175,7 @@ class Posterior:
         for one in found:
             codes = case.codes.astype(np.int64).copy()
             codes[real] = r.states[r.state_at[:-1] + one.states]
-            answers.append((codes[wanted], one.value))
+            answers.append((codes[wanted], one.value, one.settled))
         return answers
 
     # --- draws ---
@@ -191,7 +183,7 @@ class Posterior:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
-        check = self._check(case, "posterior samples", keeps=True, results=float(n) * self.program.n)
+        check = self._check(case, "posterior samples", "kept", results=float(n) * self.program.n)
         tree = tree_of(case, self.clock, self.trees, check=check)
         drawn = exact.draws(case, tree, self.clock, n, rng)
         r = case.reduced
@@ -230,7 +222,7 @@ class Posterior:
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
         entries = float(r.table_at[ours.size])
-        check = self._check(case, "expected counts", keeps=True, results=entries)
+        check = self._check(case, "expected counts", "both", results=entries)
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
         values, _ = exact.marginals(case, tree, self.clock)
         return self._spread(case, values)
@@ -240,9 +232,7 @@ class Posterior:
         case = reduce_case(
             self.program, self.known, self._everything(), self.clock, prune=False, domains=False
         )
-        check = self._check(
-            case, "derivatives", keeps=True, wide=True, results=float(case.reduced.table_at[-1])
-        )
+        check = self._check(case, "derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]))
         tree = tree_of(case, self.clock, self.trees, check=check)
         values, whole = exact.derivatives(case, tree, self.clock)
         if whole[0] == 0.0:
@@ -372,7 +362,7 @@ def tree_for_rows(
         placeholders=observed,
     )
     inner = open_targets(case, targets)
-    check = posterior._check(case, "rows of a frame", keeps=False)
+    check = posterior._check(case, "rows of a frame", "in")
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
 
 

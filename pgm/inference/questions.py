@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
 
 _MOST_AXES = 64
+_ONE_OF_SEVERAL = "one of several equally probable; there was no room to find the first in declared order"
 
 Given = Mapping[str, Any] | None
 _Answer = TypeVar("_Answer")
@@ -153,9 +155,12 @@ class Questions:
         if above is None:
             return Probability(0.0, _report(find(engine)), log=-math.inf)
         weight = first.log_weight  # that of `given` is in both
-        value = ratio_of(above, under) * math.exp(weight)
         log = log_of(above) - log_of(under) + weight
-        if abs(log) < 1.0:  # where the logarithm itself has lost digits
+        if weight == 0.0:
+            value = ratio_of(above, under)
+        else:  # weights are no probabilities: their product may pass what a double holds
+            value = math.exp(log) if log < 709.0 else math.inf
+        if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
             log = math.log(value)
         return Probability(value, _report(find(engine)), log=log)
 
@@ -196,7 +201,7 @@ class Questions:
         def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> list[Assignment]:
             if asked is None:
                 places = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
-                found = [(codes[places], value) for codes, value in posterior.best(None, k)]
+                found = [(codes[places], value, settled) for codes, value, settled in posterior.best(None, k)]
             else:
                 places = [compiled.position[name] for name in asked]
                 found = posterior.best(places, k)
@@ -205,11 +210,12 @@ class Questions:
             weight = observed.log_weight
             soft = bool(observed.soft)
             made = []
-            for codes, value in found:
+            for codes, value, settled in found:
                 share = ratio_of(value, whole)
                 log = math.log(share) if 1e-300 < share < math.inf else log_of(value) - log_of(whole)
                 joint = log if soft else log_of(value) + weight
-                made.append(Assignment(variables, codes, min(log, 0.0), joint, report))
+                said = report if settled else replace(report, advice=_ONE_OF_SEVERAL)
+                made.append(Assignment(variables, codes, min(log, 0.0), joint, said))
             return made
 
         observed = observe(self._compile().by_name, given)
@@ -359,8 +365,8 @@ class Questions:
                 raise UnknownVariable(name, variables)
         if joint and len(listing) > _MOST_AXES:
             raise InvalidArgument(
-                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, and "
-                f"these are {len(listing):,}. Ask for fewer at once, or for marginals."
+                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, "
+                f"and these are {len(listing):,}. Ask for fewer at once, or for marginals."
             )
         if len(set(listing)) < len(listing):
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
@@ -403,6 +409,10 @@ class Questions:
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
             return answer(posterior, compiled, _report(chosen))
+        except SystemError as error:
+            if _interrupted(error):  # Ctrl-C inside the compiler comes out as this
+                raise KeyboardInterrupt from None
+            raise
         except NoFit as error:
             raise no_fit(compiled, observed, clock, float(error.args[0])) from None
         except Impossible:
@@ -411,6 +421,12 @@ class Questions:
             raise contradiction(compiled, observed, clock) from None
         finally:
             jit.spent(time.perf_counter() - begin)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _alone(owners: np.ndarray, at: int) -> bool:

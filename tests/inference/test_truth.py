@@ -17,6 +17,7 @@ import pgm
 from tests.oracle import Known, Oracle, log
 from tests.strategies import (
     KINDS,
+    TAME,
     TIES,
     Case,
     Question,
@@ -104,8 +105,11 @@ def test_a_joint(engine, data):
 @pytest.mark.parametrize("engine", ENGINES)
 @given(data=DATA)
 def test_soft_evidence(engine, data):
-    """Marginals wanted afterwards, one or several, beside evidence of other kinds."""
-    case, question, oracle = drawn(data, models(most=6), soft=3)
+    """Marginals wanted afterwards, one or several, beside evidence of other kinds.
+
+    Several are fitted by iteration, which crawls where states hold together by 1e-10: the numbers are tame.
+    """
+    case, question, oracle = drawn(data, models(TAME, most=6), soft=3)
     if not possible(oracle, lambda: case.model.marginals(question.given, engine=engine)):
         return
     found = case.model.marginals(question.given, engine=engine)
@@ -205,10 +209,29 @@ def test_marginal_map(data):
         check_assignment(case, oracle, best, oracle.best(names)[0][1])
 
 
+def test_marginal_map_counts_every_factor_once():
+    """Found by thousands of examples: the factor of `below` was counted twice."""
+    net = pgm.BayesianNetwork()
+    net.add("top", 0.32)
+    net.add("apart", 0.54)
+    net.add("middle", {False: 0.08, True: 0.22}, parents=["top"])
+    net.add("alone", 0.39)
+    net.add("below", {False: 0.37, True: 0.81}, parents=["top"])
+    net.add("other", 0.38)
+    net.add("last", {False: 0.87, True: 0.26}, parents=["middle"])
+    targets = ["top", "below", "last"]
+    best = net.map(targets=targets)
+    assert best.probability == pytest.approx(net.probability(dict(best)), abs=1e-12)
+    joint = net.query(targets)
+    assert best.probability == pytest.approx(joint.values.max(), abs=1e-12)
+    ranked = np.sort(joint.values, axis=None)[::-1]
+    assert [b.probability for b in net.k_best(k=8, targets=targets)] == pytest.approx(ranked)
+
+
 @given(data=DATA)
 def test_the_most_probable_explanation_under_soft_evidence(data):
     """The best of the joint that has the wanted marginals."""
-    case, question, oracle = drawn(data, models(most=5), soft=2)
+    case, question, oracle = drawn(data, models(TAME, most=5), soft=2)
     if possible(oracle, lambda: case.model.map(question.given)):
         known = question.known
         tilted = Oracle(case.plain, Known({**known.weights, **known.tilts}))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import Clock, current
 from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import Impossible, Narrow, code, run
 from pgm.inference.trees import Tree
@@ -58,7 +58,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
     t = tree.arrays
     results = np.empty(int(t.result_at[-1]))
     try:
-        up = inward(case, tree, clock, keep=True)
+        up = inward(case, tree, clock, keep=False)
         first = int(t.item_at[case.reduced.factors.size])
         down = np.empty(up.pool.size - first)
         ratio, belief = np.empty(tree.largest_message), np.empty(tree.longest_row)
@@ -66,7 +66,6 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
             "outward",
             t,
             up.pool,
-            up.kept,
             down,
             results,
             up.low,
@@ -146,6 +145,7 @@ class Best:
 
     states: np.ndarray
     value: Wide
+    settled: bool = True  # False: it is one of several, and there was no room to find the first of them
 
 
 def maximum(
@@ -157,10 +157,14 @@ def maximum(
     run("inward_wide", t, pm, pe, largest, steps=8 * tree.steps, clock=clock)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
-    ties = code(8.0 * tree.steps).trace_back(t, pm, pe, cliques, states, _near(tree))
-    if ties:
+    ties = np.zeros(1, np.int64)
+    steps = 8.0 * tree.steps
+    run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock)
+    settled = ties[0] == 0
+    if not settled and tree.entries <= current().memory_limit:
         states = first_of_ties(tree, (pm, pe), cliques, None, order, states, clock)
-    return Best(states, value_of(case, tree, (pm, pe), states)), (pm, pe)
+        settled = True
+    return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
 
 
 def downwards(tree: Tree) -> np.ndarray:
@@ -202,9 +206,8 @@ def first_of_ties(
     t = tree.arrays
     alive, free = np.zeros(tree.entries, np.uint8), np.zeros(t.parent.size, np.uint8)
     outs = np.empty(0, np.int64) if excluded is None else excluded
-    clock.check()
-    kernels = code(8.0 * tree.steps)
-    kernels.best_entries(t, *pool, cliques, excluded is not None, outs, states, free, alive, _near(tree))
+    args = (t, *pool, cliques, excluded is not None, outs, states, free, alive, _near(tree))
+    run("best_entries", *args, steps=16 * tree.steps, clock=clock)
     found = states.copy()
     run("first_of_ties", t, alive, free, order, found, steps=8 * tree.steps, clock=clock)
     return found

@@ -46,23 +46,29 @@ class Case:
     open_states: np.ndarray  # uint8
     virtual_at: np.ndarray  # int64 where each virtual weight table begins
     virtual_values: np.ndarray  # float64
-    weight: tuple[float, int]  # the virtual weights of states that are certain, multiplied: a wide number
+    virtual_exponents: np.ndarray  # int64, the power of two by which each table of weights is divided
+    weight: tuple[float, int]  # weights of states that are certain, and these powers: a wide number
     dropped: np.ndarray  # int64 factors that pruning took, children first
     key: bytes  # equal for questions that the same tree serves
 
     def tables(self) -> np.ndarray:
         """The entries of the reduced tables."""
-        return self._values().take(self.sources())
+        values = self.program.values
+        if self.virtual_values.size:
+            values = np.concatenate([values, np.ldexp(self.virtual_values, -self.virtual_exponents)])
+        return values.take(self.sources())
 
     def wide_tables(self) -> tuple[np.ndarray, np.ndarray]:
         """The same as mantissas and exponents."""
         sources = self.sources()
-        mantissas, exponents = np.frexp(self._values().take(sources))
-        exponents = exponents.astype(np.int64)
-        wide = self.program.wide_exponents
-        if wide is not None:
-            exponents += np.concatenate([wide, np.zeros(self.virtual_values.size, np.int64)]).take(sources)
-        return mantissas, exponents
+        values, wide = self.program.values, self.program.wide_exponents
+        if self.virtual_values.size:
+            values = np.concatenate([values, self.virtual_values])
+            mine = np.zeros(self.program.values.size, np.int64) if wide is None else wide
+            wide = np.concatenate([mine, -self.virtual_exponents])
+        mantissas, more = np.frexp(values.take(sources))
+        exponents = more.astype(np.int64)
+        return mantissas, exponents if wide is None else exponents + wide.take(sources)
 
     def sources(self) -> np.ndarray:
         """Where each entry of the reduced tables stands among the program's values."""
@@ -88,11 +94,6 @@ class Case:
         scale = int(exponent) + int(p.arrays.exponent[mine].sum())
         return wide_multiply((float(mantissa), scale), self.weight)
 
-    def _values(self) -> np.ndarray:
-        if self.virtual_values.size == 0:
-            return self.program.values
-        return np.concatenate([self.program.values, self.virtual_values])
-
 
 def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, int]:
     """The product of two wide numbers."""
@@ -111,7 +112,7 @@ def lows(case: Case) -> np.ndarray:
             begin = int(case.virtual_at[int(r.factors[g]) - p.heads.size])
             v = int(r.variables[r.scopes[r.scope_at[g]]])
             weights = case.virtual_values[begin : begin + int(p.cards[v])]
-            low[g] = int(np.floor(np.log2(weights[weights > 0].min())))
+            low[g] = math.frexp(weights[weights > 0].min())[1] - 1 - int(case.virtual_exponents[begin])
     return low
 
 
@@ -196,6 +197,7 @@ def reduce_case(
         open_states[begin] = 1
     # Weights that are all one where it matters restrict states and do no more.
     kept_virtual: list[int] = []
+    powers: list[np.ndarray] = []
     weight = (1.0, 0)
     chunks: list[np.ndarray] = []
     for v in virtual:
@@ -206,6 +208,9 @@ def reduce_case(
         elif not (left == 1.0).all():
             kept_virtual.append(v)
             chunks.append(known.weights[v].astype(np.float64))
+            power = math.frexp(float(chunks[-1].max()))[1]
+            powers.append(np.full(chunks[-1].size, power))
+            weight = (weight[0], weight[1] + power)
     virtual_array = np.array(kept_virtual, dtype=np.int32) if kept_virtual else _NOTHING
     virtual_at = np.zeros(len(chunks) + 1, np.int64)
     np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
@@ -221,6 +226,7 @@ def reduce_case(
         open_states,
         virtual_at,
         np.concatenate(chunks) if chunks else np.empty(0),
+        np.concatenate(powers) if powers else np.empty(0, np.int64),
         weight,
         dropped,
         key,

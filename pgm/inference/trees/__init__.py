@@ -148,7 +148,10 @@ def _lay_out(
         cliques = k.split_stages(*cliques, stage)
     if targets.size:
         cliques = k.reroot(*cliques, targets)
-    laid_out = k.lay_out(r, *cliques, targets, result_at, result_scopes)
+    home = k.homes(r, *cliques)
+    if stage is None:
+        *cliques, home = k.gather_operands(r, *cliques, home)
+    laid_out = k.lay_out(r, *cliques, home, targets, result_at, result_scopes)
     arrays = TreeArrays(r.cards, cliques[0], *laid_out)
     if stage is None:
         maximising = np.zeros(arrays.parent.size, np.uint8)

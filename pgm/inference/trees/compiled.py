@@ -6,7 +6,10 @@ import numpy as np
 
 from pgm.jit import njit
 
-ROW = 32  # entries that a row should have at least
+MOST_OPERANDS = 64  # of a clique whose operands are gathered in groups
+LEAST_ENTRIES = 256  # of such a clique
+LONG_RUN = 8  # shorter runs are looked up entry by entry
+SHARE = 4.0  # a group has at most this part of its clique's entries
 
 
 @njit
@@ -144,6 +147,8 @@ def split_stages(clique_at, cliques, kept, parent, stage):
             i += 1
     for c in range(count):
         above = lower[parent[c]] if parent[c] >= 0 else -1
+        if above >= 0 and first[parent[c]] > 0 and (first[c] > 0 or stage[cliques[clique_at[c]]] != 0):
+            above += 1  # what maximises must not hang below what sums
         if first[c] > 0:
             new_parent[lower[c]] = lower[c] + 1
             new_parent[lower[c] + 1] = above
@@ -167,20 +172,198 @@ def _walk(cards, stride, first, last, index, at):
 
 
 @njit
-def _kind(index, at, size):
-    constant, contiguous = True, True
-    for j in range(size):
-        if index[at + j] != 0:
-            constant = False
-        if index[at + j] != j:
-            contiguous = False
-    if constant:
-        return 0
-    return 1 if contiguous else 2
+def _pattern(index, at, size):
+    """How an index moves along a row: its kind (see TreeArrays) and the length of its runs.
+
+    A run keeps one number; what is left of the index is moved together.
+    """
+    run = 1
+    while run < size and index[at + run] == index[at]:
+        run += 1
+    if run == size:
+        return 0, size
+    contiguous = 1
+    while contiguous < size and index[at + contiguous] == contiguous:
+        contiguous += 1
+    if contiguous == size:
+        return 1, size
+    kind = 2
+    if contiguous >= LONG_RUN:
+        kind, run = 3, contiguous
+    elif run < LONG_RUN:
+        run = 1
+    for i in range(size // run):
+        index[at + i] = index[at + i * run]
+    return kind, run
 
 
 @njit
-def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, result_scopes):
+def homes(r, clique_at, cliques, kept, parent):
+    """The clique in which each table is multiplied: that which sums out the first of its variables."""
+    m = r.cards.size
+    clique_of = np.full(m, -1, np.int64)
+    rank = np.zeros(m, np.int64)
+    place = 0
+    for c in range(parent.size):
+        end = clique_at[c] + kept[c] if parent[c] >= 0 else clique_at[c + 1]
+        for i in range(clique_at[c], end):
+            clique_of[cliques[i]] = c
+            rank[cliques[i]] = place
+            place += 1
+    home = np.empty(r.factors.size, np.int64)
+    for g in range(r.factors.size):
+        first = r.scopes[r.scope_at[g]]
+        for i in range(r.scope_at[g] + 1, r.scope_at[g + 1]):
+            if rank[r.scopes[i]] < rank[first]:
+                first = r.scopes[i]
+        home[g] = clique_of[first]
+    return home
+
+
+@njit
+def gather_operands(r, clique_at, cliques, kept, parent, home):
+    """Give large cliques fewer operands: multiply small ones beforehand, in cliques that sum out nothing.
+
+    Such a clique stands between the operands and the clique; each entry of the large one then costs a look-up
+    for the group instead of one for each member, going in and coming out. Returns tree and homes anew.
+    """
+    m, count, n_factors = r.cards.size, parent.size, r.factors.size
+    begin = np.zeros(count + 1, np.int64)
+    for g in range(n_factors):
+        begin[home[g] + 1] += 1
+    for c in range(count):
+        if parent[c] >= 0:
+            begin[parent[c] + 1] += 1
+    for c in range(count):
+        begin[c + 1] += begin[c]
+    members = np.empty(begin[count], np.int64)  # tables, then cliques numbered from n_factors
+    fill = begin[:count].copy()
+    for g in range(n_factors):
+        members[fill[home[g]]] = g
+        fill[home[g]] += 1
+    for c in range(count):
+        if parent[c] >= 0:
+            members[fill[parent[c]]] = n_factors + c
+            fill[parent[c]] += 1
+
+    # Groups of all cliques, in the order in which they are made; a group may be a member of a later one.
+    group_home = np.empty(members.size, np.int64)
+    group_scope = np.empty(members.size, np.uint64)
+    joined = np.full(n_factors + count + members.size, -1, np.int64)  # the group that each item went into
+    n_groups = 0
+    position = np.zeros(m, np.int64)
+    one = np.uint64(1)
+    scope = np.zeros(MOST_OPERANDS, np.uint64)
+    item = np.zeros(MOST_OPERANDS, np.int64)
+    for c in range(count):
+        width, k = clique_at[c + 1] - clique_at[c], begin[c + 1] - begin[c]
+        if k < 3 or k > MOST_OPERANDS or width > 60:
+            continue
+        size = 1.0
+        for i in range(width):
+            v = cliques[clique_at[c] + i]
+            position[v] = i
+            size *= r.cards[v]
+        if size < LEAST_ENTRIES:
+            continue
+        for o in range(k):
+            item[o] = members[begin[c] + o]
+            scope[o] = np.uint64(0)
+            if item[o] < n_factors:
+                for i in range(r.scope_at[item[o]], r.scope_at[item[o] + 1]):
+                    scope[o] |= one << np.uint64(position[r.scopes[i]])
+            else:
+                child = item[o] - n_factors
+                for i in range(clique_at[child] + kept[child], clique_at[child + 1]):
+                    scope[o] |= one << np.uint64(position[cliques[i]])
+        while k > 2:
+            best, best_i, best_j = size / SHARE, -1, -1
+            for i in range(k):
+                for j in range(i):
+                    union = scope[i] | scope[j]
+                    entries = 1.0
+                    for x in range(width):
+                        if (union >> np.uint64(x)) & one:
+                            entries *= r.cards[cliques[clique_at[c] + x]]
+                    if entries <= best:
+                        best, best_i, best_j = entries, i, j
+            if best_i < 0:
+                break
+            union = scope[best_i] | scope[best_j]
+            target, other = -1, -1
+            for x in (best_i, best_j):  # a group that has the whole scope already takes the other in
+                if item[x] >= n_factors + count and scope[x] == union and target < 0:
+                    target = x
+            if target < 0:
+                group_home[n_groups] = c
+                group_scope[n_groups] = union
+                joined[item[best_i]] = n_groups
+                joined[item[best_j]] = n_groups
+                item[best_j] = n_factors + count + n_groups
+                scope[best_j] = union
+                n_groups += 1
+                target, other = best_j, best_i
+            else:
+                other = best_i if target == best_j else best_j
+                joined[item[other]] = item[target] - n_factors - count
+            k -= 1
+            item[other] = item[k]
+            scope[other] = scope[k]
+    if n_groups == 0:
+        return clique_at, cliques, kept, parent, home
+
+    # Number anew: the groups of a clique come right before it, in the order in which they were made.
+    extra = 0
+    group_at = np.zeros(count + 1, np.int64)
+    for q in range(n_groups):
+        group_at[group_home[q] + 1] += 1
+        for x in range(64):
+            if (group_scope[q] >> np.uint64(x)) & one:
+                extra += 1
+    for c in range(count):
+        group_at[c + 1] += group_at[c]
+    total = count + n_groups
+    new_at = np.zeros(total + 1, np.int64)
+    new_cliques = np.empty(cliques.size + extra, np.int32)
+    new_kept = np.zeros(total, np.int32)
+    new_parent = np.empty(total, np.int32)
+    number = np.empty(count, np.int64)
+    w, i = 0, 0
+    for c in range(count):
+        for q in range(group_at[c], group_at[c + 1]):
+            for x in range(64):
+                if (group_scope[q] >> np.uint64(x)) & one:
+                    new_cliques[w] = cliques[clique_at[c] + x]
+                    w += 1
+            i += 1
+            new_at[i] = w
+        number[c] = i
+        for j in range(clique_at[c], clique_at[c + 1]):
+            new_cliques[w] = cliques[j]
+            w += 1
+        new_kept[i] = kept[c]
+        i += 1
+        new_at[i] = w
+    for q in range(n_groups):
+        c = group_home[q]
+        into = joined[n_factors + count + q]
+        mine = number[c] - group_at[c + 1] + q
+        new_parent[mine] = number[c] if into < 0 else number[c] - group_at[c + 1] + into
+    new_home = np.empty(n_factors, np.int64)
+    for g in range(n_factors):
+        c, into = home[g], joined[g]
+        new_home[g] = number[c] if into < 0 else number[c] - group_at[c + 1] + into
+    for c in range(count):
+        if parent[c] < 0:
+            new_parent[number[c]] = -1
+        else:
+            up, into = parent[c], joined[n_factors + c]
+            new_parent[number[c]] = number[up] if into < 0 else number[up] - group_at[up + 1] + into
+    return new_at, new_cliques, new_kept, new_parent, new_home
+
+
+@njit
+def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_scope_at, result_scopes):
     """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
 
     With targets the last clique is a root that keeps them, in this order, as if it sent them on.
@@ -232,9 +415,10 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
             size[c] *= card
             if i >= clique_at[c + 1] - sends[c]:
                 sent[c] *= card
-            if inner[c] < ROW:
-                inner[c] *= card
-                split[c] = i
+        row = 32 if size[c] < 4096 else (128 if size[c] < 262144 else 512)
+        while inner[c] < row and split[c] > clique_at[c]:
+            split[c] -= 1
+            inner[c] *= r.cards[axes[split[c]]]
         all_at[c + 1] = all_at[c] + size[c]
         item_at[n_factors + c] = at
         at += sent[c]
@@ -244,14 +428,8 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
     home = np.empty(n_items, np.int64)
     operand_at = np.zeros(n_cliques + 1, np.int64)
     for g in range(n_factors):
-        c = -1
-        low = m
-        for i in range(r.scope_at[g], r.scope_at[g + 1]):
-            if rank[r.scopes[i]] < low:
-                low = rank[r.scopes[i]]
-                c = clique_of[r.scopes[i]]
-        home[g] = c
-        operand_at[c + 1] += 1
+        home[g] = table_home[g]
+        operand_at[home[g] + 1] += 1
     for c in range(n_cliques):
         home[n_factors + c] = parent[c]
         if parent[c] >= 0:
@@ -324,9 +502,11 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
         n_index += uses * (size[c] // inner[c] + inner[c]) + (passing_at[c + 1] - passing_at[c]) * sent[c]
     index = np.empty(n_index, np.int32)
     kind = np.zeros(operand.size, np.int64)
+    run = np.ones(operand.size, np.int64)
     outer_at = np.zeros(operand.size, np.int64)
     inner_at = np.zeros(operand.size, np.int64)
     wanted_kind = np.zeros(wanted.size, np.int64)
+    wanted_run = np.ones(wanted.size, np.int64)
     wanted_outer = np.zeros(wanted.size, np.int64)
     wanted_inner = np.zeros(wanted.size, np.int64)
     passing_index = np.zeros(passing.size, np.int64)
@@ -357,9 +537,9 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
             at += _walk(card, stride, 0, cut, index, at)
             inner_at[o] = at
             length = _walk(card, stride, cut, end - begin, index, at)
-            kind[o] = _kind(index, at, length)
-            if kind[o] == 2:
-                at += length
+            kind[o], run[o] = _pattern(index, at, length)
+            if kind[o] >= 2:
+                at += length // run[o]
         for w in range(wanted_at[c], wanted_at[c + 1]):
             q = wanted[w]
             stride[: end - begin] = 0
@@ -371,9 +551,9 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
             at += _walk(card, stride, 0, cut, index, at)
             wanted_inner[w] = at
             length = _walk(card, stride, cut, end - begin, index, at)
-            wanted_kind[w] = _kind(index, at, length)
-            if wanted_kind[w] == 2:
-                at += length
+            wanted_kind[w], wanted_run[w] = _pattern(index, at, length)
+            if wanted_kind[w] >= 2:
+                at += length // wanted_run[w]
         for w in range(passing_at[c], passing_at[c + 1]):
             stride[: end - begin] = 0
             stride[axis_of[result_scopes[result_scope_at[passing[w]]]]] = 1
@@ -393,17 +573,19 @@ def lay_out(r, clique_at, cliques, kept, parent, targets, result_scope_at, resul
         operand_at,
         operand,
         kind,
+        run,
         outer_at,
         inner_at,
         result_at,
         wanted_at,
         wanted,
         wanted_kind,
+        wanted_run,
         wanted_outer,
         wanted_inner,
         passing_at,
         passing,
         passing_index,
-        index[:at].copy(),
+        index[:at],
         clique_of,
     )
