@@ -87,6 +87,10 @@ class config:
         self._changes = changes
         self._tokens: list[Token[_Chosen]] = []
 
+    def __repr__(self) -> str:
+        """As it would be written."""
+        return f"pgm.config({', '.join(f'{name}={value!r}' for name, value in self._changes.items())})"
+
     def __enter__(self) -> Settings:
         """The settings of the block."""
         self._tokens.append(_chosen.set(replace(_chosen.get(), **self._changes)))  # type: ignore[arg-type]
@@ -179,7 +183,7 @@ def _count(threads: object) -> int:
     count = int(threads.__index__()) if hasattr(threads, "__index__") and not _is_bool(threads) else 0
     if not 1 <= count <= 4096:
         raise InvalidArgument(
-            f"threads={shown(threads)} must be a whole number from 1 on, or None for one per processor."
+            f"threads={shown(threads)} must be a whole number from 1 to 4096, or None for one per processor."
         )
     return count
 

@@ -33,8 +33,8 @@ _repr.maxlist = _repr.maxtuple = _repr.maxset = _repr.maxfrozenset = 6
 
 def shown(value: object) -> str:
     """The `repr` of a value for a message: short, whatever the value, and never an error itself."""
-    if type(value).__module__ == "numpy" and not hasattr(value, "__len__"):
-        value = getattr(value, "item", lambda: value)()  # True, not np.True_
+    if type(value).__module__ == "numpy" and (isinstance(value, str) or not hasattr(value, "__len__")):
+        value = getattr(value, "item", lambda: value)()  # True, not np.True_; 'a', not np.str_('a')
     try:
         text = _repr.repr(value)
         return " ".join(text.split()) if "\n" in text else text  # a message is one line
@@ -106,12 +106,13 @@ class UnknownVariable(_Unknown):
     There is no variable 'rian'; there are 'cloudy', 'rain'. Did you mean 'rain'?
     """
 
-    def __init__(self, name: object, known: Iterable[str]) -> None:
-        """Say which name is unknown, and what is known."""
+    def __init__(self, name: object, known: Iterable[str], where: str = "") -> None:
+        """Say which name is unknown, and what is known; `where` opens the message."""
         known = known if isinstance(known, Sized) else tuple(known)
         there = f"there are {listed(known)}" if len(known) else "there are no variables yet"
         text = "" if isinstance(name, str) else " Names are text."
-        super().__init__(f"There is no variable {shown(name)}; {there}.{text}{nearest(name, known)}")
+        opening = f"{where}: there" if where else "There"
+        super().__init__(f"{opening} is no variable {shown(name)}; {there}.{text}{nearest(name, known)}")
         self.name = name
 
 

@@ -330,6 +330,7 @@ def _number(variable: Variable, kind: str, state: State, weight: object) -> floa
 
 
 def _states(variable: Variable) -> str:
-    if variable.bins is not None:
-        return listed(variable.bins.edges)
-    return listed(variable.states)
+    if variable.bins is None:
+        return listed(variable.states)
+    first = ", ".join(map(str, variable.states[:10]))
+    return first if variable.card <= 10 else f"{first}, ..., {variable.states[-1]}"

@@ -111,7 +111,11 @@ def _of_rows(rows: Sequence[Any], wanted: Mapping[str, Variable]) -> tuple[int, 
     return len(rows), {name: [row.get(name) for row in rows] for name in wanted if name in present}
 
 
-def _of_native(frame: object, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
+    if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):  # a batch of rows of pyarrow's
+        import pyarrow  # type: ignore[import-untyped]
+
+        frame = pyarrow.table(frame)
     try:
         table: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
     except TypeError:

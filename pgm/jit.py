@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import threading
 from collections.abc import Callable
 from types import ModuleType
@@ -26,6 +27,7 @@ _compiling = True  # what `njit` does to the module that is being executed; only
 _interpreted: dict[str, ModuleType] = {}
 _ready = threading.Event()  # set once the compiled kernels are loaded
 _stopping = threading.Event()
+_stepping = threading.Lock()  # held during a step; a fork waits for it
 _warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
 _background: threading.Thread | None = None
 _spent = 0.0
@@ -114,10 +116,26 @@ def _warm() -> None:
         if _stopping.is_set():
             return
         try:
-            step()
+            with _stepping:
+                step()
         except Exception:  # a compiler that fails must not take the interpreted path down with it
             return
     _ready.set()
+
+
+def _after_fork() -> None:
+    """In a forked child the background thread does not exist: it may be started again."""
+    global _background, _lock, _stepping, _spent
+    _background, _lock, _stepping, _spent = None, threading.RLock(), threading.Lock(), 0.0
+
+
+if hasattr(os, "register_at_fork"):
+    # A child must not inherit the locks of a compiler that was at work: wait for the step under way.
+    os.register_at_fork(
+        before=lambda: _stepping.acquire(),
+        after_in_parent=lambda: _stepping.release(),
+        after_in_child=_after_fork,
+    )
 
 
 def _stop() -> None:

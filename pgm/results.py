@@ -79,11 +79,16 @@ class _Value:
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse: results are values."""
-        raise AttributeError(f"a {type(self).__name__} does not change; .{name} cannot be set")
+        raise AttributeError(f"{_a(self)} does not change; .{name} cannot be set")
 
     def __delattr__(self, name: str) -> NoReturn:
         """Refuse: results are values."""
-        raise AttributeError(f"a {type(self).__name__} does not change; .{name} stays")
+        raise AttributeError(f"{_a(self)} does not change; .{name} stays")
+
+
+def _a(value: object) -> str:
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
 
 
 _put = object.__setattr__  # past the guard of _Value
@@ -113,6 +118,8 @@ class Distribution(_Value):
     def __init__(self, variables: tuple[Variable, ...], values: np.ndarray, report: Report = EXACT) -> None:
         """Take values with one axis for each variable; they are kept as they are, and become read-only."""
         values.flags.writeable = False
+        if values.base is None:  # of an array that owns its memory anyone may lift that flag again
+            values = values.view()
         _set_variables(self, variables)  # without any check: a thousand are made in one call
         _set_values(self, values)
         _set_report(self, report)
@@ -503,6 +510,8 @@ class Assignment(_Value, Mapping[str, Any]):
         text = ",".join(text for _, text in matches)
         index = np.array(text.split(","), dtype=np.int64).reshape(len(matches), -1)
         shape = tuple(int(size) for size in index.max(axis=0) + 1)
+        if len(np.unique(index, axis=0)) < len(matches):
+            raise InvalidArgument(f"Several of the variables '{prefix}[...]' have the same indices.")
         if math.prod(shape) != len(matches):
             raise InvalidArgument(
                 f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
@@ -560,7 +569,28 @@ class Samples(dict[str, np.ndarray]):
         super().__init__(columns)
         for column in self.values():
             column.flags.writeable = False
-        self.report = report
+        _put(self, "report", report)
+
+    def __missing__(self, name: object) -> NoReturn:
+        raise UnknownVariable(name, self)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        """Refuse: results are values."""
+        raise AttributeError(f"samples do not change; .{name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when names, in order, and all cases are; also to a plain dict of arrays."""
+        if not isinstance(other, dict):
+            return NotImplemented
+        return list(self) == list(other) and all(
+            np.array_equal(mine, theirs) for mine, theirs in zip(self.values(), other.values(), strict=True)
+        )
+
+    def __ne__(self, other: object) -> bool:
+        """Not equal; a dict has its own idea of this."""
+        return not self == other
+
+    __hash__ = None
 
     @property
     def exact(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pgm.errors import InvalidVariable, UnknownState, listed, shown
+from pgm.errors import InvalidVariable, UnknownState, UnknownVariable, listed, shown
 
 State = Any  # any hashable value
 
@@ -158,7 +158,9 @@ class Domain:
     def _bin(self, value: object) -> int:
         if isinstance(value, str):
             value = _number_written(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or self.bins is None:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or self.bins is None:
+            return -1
+        if isinstance(value, Decimal) and value != value:
             return -1
         edges = self.bins.edges
         if not edges[0] <= value <= edges[-1]:  # NaN too
@@ -297,6 +299,60 @@ class Variable:
     def __deepcopy__(self, memo: dict[int, object]) -> Variable:
         """Itself: it never changes."""
         return self
+
+
+class Variables(Mapping[str, Variable]):
+    """The variables of a model by name, in its order: a read-only view that sees later edits.
+
+    >>> Variables({"rain": Variable("rain", [False, True])})["rian"]
+    Traceback (most recent call last):
+    pgm.errors.UnknownVariable: There is no variable 'rian'; there are 'rain'. Did you mean 'rain'?
+    """
+
+    __slots__ = ("_by_name",)
+
+    def __init__(self, by_name: Mapping[str, Variable]) -> None:
+        """Look at a dict, which stays whose it is."""
+        self._by_name = by_name
+
+    def __getitem__(self, name: str) -> Variable:
+        """The variable of this name; `UnknownVariable` if there is none."""
+        try:
+            return self._by_name[name]
+        except (KeyError, TypeError):
+            raise UnknownVariable(name, self._by_name) from None
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a variable."""
+        return isinstance(name, str) and name in self._by_name
+
+    def __iter__(self) -> Iterator[str]:
+        """The names in order."""
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        """The number of variables."""
+        return len(self._by_name)
+
+    def keys(self) -> KeysView[str]:
+        """The names."""
+        return self._by_name.keys()
+
+    def values(self) -> ValuesView[Variable]:
+        """The variables."""
+        return self._by_name.values()
+
+    def items(self) -> ItemsView[str, Variable]:
+        """Pairs of name and variable."""
+        return self._by_name.items()
+
+    def __repr__(self) -> str:
+        """The first few variables, and how many there are."""
+        return f"Variables({listed(self._by_name.values(), len(self))})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle what is seen now."""
+        return Variables, (dict(self._by_name),)
 
 
 _new = object.__new__

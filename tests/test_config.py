@@ -106,7 +106,7 @@ def test_a_bad_time_limit_is_refused(limit):
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, 10**9])
 def test_a_bad_number_of_threads_is_refused(threads):
-    with pytest.raises(InvalidArgument, match="must be a whole number from 1 on"):
+    with pytest.raises(InvalidArgument, match="must be a whole number from 1 to 4096"):
         config(threads=threads)
 
 
@@ -179,3 +179,7 @@ def test_the_bar(monkeypatch):
         progress.report(5, 5, "counting")
         progress.report(0, 0, "nothing")  # no division by zero
     assert stream.getvalue().startswith(f"\rcounting [{'#' * 30}] 100%\n")
+
+
+def test_it_prints_as_it_is_written() -> None:
+    assert repr(config(memory_limit="4 GB", threads=2)) == "pgm.config(memory_limit=4000000000, threads=2)"

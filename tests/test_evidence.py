@@ -217,3 +217,9 @@ def test_names():
         names(["a", 3])
     with pytest.raises(InvalidEvidence, match=r"Names are given as a list such as \['rain', 'wet'\], not 3"):
         names(3)
+
+
+def test_an_interval_beyond_the_bins_is_told_the_bins() -> None:
+    age = Variable("age", Bins([0, 18, 65]))
+    with pytest.raises(InvalidEvidence, match=r"leaves none of the states \[0, 18\), \[18, 65\]\."):
+        observe({"age": age}, {"age": Interval(200, 300)})

@@ -295,3 +295,16 @@ def test_a_hundred_thousand_rows_take_a_moment(make):
     read = columns(frame, variables)
     assert time.perf_counter() - start < 3  # about 0.3 s on an idle machine
     assert (read.codes["c36"] == codes).all()
+
+
+def test_a_record_batch_is_a_frame() -> None:
+    wet = Variable("wet", ["no", "yes"])
+    batch = pa.record_batch({"wet": ["yes", None, "no"], "note": [1, 2, 3]})
+    assert columns(batch, {"wet": wet}).codes["wet"].tolist() == [1, -1, 0]
+
+
+def test_decimals_fall_into_bins() -> None:
+    """duckdb and polars hand them out for numbers with a point."""
+    age = Variable("age", Bins([0, 18, 65]))
+    frame = pl.DataFrame({"age": pl.Series(["5.5", "18", None, "65"]).cast(pl.Decimal(10, 2))})
+    assert columns(frame, {"age": age}).codes["age"].tolist() == [0, 1, -1, 1]

@@ -457,3 +457,22 @@ def test_states_array():
 
 def test_a_table_without_rows():
     assert text_table(["a", "b"], []) == "a  b"
+
+
+def test_samples_are_values() -> None:
+    samples = Samples({"a": np.array([1, 2]), "b": np.array(["x", None], dtype=object)})
+    assert samples == pickle.loads(pickle.dumps(samples)) == copy.deepcopy(samples)
+    assert samples != Samples({"a": np.array([1, 3]), "b": samples["b"].copy()})
+    assert samples != 3
+    assert samples != Samples({"a": np.array([1, 2])})
+    with pytest.raises(UnknownVariable, match="no variable 'c'; there are 'a', 'b'"):
+        samples["c"]
+    with pytest.raises(AttributeError, match="samples do not change"):
+        samples.report = None  # type: ignore[assignment]
+    assert samples.exact
+
+
+def test_an_array_of_states_needs_each_place_once() -> None:
+    twins = [Variable("x[1]", [0, 1]), Variable("x[01]", [0, 1])]
+    with pytest.raises(InvalidArgument, match="have the same indices"):
+        Assignment(twins, [0, 1], 0.0, 0.0).to_array("x")

@@ -44,7 +44,7 @@ class Deterministic(CPD):
 
     def __init__(self, function: Callable[..., Any], parents: str | Sequence[str] | None = None) -> None:
         if not callable(function):
-            raise InvalidTable(f"pgm.Deterministic takes a function, not {function!r}.")
+            raise InvalidTable(f"pgm.Deterministic takes a function, not {shown(function)}.")
         if isinstance(parents, str):
             parents = (parents,)
         if not isinstance(parents, list | tuple | None):

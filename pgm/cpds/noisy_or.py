@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from pgm import factors
-from pgm.errors import InvalidTable
+from pgm.errors import InvalidTable, shown
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -38,11 +38,11 @@ class NoisyOr(CPD):
     def __init__(self, causes: Mapping[str, float], leak: float = 0.0) -> None:
         if not isinstance(causes, Mapping):
             raise InvalidTable(
-                f"A noisy-OR takes its causes as a dict {{name: probability}}, not {causes!r}."
+                f"A noisy-OR takes its causes as a dict {{name: probability}}, not {shown(causes)}."
             )
         for name, p in causes.items():
             if not isinstance(name, str):
-                raise InvalidTable(f"A noisy-OR takes its causes by name, not {name!r}.")
+                raise InvalidTable(f"A noisy-OR takes its causes by name, not {shown(name)}.")
             _check(p, f"cause {name!r}")
         _check(leak, "leak")
         probabilities = np.array([float(p) for p in causes.values()])
@@ -154,4 +154,4 @@ def _active(variable: Variable) -> int:
 
 def _check(p: object, what: str) -> None:
     if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
-        raise InvalidTable(f"The {what} of a noisy-OR needs a probability from 0 to 1, not {p!r}.")
+        raise InvalidTable(f"The {what} of a noisy-OR needs a probability from 0 to 1, not {shown(p)}.")

@@ -61,6 +61,9 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
         rows = list(table.values()) if n_parents else [table]
         if rows and all(is_number(row) for row in rows):
             return BOOLEAN
+        for key, row in table.items() if n_parents else ():
+            if not (isinstance(row, Mapping) or is_number(row)) and np.ndim(row) == 0:
+                raise InvalidTable(f"{name!r}, row {'...' if key is ... else shown(key)}: {_what_else(row)}.")
         if rows and all(isinstance(row, Mapping) or is_number(row) for row in rows):
             return _inferred(name, (state for row in rows if isinstance(row, Mapping) for state in row))
     if not isinstance(table, Mapping | list | tuple | np.ndarray) and np.ndim(table) == 0:  # type: ignore[arg-type]
@@ -140,7 +143,8 @@ def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
         if not bad.any():
             bad = values > 1.0 + TOLERANCE
         at = np.argwhere(bad)[0]
-        what = f"the probability of {shown(child.states[at[-1]])} is {float(values[tuple(at)])!r}"
+        state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
+        what = f"the probability of {state} is {value!r}, not from 0 to 1"
         _fail(child, what, row_label(given, at[:-1]))
     sums = values.sum(axis=-1)
     off = np.abs(sums - 1.0)
@@ -279,7 +283,7 @@ def _row(child: Variable, row: object) -> Sequence[float]:
             )
         p = number(row)
         if not 0.0 <= p <= 1.0:
-            raise BadRow(f"P(True) is {p!r}")
+            raise BadRow(f"P(True) is {p!r}; a probability is a number from 0 to 1")
         return (_complement(p), p) if yes == 1 else (p, _complement(p))
     if isinstance(row, list | tuple | np.ndarray) and (not isinstance(row, np.ndarray) or row.ndim == 1):
         if len(row) != child.card:

@@ -72,7 +72,7 @@ def simplicial_prefix(indptr, indices, stage, order):
     queue = np.empty(n, np.int64)
     queued = np.ones(n, np.uint8)
     near = np.empty(widest, np.int64)
-    first = 0
+    first = -stage[0] if n > 0 else 0
     for v in range(n):
         degree[v] = indptr[v + 1] - indptr[v]
         queue[v] = v

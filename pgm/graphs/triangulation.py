@@ -96,6 +96,10 @@ def triangulate(
             status, total, largest, found = k.search(
                 *rest, limit, float(effort), float(budget), seed, hopeless, best, stop
             )
+            if not found and status != 1 and stage.any():  # the greedy ones ran out of time: a plain one
+                best = np.lexsort((np.diff(rest[0]), rest[3]))
+                order[done:] = names[best]
+                return triangulate(indptr, indices, log2_card, limit_log2=limit_log2, order=order)
             order[done:] = names[best] if found else names
             if status == 1 or not found or total > limit:
                 no = _NOTHING

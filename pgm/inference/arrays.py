@@ -63,6 +63,8 @@ class TreeArrays(NamedTuple):
     operand: np.ndarray  # int64 items multiplied in each clique
     kind: np.ndarray  # int64 how an operand moves along a row
     run: np.ndarray  # int64
+    step_at: np.ndarray  # int64 for messages: the sums that make a row contiguous, none where that cannot be
+    steps: np.ndarray  # int64 three numbers for each: entries before, states summed out, entries after
     outer_at: np.ndarray  # int64
     inner_at: np.ndarray  # int64
     result_at: np.ndarray  # int64[R + 1] where each wanted result begins

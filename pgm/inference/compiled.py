@@ -13,7 +13,8 @@ import numpy as np
 from pgm.jit import njit
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
-SAFE = -1000  # log2 of the smallest product that is certain to be no denormal
+SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
+DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
 
 
 @njit
@@ -76,17 +77,44 @@ def gather_scalars(p, r, codes, source):
 
 
 @njit
-def _bound(t, c, low):
-    """A lower bound on log2 of the smallest non-zero product in clique c."""
-    total = 0
+def _within(t, c, low, high, more_low, more_high):
+    """Whether no product of operands of clique c, and one more, can leave the range that is safe.
+
+    low and high bound log2 of what each item holds, zeros apart.
+    """
+    least, most = min(0, more_low), max(0, more_high)
     for o in range(t.operand_at[c], t.operand_at[c + 1]):
-        total += low[t.operand[o]]
-    return total
+        least += min(0, low[t.operand[o]])
+        most += max(0, high[t.operand[o]])
+    return least > -SAFE and most + math.frexp(float(t.size[c]))[1] < SAFE
 
 
 @njit
-def _multiply_row(t, c, row, pool, out, at):
-    """Write the product of a clique's operands along one row to out[at:], short of a factor; return that."""
+def _rescaled(values, at, n):
+    """Scale a part of an array by a power of two so that its largest entry lies in [0.5, 1).
+
+    Returns the power taken out and a lower bound on log2 of the smallest entry that is not zero; 1 for the
+    bound if all are zero.
+    """
+    top, least = 0.0, np.inf
+    for i in range(at, at + n):
+        x = values[i]
+        if x > top:
+            top = x
+        if x > 0.0 and x < least:
+            least = x
+    if top == 0.0:
+        return 0, 1
+    e = math.frexp(top)[1]
+    scale = math.ldexp(1.0, -e)
+    for i in range(at, at + n):
+        values[i] *= scale
+    return e, math.frexp(least)[1] - 1 - e
+
+
+@njit
+def _multiply_row(t, c, row, pool, out):
+    """Write the product of a clique's operands along one row to out, short of a factor; return that."""
     n = t.inner[c]
     factor = 1.0
     begun = False
@@ -99,41 +127,41 @@ def _multiply_row(t, c, row, pool, out, at):
         if not begun:
             begun = True
             for j in range(n):
-                out[at + j] = 1.0
+                out[j] = 1.0
         ix, run = t.inner_at[o], t.run[o]
         if kind == 1:
             for j in range(n):
-                out[at + j] *= pool[base + j]
+                out[j] *= pool[base + j]
         elif run == 1:
             for j in range(n):
-                out[at + j] *= pool[base + t.lookup[ix + j]]
+                out[j] *= pool[base + t.lookup[ix + j]]
         elif kind == 2:
             for i in range(n // run):
                 x = pool[base + t.lookup[ix + i]]
                 for j in range(i * run, i * run + run):
-                    out[at + j] *= x
+                    out[j] *= x
         else:
             for i in range(n // run):
                 start = base + t.lookup[ix + i]
                 for j in range(run):
-                    out[at + i * run + j] *= pool[start + j]
+                    out[i * run + j] *= pool[start + j]
     if not begun:
         for j in range(n):
-            out[at + j] = 1.0
+            out[j] = 1.0
     return factor
 
 
 @njit
-def _sum_row(row, first, last):
+def _sum_row(row, n):
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    j = first
-    while j + 3 < last:  # four sums, so that one addition need not wait for the last
+    j = 0
+    while j + 3 < n:  # four sums, so that one addition need not wait for the last
         a += row[j]
         b += row[j + 1]
         c += row[j + 2]
         d += row[j + 3]
         j += 4
-    while j < last:
+    while j < n:
         a += row[j]
         j += 1
     return (a + b) + (c + d)
@@ -162,63 +190,93 @@ def _add_row(lookup, kind, run, ix, row, n, out, to):
 
 
 @njit
-def inward(t, pool, kept, keep, low, exponent, stop):
+def _shorten_row(steps, first, last, row, here, there):
+    """Sum axes out of a row, the last one first; returns how much is left and whether it is in `here`."""
+    length = 0
+    source, target = row, here
+    for i in range(first, last, 3):
+        before, states, after = steps[i], steps[i + 1], steps[i + 2]
+        length = before * after
+        if after == 1:
+            if states == 2:
+                for p in range(before):
+                    target[p] = source[2 * p] + source[2 * p + 1]
+            else:
+                for p in range(before):
+                    x = source[p * states]
+                    for s in range(1, states):
+                        x += source[p * states + s]
+                    target[p] = x
+        else:
+            for p in range(before):
+                to, at = p * after, p * states * after
+                for q in range(after):
+                    target[to + q] = source[at + q] + source[at + after + q]
+                for s in range(2, states):
+                    at = (p * states + s) * after
+                    for q in range(after):
+                        target[to + q] += source[at + q]
+        source = target
+        target = there if (i - first) % 6 == 0 else here
+    return length, (last - first) % 6 == 3
+
+
+@njit
+def inward(t, pool, work, kept, low, high, exponent, stop):
     """Send every message towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
-    `keep` stores the products in `kept`; else it is room for one row. Each message is scaled by a power of
-    two so that its largest entry lies in [0.5, 1); `exponent` has what was taken out.
+    `work` is room for a row; if `kept` has room it gets all products. low and high bound log2 of what items
+    hold; they are carried along, and where they drift the message is measured and scaled by a power of two,
+    which `exponent` takes out.
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
     for c in range(n_cliques):
         if stop[0] != 0:
             return STOPPED
-        if _bound(t, c, low) < SAFE:
+        if not _within(t, c, low, high, 0, 0):
             return NARROW
         n, sent = t.inner[c], t.sent[c]
         at = t.item_at[n_factors + c]
         for s in range(sent):
             pool[at + s] = 0.0
-        row_at = t.clique_at[c] if keep else 0
+        row_at = t.clique_at[c]
         wrap = max(1, sent // n)
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
-            factor = _multiply_row(t, c, row, pool, kept, row_at)
+            factor = _multiply_row(t, c, row, pool, work)
             if sent >= n:
                 here = at + (row % wrap) * n
                 for j in range(n):
-                    pool[here + j] += factor * kept[row_at + j]
+                    pool[here + j] += factor * work[j]
             elif sent == 1:
-                pool[at] += factor * _sum_row(kept, row_at, row_at + n)
+                pool[at] += factor * _sum_row(work, n)
             else:
                 for k in range(0, n, sent):
                     for s in range(sent):
-                        pool[at + s] += factor * kept[row_at + k + s]
-            if keep:
-                for j in range(row_at, row_at + n):
-                    kept[j] *= factor
+                        pool[at + s] += factor * work[k + s]
+            if kept.size > 0:
+                for j in range(n):
+                    kept[row_at + j] = factor * work[j]
                 row_at += n
-        top, least = 0.0, np.inf
-        for s in range(sent):
-            x = pool[at + s]
-            if x > top:
-                top = x
-            if x > 0.0 and x < least:
-                least = x
-        if top == 0.0:
-            return IMPOSSIBLE
-        e = math.frexp(top)[1]
-        scale = math.ldexp(1.0, -e)
-        for s in range(sent):
-            pool[at + s] *= scale
-        exponent[c] = e
-        low[n_factors + c] = math.frexp(least)[1] - 1 - e
+        item = n_factors + c
+        low[item] = 0
+        high[item] = math.frexp(float(t.size[c] // sent))[1]
+        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+            low[item] += low[t.operand[o]]
+            high[item] += high[t.operand[o]]
+        exponent[c] = 0
+        if low[item] < -DRIFT or high[item] > DRIFT or t.parent[c] < 0:
+            exponent[c], low[item] = _rescaled(pool, at, sent)
+            high[item] = 0
+            if low[item] > 0:
+                return IMPOSSIBLE
     return DONE
 
 
 @njit
-def outward(t, pool, down, results, low, ratio, belief, stop):
+def outward(t, pool, down, results, low, high, ratio, belief, stop):
     """Send every message away from the roots and read the results, multiplying each clique a second time.
 
     That is quicker than to keep the products, which are much larger than what they are made from. `down` has
@@ -227,7 +285,9 @@ def outward(t, pool, down, results, low, ratio, belief, stop):
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
+    half, quarter = np.empty(belief.size), np.empty(belief.size)
     first_message = t.item_at[n_factors]
+    ratio_low, ratio_high = np.zeros(n_cliques, np.int64), np.zeros(n_cliques, np.int64)
     for i in range(results.size):
         results[i] = 0.0
     for i in range(down.size):
@@ -242,22 +302,25 @@ def outward(t, pool, down, results, low, ratio, belief, stop):
             for s in range(sent):
                 ratio[s] = 1.0
         else:
-            top, least = 0.0, np.inf
             for s in range(sent):
-                x = 0.0
-                if down[new + s] > 0.0:
-                    x = down[new + s] / pool[at + s]
-                    top = max(top, x)
-                    least = min(least, x)
-                ratio[s] = x
-            if top == 0.0:
-                return NARROW
-            e = math.frexp(top)[1]
-            if _bound(t, c, low) + math.frexp(least)[1] - 1 - e < SAFE:
-                return NARROW
-            scale = math.ldexp(1.0, -e)
-            for s in range(sent):
-                ratio[s] *= scale
+                old = pool[at + s]
+                ratio[s] = down[new + s] / old if old > 0.0 else 0.0
+            if ratio_low[c] < -DRIFT or ratio_high[c] > DRIFT:
+                ratio_low[c] = _rescaled(ratio, 0, sent)[1]
+                ratio_high[c] = 0
+        if not _within(t, c, low, high, ratio_low[c], ratio_high[c]):
+            return NARROW
+        # What goes down to a child, over what it sent: the product of all the others.
+        least, most = ratio_low[c], ratio_high[c]
+        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+            least += low[t.operand[o]]
+            most += high[t.operand[o]]
+        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+            child = t.operand[o] - n_factors
+            if child >= 0:
+                ratio_low[child] = least - low[t.operand[o]]
+                ratio_high[child] = most - high[t.operand[o]]
+                ratio_high[child] += math.frexp(float(t.size[c] // t.sent[child]))[1]
         for w in range(t.passing_at[c], t.passing_at[c + 1]):
             ix, to = t.passing_index[w], t.result_at[t.passing[w]]
             for s in range(sent):
@@ -271,7 +334,7 @@ def outward(t, pool, down, results, low, ratio, belief, stop):
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
-            factor = _multiply_row(t, c, row, pool, belief, 0)
+            factor = _multiply_row(t, c, row, pool, belief)
             if factor == 0.0:
                 continue
             if sent >= n:
@@ -287,15 +350,22 @@ def outward(t, pool, down, results, low, ratio, belief, stop):
                 to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
                 if t.kind[o] == 0:
                     if whole < 0.0:
-                        whole = _sum_row(belief, 0, n)
+                        whole = _sum_row(belief, n)
                     down[to] += whole
+                elif t.step_at[o] < t.step_at[o + 1]:
+                    length, in_half = _shorten_row(
+                        t.steps, t.step_at[o], t.step_at[o + 1], belief, half, quarter
+                    )
+                    shortened = half if in_half else quarter
+                    for j in range(length):
+                        down[to + j] += shortened[j]
                 else:
                     _add_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], belief, n, down, to)
             for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
                 to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
                 if t.wanted_kind[w] == 0:
                     if whole < 0.0:
-                        whole = _sum_row(belief, 0, n)
+                        whole = _sum_row(belief, n)
                     results[to] += whole
                 else:
                     kind, run = t.wanted_kind[w], t.wanted_run[w]
@@ -475,9 +545,15 @@ def _clique_entry(t, c, entry, pm, pe):
     m, e = 1.0, 0
     for o in range(t.operand_at[c], t.operand_at[c + 1]):
         i = _entry_index(t, o, row, j)
-        m, more = math.frexp(m * pm[i])
-        e += more + pe[i]
-    return m, e
+        m *= pm[i]
+        e += pe[i]
+        if m < 1e-200:
+            if m == 0.0:
+                return 0.0, 0
+            m, more = math.frexp(m)
+            e += more
+    m, more = math.frexp(m)
+    return m, e + more
 
 
 @njit
@@ -625,7 +701,7 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
 
 @njit
 def alternatives(t, pm, pe, cliques, excluded, states, shares):
-    """Compare the best other entry of each clique with the one that these states have.
+    """Compare the best other entry of each clique with the one that these states have: log2 of the quotient.
 
     What its message selects stays as it is; in the first clique `excluded` entries are out too.
     """
@@ -639,15 +715,16 @@ def alternatives(t, pm, pe, cliques, excluded, states, shares):
             own += states[t.axes[a]] * step
             step *= t.cards[t.axes[a]]
         own_m, own_e = _clique_entry(t, c, own, pm, pe)
-        shares[i] = 0.0
+        best_m, best_e = 0.0, 0
         for entry in range(s, t.size[c], sent):
             out = entry == own
             for x in range(excluded.size):
                 out = out or (i == 0 and excluded[x] == entry)
             if not out:
                 m, e = _clique_entry(t, c, entry, pm, pe)
-                if m > 0.0:
-                    shares[i] = max(shares[i], _share(m, e, own_m, own_e))
+                if m > 0.0 and (best_m == 0.0 or _share(m, e, best_m, best_e) > 1.0):
+                    best_m, best_e = m, e
+        shares[i] = math.log2(best_m / own_m) + (best_e - own_e) if best_m > 0.0 else -np.inf
 
 
 @njit
@@ -850,6 +927,7 @@ def run_rows(
     weighted_rows,
     work,
     low,
+    high,
     answers,
     tops,
     powers,
@@ -911,7 +989,7 @@ def run_rows(
         if m == 0.0:
             status[row] = IMPOSSIBLE
             continue
-        status[row] = inward(t, pool, work, False, low, exponent, stop)
+        status[row] = inward(t, pool, work, work[:0], low, high, exponent, stop)
         if status[row] != DONE:
             continue
         rest, more = total_of(t, pool, exponent)

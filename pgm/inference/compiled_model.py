@@ -61,5 +61,7 @@ def make_posterior(
         return {position[name]: found[name] for name in sorted(found, key=position.__getitem__)}
 
     known = Known(ordered(observed.hard), ordered(observed.weights))
+    if observed.soft and not fit:  # weights of the right form do where only the cost is asked
+        known = known.with_weights({v: 0.5 * (w > 0) for v, w in ordered(observed.soft).items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine)
     return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior

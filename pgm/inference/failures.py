@@ -10,6 +10,7 @@ from pgm.config import Clock
 from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, listed, shown
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, make_posterior
+from pgm.inference.posterior import NoFit
 from pgm.inference.running import Impossible
 
 
@@ -67,7 +68,7 @@ def contradiction(compiled: CompiledModel, observed: Observed, clock: Clock) -> 
     return ImpossibleEvidence(message, found)
 
 
-def no_fit(compiled: CompiledModel, observed: Observed, clock: Clock, error: float) -> PGMError:
+def no_fit(compiled: CompiledModel, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:
     """Say why no weights give the marginals that a Soft wants."""
     names = list(observed.soft)
     others = [name for name in observed.given if name not in observed.soft]
@@ -75,14 +76,16 @@ def no_fit(compiled: CompiledModel, observed: Observed, clock: Clock, error: flo
         return contradiction(compiled, observed, clock)
     several = f"The marginals wanted of {listed(names)}"
     what = several if len(names) > 1 else f"The marginal wanted of {names[0]!r}"
-    if error >= 1.0:
+    if failed.place is not None:
+        variable = compiled.variables[failed.place[0]]
+        state = variable.states[failed.place[1]]
         return InvalidEvidence(
-            f"{what} cannot be had: a pgm.Soft gives probability to states that the model or the other "
-            "evidence excludes. Give these states 0."
+            f"{what} cannot be had: pgm.Soft gives {variable.name!r} = {shown(state)} the probability "
+            f"{failed.error:.6g}, and the model or the other evidence excludes it. Give it 0."
         )
     return InvalidEvidence(
-        f"{what} cannot all be had at once: fitting stopped {error:.2g} away from them. Change the targets, "
-        "or use pgm.Likelihood for evidence that need not be met exactly."
+        f"{what} cannot all be had at once: fitting stopped {failed.error:.2g} away from them. Change "
+        "the targets, or use pgm.Likelihood for evidence that need not be met exactly."
     )
 
 

@@ -14,14 +14,14 @@ from pgm.inference.reduction import Case
 from pgm.inference.running import code
 from pgm.inference.trees import Tree
 
-_TIED = 1e-12  # relative; what is closer differs by rounding
+_TIED = 1e-12  # in log2; what is closer differs by rounding
 
 
 @dataclass(eq=False, slots=True)
 class _Cell:
     """The assignments that agree with `base` above clique `begin` and avoid the excluded entries there."""
 
-    share: float  # value of its best assignment, relative to the best of all
+    share: float  # log2 of the value of its best assignment, relative to the best of all
     base: np.ndarray
     begin: int
     excluded: tuple[int, ...]
@@ -43,12 +43,12 @@ def best(case: Case, tree: Tree, clock: Clock, order: np.ndarray, k: int) -> lis
     first, pool = exact.maximum(case, tree, clock, order)
     cliques = exact.downwards(tree)
     kernels = code(8.0 * tree.steps)
-    heap = [_Cell(1.0, first.states, 0, (), first.states)]
+    heap = [_Cell(0.0, first.states, 0, (), first.states)]
     found: list[Best] = []
     while heap and len(found) < k:
         clock.check()
         tied = [heapq.heappop(heap)]
-        while heap and heap[0].share >= tied[0].share * (1 - _TIED):
+        while heap and heap[0].share >= tied[0].share - _TIED * (1.0 - tied[0].share):
             tied.append(heapq.heappop(heap))
         for cell in tied:
             if cell.states is None:
@@ -63,11 +63,11 @@ def best(case: Case, tree: Tree, clock: Clock, order: np.ndarray, k: int) -> lis
         assert states is not None
         found.append(Best(states, exact.value_of(case, tree, pool, states)))
         rest = cliques[chosen.begin :].copy()
-        shares = np.zeros(rest.size)
+        shares = np.empty(rest.size)
         kernels.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
-        for i in np.flatnonzero(shares > 0).tolist():
+        for i in np.flatnonzero(shares > -np.inf).tolist():
             out = (chosen.excluded if i == 0 else ()) + (_entry(tree, int(rest[i]), states),)
-            heapq.heappush(heap, _Cell(chosen.share * float(shares[i]), states, chosen.begin + i, out))
+            heapq.heappush(heap, _Cell(chosen.share + float(shares[i]), states, chosen.begin + i, out))
     return found
 
 

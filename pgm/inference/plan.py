@@ -12,12 +12,13 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.inference.reduction import Case
-from pgm.inference.trees import LARGEST_LOG2, Shape
+from pgm.inference.trees import Shape
 
 Sweeps = Literal["in", "both", "kept"]
 
 _SECONDS_PER_STEP = 0.7e-9  # calibrated on one core: a multiplication with its look-up
 _WIDE = 16  # bytes of a wide number
+_RESULT = 40  # bytes that a number of the answer takes on its way
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
 
@@ -45,6 +46,7 @@ class Plan:
     bytes_all: float
     bytes: float
     operations: float
+    results: float  # numbers that the answer consists of
     memory_limit: int
     complete: bool  # False: too large to be worked out; sizes are those of the best order found
 
@@ -109,6 +111,12 @@ class Plan:
         """Raise `TooLarge` when the question does not fit."""
         if self.fits:
             return
+        if self.complete and self.results * _RESULT > 0.5 * self.memory_limit:
+            raise TooLarge(
+                f"The answer alone has {_count(math.log2(self.results))} numbers, for which {_size(self.bytes)} of "
+                f"memory are needed and {_size(self.memory_limit)} allowed. Ask for less at once.\n\n{self!r}",
+                self,
+            )
         if not self.complete:
             what = "far more memory than there is"
         elif self.bytes > self.memory_limit:
@@ -124,71 +132,63 @@ class Plan:
         )
 
 
-def make_plan(
-    case: Case,
-    shape: Shape,
-    question: str,
-    names: list[str] | None,
-    *,
-    sweeps: Sweeps,
-    wide: bool = False,
-    result_entries: float = 0.0,
-    engine: str = "exact",
-) -> Plan:
-    """Count what a tree of this shape costs.
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What kind of run a question takes."""
 
-    Args:
-        case: the reduced question.
-        shape: its triangulation.
-        question: in the user's words.
-        names: of the model's variables, by position; None leaves names out (quicker).
-        sweeps: towards the roots only, there and back, or with the products of all cliques kept.
-        wide: whether the run is in wide numbers.
-        result_entries: numbers that the answer consists of.
-        engine: who will run it.
-    """
+    question: str  # in the user's words
+    sweeps: Sweeps = "in"
+    wide: bool = False  # in wide numbers
+    results: float = 0.0  # numbers that the answer consists of
+    engine: str = "exact"
+
+    def bytes(self, shape: Shape) -> tuple[float, float, float]:
+        """The memory of one sweep, of both, and of this question."""
+        each = _WIDE if self.wide else 8
+        inward = (
+            each * (shape.tables + shape.messages)
+            + 8.0 * shape.tables
+            + 4.0 * shape.lookup
+            + _RESULT * self.results
+        )
+        both = inward + each * (shape.tables + shape.messages)
+        if self.sweeps == "kept":
+            return inward, both, inward + 8.0 * _power(shape.log2_total)
+        return inward, both, inward if self.sweeps == "in" else both
+
+    def steps(self, shape: Shape) -> float:
+        """Inner steps of the run."""
+        return shape.steps * (1.0 if self.sweeps == "in" else 2.0) * (10.0 if self.wide else 1.0)
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether the question may run now."""
+        allowed = current().memory_limit
+        return shape.complete and self.bytes(shape)[2] <= allowed and self.steps(shape) <= _MOST_STEPS
+
+
+def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str]) -> Plan:
+    """Say what a tree of this shape costs, with the user's names for the variables."""
     r, found = case.reduced, shape.triangulation
-    log2_cards = np.log2(r.cards.astype(np.float64))
-    n_cliques = len(found.parent)
-    if n_cliques and found.complete:
-        begins = found.clique_ptr[:-1]
-        sums = np.concatenate([[0.0], np.cumsum(log2_cards[found.clique_vars])])
-        sizes = sums[found.clique_ptr[1:]] - sums[begins]
-        separators = sums[found.clique_ptr[1:]] - sums[begins + found.n_residual]
-        separators[found.parent < 0] = 0.0
-        top = int(np.argmax(sizes))
-        largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
-        width = int(np.diff(found.clique_ptr).max()) - 1
-        entries, messages = _power_sum(sizes), _power_sum(separators)
-    else:
-        largest, width = np.empty(0, np.int32), 0
-        entries = _power(shape.log2_total)
-        messages = 0.0
-    tables = float(r.table_at[-1])
-    each = _WIDE if wide else 8
-    # What it takes to find an entry of an operand: 4 bytes for each row of a clique and each place in a row.
-    uses = r.factors.size + 2.0 * n_cliques
-    lookup = 4.0 * (entries / 32.0 + 64.0 * uses)
-    inward = each * (tables + messages) + 8.0 * tables + lookup + 8.0 * result_entries
-    both = inward + each * (tables + messages)
-    needed = {"in": inward, "both": both, "kept": inward + 8.0 * entries}[sweeps]
-    uses_per_clique = 2.0 + (r.factors.size + n_cliques) / max(1, n_cliques)
-    operations = entries * uses_per_clique * (1.0 if sweeps == "in" else 2.0) * (8.0 if wide else 1.0)
 
     def named(positions: np.ndarray) -> tuple[str, ...]:
-        if names is None:
-            return ()
         real = r.variables[positions].tolist()
         return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in real)
 
+    largest, width = np.empty(0, np.int32), 0
+    if shape.complete and len(found.parent):
+        before = np.concatenate([[0.0], np.cumsum(np.log2(r.cards.astype(np.float64))[found.clique_vars])])
+        top = int(np.argmax(before[found.clique_ptr[1:]] - before[found.clique_ptr[:-1]]))
+        largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
+        width = int(np.diff(found.clique_ptr).max()) - 1
+    inward, both, needed = needs.bytes(shape)
     return Plan(
-        question=question,
-        engine=engine,
+        question=needs.question,
+        engine=needs.engine,
         exact=True,
         n_variables=case.program.n,
         n_known=int((case.codes >= 0).sum()),
         n_left=int(r.cards.size),
-        order=named(found.order) if found.complete else (),
+        order=named(found.order) if shape.complete else (),
         heuristic=found.heuristic,
         width=width,
         largest=named(largest),
@@ -197,18 +197,15 @@ def make_plan(
         bytes_inward=inward,
         bytes_all=both,
         bytes=needed,
-        operations=operations,
+        operations=needs.steps(shape),
+        results=needs.results,
         memory_limit=current().memory_limit,
-        complete=bool(found.complete) and shape.log2_total <= LARGEST_LOG2,
+        complete=shape.complete,
     )
 
 
 def _power(exponent: float) -> float:
     return 2.0**exponent if exponent < 1000 else math.inf
-
-
-def _power_sum(exponents: np.ndarray) -> float:
-    return float(np.exp2(np.minimum(exponents, 1000.0)).sum()) if exponents.size else 0.0
 
 
 def _count(log2: float) -> str:

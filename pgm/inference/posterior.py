@@ -12,7 +12,7 @@ from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
 from pgm.inference.engines import elimination, exact
-from pgm.inference.plan import Plan, Sweeps, make_plan
+from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import Impossible, run
@@ -25,7 +25,15 @@ _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
 
 
 class NoFit(Exception):
-    """The wanted marginals cannot hold together; carries how far they stayed away."""
+    """The wanted marginals cannot hold together: `error` is how far they stayed away.
+
+    `place` is a variable and a state that was given probability and can have none.
+    """
+
+    def __init__(self, error: float, place: tuple[int, int] | None = None) -> None:
+        """Say how far, or where."""
+        super().__init__(error, place)
+        self.error, self.place = error, place
 
 
 def log_of(value: Wide) -> float:
@@ -52,15 +60,10 @@ class Posterior:
 
     # --- reducing, planning ---
 
-    def _check(
-        self, case: Case, question: str, sweeps: Sweeps, *, wide: bool = False, results: float = 0.0
-    ) -> Callable[[Shape], None]:
-        def plan(shape: Shape, names: list[str] | None) -> Plan:
-            return make_plan(case, shape, question, names, sweeps=sweeps, wide=wide, result_entries=results)
-
+    def _check(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
         def check(shape: Shape) -> None:
-            if not plan(shape, None).fits:
-                plan(shape, self.names).check()
+            if not needs.fits(shape):
+                make_plan(case, shape, needs, self.names).check()
 
         return check
 
@@ -69,15 +72,18 @@ class Posterior:
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of a query for these targets, or of all marginals."""
+        p = self.program.arrays
         if targets is None:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
-            results = float(self.program.arrays.state_at[self.program.n_named])
-            return make_plan(case, shape, question, self.names, sweeps="both", result_entries=results)
-        case, inner = self._targeted(targets)
-        shape = shape_of(case, self.clock, inner)
-        entries = float(np.exp2(np.log2(case.reduced.cards[inner]).sum()))
-        return make_plan(case, shape, question, self.names, sweeps="in", result_entries=entries)
+            needs = Needs(
+                question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine
+            )
+        else:
+            case, inner = self._targeted(targets)
+            shape = shape_of(case, self.clock, inner)
+            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
+        return make_plan(case, shape, needs, self.names)
 
     # --- sums ---
 
@@ -86,7 +92,7 @@ class Posterior:
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
-        check = self._check(case, "the probability of the evidence", "in")
+        check = self._check(case, Needs("the probability of the evidence"))
         return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
 
     def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
@@ -101,17 +107,17 @@ class Posterior:
     def _joint_table(self, targets: Sequence[int], question: str) -> np.ndarray:
         case, inner = self._targeted(targets)
         p = self.program.arrays
+        results = _entries(p.cards, targets)
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
         elif inner.size == 0:
-            check = self._check(case, question, "in")
+            check = self._check(case, Needs(question, results=results))
             exact.total(
                 case, tree_of(case, self.clock, self.trees, check=check), self.clock
             )  # it may be impossible
             compact = np.ones(1)
         else:
-            results = float(np.exp2(np.log2(p.cards[list(targets)]).sum()))
-            check = self._check(case, question, "in", results=results)
+            check = self._check(case, Needs(question, results=results))
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
             compact = exact.relative_values(mantissas, exponents)
@@ -134,7 +140,7 @@ class Posterior:
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-        check = self._check(case, "all marginals", "both", results=float(size))
+        check = self._check(case, Needs("all marginals", "both", results=float(size)))
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
         values, whole = exact.marginals(case, tree, self.clock)
         flat = np.zeros(size)
@@ -164,7 +170,7 @@ class Posterior:
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
-        check = self._check(case, question, "in", wide=True)
+        check = self._check(case, Needs(question, wide=True))
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         order = np.flatnonzero(stage)  # ascending: in the order of declaration
         if k == 1:
@@ -183,7 +189,7 @@ class Posterior:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
-        check = self._check(case, "posterior samples", "kept", results=float(n) * self.program.n)
+        check = self._check(case, Needs("posterior samples", "kept", results=5.0 * n * self.program.n))
         tree = tree_of(case, self.clock, self.trees, check=check)
         drawn = exact.draws(case, tree, self.clock, n, rng)
         r = case.reduced
@@ -222,7 +228,7 @@ class Posterior:
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
         entries = float(r.table_at[ours.size])
-        check = self._check(case, "expected counts", "both", results=entries)
+        check = self._check(case, Needs("expected counts", "both", results=entries))
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
         values, _ = exact.marginals(case, tree, self.clock)
         return self._spread(case, values)
@@ -232,18 +238,22 @@ class Posterior:
         case = reduce_case(
             self.program, self.known, self._everything(), self.clock, prune=False, domains=False
         )
-        check = self._check(case, "derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]))
+        check = self._check(
+            case, Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]))
+        )
         tree = tree_of(case, self.clock, self.trees, check=check)
         values, whole = exact.derivatives(case, tree, self.clock)
         if whole[0] == 0.0:
             raise Impossible
         found = self._spread(case, values[: int(case.reduced.table_at[-1])])
-        sources = np.flatnonzero(np.isin(np.arange(self.program.arrays.heads.size), case.reduced.scalars))
-        for f in sources:  # one entry is left of it, and the total is proportional to that
-            p = self.program.arrays
-            at = int(found[int(f)].argmax())
-            value = math.ldexp(float(self.program.values[p.table_at[f] + at]), int(p.exponent[f]))
-            found[int(f)][at] = 1.0 / value
+        p, wide = self.program.arrays, self.program.wide_exponents
+        for (
+            f
+        ) in case.reduced.scalars.tolist():  # one entry is left of it, and the total is proportional to that
+            at = int(found[f].argmax())
+            place = int(p.table_at[f]) + at
+            power = int(p.exponent[f]) + (0 if wide is None else int(wide[place]))
+            found[f][at] = np.ldexp(1.0 / self.program.values[place], max(-3000, min(3000, -power)))
         return found
 
     def _spread(self, case: Case, values: np.ndarray) -> dict[int, np.ndarray]:
@@ -297,7 +307,7 @@ class Posterior:
             for i, v in enumerate(positions):
                 now = table.sum(axis=others[i])
                 error = max(error, float(np.abs(now - wanted[v]).max()))
-                ratio = _corrections(now, wanted[v])
+                ratio = _corrections(now, wanted[v], v)
                 factors[i] *= ratio
                 factors[i] /= factors[i].max()
                 table = table * ratio.reshape(shapes[i])
@@ -320,13 +330,18 @@ class Posterior:
                     [v]
                 )
                 error = max(error, float(np.abs(now - target).max()))
-                factors[v] = factors[v] * _corrections(now, target)
+                factors[v] = factors[v] * _corrections(now, target, v)
                 factors[v] /= factors[v].max()
             if error < _FIT_ERROR / 100:
                 return factors
         if error > _FIT_ERROR:
             raise NoFit(error)
         return factors
+
+
+def _entries(cards: np.ndarray, targets: Sequence[int]) -> float:
+    """How many combinations of states there are."""
+    return float(np.exp2(np.log2(cards[list(targets)]).sum()))
 
 
 def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
@@ -338,9 +353,10 @@ def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
     return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
 
 
-def _corrections(now: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    if ((now <= 0) & (wanted > 0)).any():
-        raise NoFit(1.0)
+def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:
+    out_of_reach = np.flatnonzero((now <= 0) & (wanted > 0))
+    if out_of_reach.size:
+        raise NoFit(float(wanted[out_of_reach[0]]), (v, int(out_of_reach[0])))
     return np.asarray(np.divide(wanted, now, out=np.zeros_like(wanted), where=wanted > 0))
 
 
@@ -362,7 +378,7 @@ def tree_for_rows(
         placeholders=observed,
     )
     inner = open_targets(case, targets)
-    check = posterior._check(case, "rows of a frame", "in")
+    check = posterior._check(case, Needs("rows of a frame"))
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
 
 

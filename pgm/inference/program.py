@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pgm.config import start_clock
+from pgm.config import current, start_clock
+from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.arrays import ProgramArrays
 from pgm.inference.running import REDUCTION, Impossible, code, run
@@ -17,6 +18,8 @@ from pgm.inference.running import REDUCTION, Impossible, code, run
 _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
+
+_LN2 = np.log(np.longdouble(2))
 
 FREE, ROW_NUMBER, SUMMED = (
     0,
@@ -51,9 +54,10 @@ class Program:
 def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
     finite = np.isfinite(logs)
-    exponents = np.floor(np.where(finite, logs, 0.0) / math.log(2.0)).astype(np.int64)
-    mantissas = np.where(finite, np.exp(np.where(finite, logs, 0.0) - exponents * math.log(2.0)), 0.0)
-    return mantissas, exponents
+    known = np.where(finite, logs, 0.0).astype(np.longdouble)  # long: large logarithms keep their last digits
+    exponents = np.floor(known / _LN2)
+    mantissas = np.where(finite, np.exp((known - exponents * _LN2).astype(np.float64)), 0.0)
+    return mantissas, exponents.astype(np.int64)
 
 
 def same_structure(a: Program, b: Program) -> bool:
@@ -83,6 +87,12 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
             if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
                 dense.append((number, _written_out(factor, card_array)))
             else:
+                links = len(factor.values) * sum(card_list[v] for v in factor.scope.tolist())
+                if 8 * links > current().memory_limit:
+                    raise TooLarge(
+                        f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
+                        f"needs {links:,} numbers to link rows to states, more than the memory limit allows."
+                    )
                 tables = factor.as_tables(card_array, n_named + len(extra))
                 dense.extend((number, t) for t in tables)
                 extra.append(len(factor.values))

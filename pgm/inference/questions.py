@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Dense, Factor
+from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import ENGINES, Engine, find
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
@@ -67,6 +67,10 @@ class Questions:
         """The factors whose product the model is; scopes are positions in `variables`."""
         raise NotImplementedError
 
+    def copy(self) -> Self:
+        """Return a model of its own with the same content."""
+        raise NotImplementedError
+
     def _check_complete(self) -> None:
         """Raise `IncompleteModel` if something is missing that every question needs."""
 
@@ -104,21 +108,23 @@ class Questions:
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
     ) -> Distribution:
         """Return P(targets | given): of one variable, or the joint of several in the order asked."""
-        asked = self._asked(targets)
+        compiled = self._compile()
+        asked = self._asked(compiled, targets)
 
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Distribution:
+        def answer(posterior: Posterior, report: Report) -> Distribution:
             positions = [compiled.position[name] for name in asked]
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
             )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, report)
 
-        return self._ask(given, engine, answer)
+        return self._ask(compiled, given, engine, answer)
 
     def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass."""
+        compiled = self._compile()
 
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Marginals:
+        def answer(posterior: Posterior, report: Report) -> Marginals:
             flat, _ = posterior.marginals()
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
             hard = posterior.known.hard
@@ -127,7 +133,7 @@ class Questions:
             left = [i for i in range(len(compiled.names)) if i not in hard]
             return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
 
-        return self._ask(given, engine, answer)
+        return self._ask(compiled, given, engine, answer)
 
     def log_probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> float:
         """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
@@ -143,18 +149,22 @@ class Questions:
         refuse_soft(first)
         refuse_soft(second)
 
-        def below(posterior: Posterior, compiled: CompiledModel, report: Report) -> tuple[float, int]:
+        def below(posterior: Posterior, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        under = self._answer(second, engine, below) if second.given or not self._normalised() else (0.5, 1)
+        under = (
+            self._answer(compiled, second, engine, below)
+            if second.given or not self._normalised()
+            else (0.5, 1)
+        )
         both = _together(first, second)
         try:
-            above = None if both is None else self._answer(both, engine, below, explain=False)
+            above = None if both is None else self._answer(compiled, both, engine, below, explain=False)
         except Impossible:
             above = None
         if above is None:
             return Probability(0.0, _report(find(engine)), log=-math.inf)
-        weight = first.log_weight  # that of `given` is in both
+        weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if weight == 0.0:
             value = ratio_of(above, under)
@@ -192,13 +202,14 @@ class Questions:
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
     ) -> list[Assignment]:
-        asked = None if targets is None else self._asked(targets, joint=False)
+        compiled = self._compile()
+        asked = None if targets is None else self._asked(compiled, targets, joint=False)
         if find(engine).name == "elimination":
             raise InvalidArgument(
                 'engine="elimination" only sums; for the most probable states use engine="exact".'
             )
 
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> list[Assignment]:
+        def answer(posterior: Posterior, report: Report) -> list[Assignment]:
             if asked is None:
                 places = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
                 found = [(codes[places], value, settled) for codes, value, settled in posterior.best(None, k)]
@@ -218,8 +229,8 @@ class Questions:
                 made.append(Assignment(variables, codes, min(log, 0.0), joint, said))
             return made
 
-        observed = observe(self._compile().by_name, given)
-        return self._ask(given, engine, answer)
+        observed = observe(compiled.by_name, given)
+        return self._answer(compiled, observed, engine, answer)
 
     def sample(
         self,
@@ -232,13 +243,14 @@ class Questions:
         """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
         count = _whole(n, "n", 0)
         rng = _generator(seed)
+        compiled = self._compile()
 
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Samples:
+        def answer(posterior: Posterior, report: Report) -> Samples:
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, report)
 
-        return self._ask(given, engine, answer)
+        return self._ask(compiled, given, engine, answer)
 
     def plan(
         self,
@@ -248,26 +260,31 @@ class Questions:
         engine: str | Engine = "auto",
     ) -> Plan:
         """Return what `query(targets, given)` would cost, or all marginals; allocates no table."""
-        asked = None if targets is None else self._asked(targets)
+        compiled = self._compile()
+        asked = None if targets is None else self._asked(compiled, targets)
 
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> Plan:
+        def answer(posterior: Posterior, report: Report) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
             return posterior.plan(what + known + (")" if asked else ""), places)
 
-        return self._ask(given, engine, answer, fit=False)
+        return self._ask(compiled, given, engine, answer, fit=False)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}."""
-        return self._tables(self._ask(given, "exact", lambda posterior, *_: posterior.expected_counts()))
+        compiled = self._compile()
+        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.expected_counts())
+        return self._tables(compiled, found)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
 
         The entries are taken as independent numbers: {name: array shaped as the table}.
         """
-        return self._tables(self._ask(given, "exact", lambda posterior, *_: posterior.derivatives()))
+        compiled = self._compile()
+        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.derivatives())
+        return self._tables(compiled, found)
 
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
@@ -277,7 +294,7 @@ class Questions:
 
         compiled = self._compile()
         known = names_of(given, compiled.by_name)
-        return rows.CompiledQuery(self, compiled, self._asked(target), known)
+        return rows.CompiledQuery(self, compiled, self._asked(compiled, target), known)
 
     def predict(self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise") -> np.ndarray:
         """Return the most probable state of the target in each row of a frame, given its other columns.
@@ -289,8 +306,9 @@ class Questions:
         """
         from pgm.inference import rows
 
-        codes = rows.predict(self._compile(), frame, self._one(target), bad_rows)
-        return states_array(self.variables[self._one(target)], codes)
+        compiled = self._compile()
+        name = self._one(compiled, target)
+        return states_array(compiled.by_name[name], rows.predict(compiled, frame, name, bad_rows))
 
     def predict_proba(
         self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise"
@@ -298,14 +316,16 @@ class Questions:
         """Return P(target | row) for each row of a frame: an array with a column for each state, in order."""
         from pgm.inference import rows
 
-        return rows.predict_proba(self._compile(), frame, self._one(target), bad_rows)
+        compiled = self._compile()
+        return rows.predict_proba(compiled, frame, self._one(compiled, target), bad_rows)
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
         """Return log P(row) for each row of a frame; missing cells and absent columns are summed out."""
         from pgm.inference import rows
 
-        logs = rows.log_likelihood(self._compile(), frame, bad_rows)
-        return logs if self._normalised() else logs - log_of(self._total())
+        compiled = self._compile()
+        logs = rows.log_likelihood(compiled, frame, bad_rows)
+        return logs if self._normalised() else logs - log_of(self._total(compiled))
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
         """Return log P(frame): the sum of `log_likelihood`, over the rows that count."""
@@ -318,37 +338,20 @@ class Questions:
         """Whether the factors multiply to a distribution, so that P(nothing) is 1."""
         return False
 
-    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
-        compiled = self._compile()
-        p, owners = compiled.program.arrays, compiled.program.factor_of
-        keys = self._factor_keys()
-        tables: dict[Any, np.ndarray] = {}
-        use = 0
-        for number, factor in enumerate(self.factors()):
-            begin = int(np.searchsorted(owners, number))
-            uses = len(factor.scopes) if isinstance(factor, Dense) else 1
-            scope = factor.scopes[0] if isinstance(factor, Dense) else factor.scope
-            shape = p.cards[scope].tolist()
-            for row in range(uses):
-                flat = found[begin + row]
-                if flat.size == math.prod(shape) and (isinstance(factor, Dense) or _alone(owners, begin)):
-                    tables[use if keys is None else keys[use]] = flat.reshape(shape)
-                use += 1
-        return tables
+        raise NotImplementedError
 
-    def _factor_keys(self) -> Sequence[str] | None:
-        """What the user calls each factor; None: its number."""
-        return None
-
-    def _total(self) -> tuple[float, int]:
-        def answer(posterior: Posterior, compiled: CompiledModel, report: Report) -> tuple[float, int]:
+    def _total(self, compiled: CompiledModel) -> tuple[float, int]:
+        def answer(posterior: Posterior, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        return self._ask(None, "auto", answer)
+        return self._ask(compiled, None, "auto", answer)
 
-    def _asked(self, targets: str | Iterable[str], *, joint: bool = True) -> tuple[str, ...]:
-        variables = self._compile().position
+    def _asked(
+        self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
+    ) -> tuple[str, ...]:
+        variables = compiled.position
         listing = (
             [targets]
             if isinstance(targets, str)
@@ -373,8 +376,8 @@ class Questions:
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
 
-    def _one(self, target: str | Iterable[str]) -> str:
-        asked = self._asked(target)
+    def _one(self, compiled: CompiledModel, target: str | Iterable[str]) -> str:
+        asked = self._asked(compiled, target)
         if len(asked) > 1:
             raise InvalidArgument(
                 f"One target at a time is predicted, not {len(asked)} ({listed(asked)}); "
@@ -384,37 +387,38 @@ class Questions:
 
     def _ask(
         self,
+        compiled: CompiledModel,
         given: Given,
         engine: str | Engine,
-        answer: Callable[[Posterior, CompiledModel, Report], _Answer],
+        answer: Callable[[Posterior, Report], _Answer],
         *,
         fit: bool = True,
     ) -> _Answer:
-        return self._answer(observe(self._compile().by_name, given), engine, answer, fit=fit)
+        return self._answer(compiled, observe(compiled.by_name, given), engine, answer, fit=fit)
 
     def _answer(
         self,
+        compiled: CompiledModel,
         observed: Observed,
         engine: str | Engine,
-        answer: Callable[[Posterior, CompiledModel, Report], _Answer],
+        answer: Callable[[Posterior, Report], _Answer],
         *,
         explain: bool = True,
         fit: bool = True,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong."""
         chosen = find(engine)
-        compiled = self._compile()
         clock = start_clock()
         begin = time.perf_counter()
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
-            return answer(posterior, compiled, _report(chosen))
+            return answer(posterior, _report(chosen))
         except SystemError as error:
             if _interrupted(error):  # Ctrl-C inside the compiler comes out as this
                 raise KeyboardInterrupt from None
             raise
         except NoFit as error:
-            raise no_fit(compiled, observed, clock, float(error.args[0])) from None
+            raise no_fit(compiled, observed, clock, error) from None
         except Impossible:
             if not explain:
                 raise
@@ -427,11 +431,6 @@ def _interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _alone(owners: np.ndarray, at: int) -> bool:
-    """Whether a factor of the model became a single one of the program."""
-    return at + 1 == owners.size or owners[at + 1] != owners[at]
 
 
 def _report(engine: Engine) -> Report:

@@ -15,8 +15,8 @@ from pgm.evidence import observe
 from pgm.frames import Columns, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import exact
-from pgm.inference.failures import contradiction
-from pgm.inference.posterior import Posterior, log_of, open_targets, tree_for_rows
+from pgm.inference.failures import contradiction, no_fit
+from pgm.inference.posterior import NoFit, Posterior, log_of, open_targets, tree_for_rows
 from pgm.inference.reduction import Known, lows
 from pgm.inference.running import Impossible, run
 from pgm.results import Distribution
@@ -38,7 +38,7 @@ class CompiledQuery:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
         self.targets = targets
         self.given = given
-        self._model = model
+        self._model = model.copy()  # for pickling: the question goes with the tables of now
         self._compiled = compiled
         self._tree = None
         if not set(targets) & set(given):
@@ -68,6 +68,8 @@ class CompiledQuery:
                 values = posterior.joint(targets)
             else:
                 values = self._run(observed.hard, targets, clock)
+        except NoFit as failed:
+            raise no_fit(compiled, observed, clock, failed) from None
         except Impossible:
             raise contradiction(compiled, observed, clock) from None
         return Distribution(tuple(compiled.variables[t] for t in targets), values)
@@ -224,7 +226,6 @@ def _by_pattern(
     )
     which = which.ravel()
     rare = np.flatnonzero(counts < _ROWS_PER_PATTERN)
-    groups: list[np.ndarray] = []
     if rare.size > 1:
         together = rows[np.isin(which, rare)]
         try:
@@ -233,9 +234,13 @@ def _by_pattern(
             rare = rare[:0]
     else:
         rare = rare[:0]
-    groups = [rows[which == i] for i in range(len(patterns)) if i not in set(rare.tolist())]
-    for group in groups:
-        _group(compiled, clock, positions, codes, group, targets, answers)
+    done = np.zeros(len(patterns), bool)
+    done[rare] = True
+    in_order = rows[np.argsort(which, kind="stable")]
+    ends = np.cumsum(counts)
+    for i in np.flatnonzero(~done):
+        clock.check()
+        _group(compiled, clock, positions, codes, in_order[ends[i] - counts[i] : ends[i]], targets, answers)
 
 
 def _group(
@@ -289,11 +294,12 @@ def _group(
             np.ascontiguousarray(codes[part][:, weighted]),
             work,
             low,
+            np.zeros_like(low),
             shares,
             tops,
             powers,
             status,
-            steps=(tree.steps + 2.0 * r.table_at[-1]) * part.size,
+            steps=(tree.steps + 2.0 * r.table_at[-1] + 8.0 * p.scopes.size) * part.size,
             clock=clock,
         )
         answers.status[part] = status

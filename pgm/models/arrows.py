@@ -12,6 +12,7 @@ from pgm.errors import InvalidStructure, PGMError, shown
 from pgm.variables import check_name
 
 _ARROW = re.compile(r"(<->|->|<-)")
+_MISTAKEN = re.compile(r"--+|=+>|<=+|[→←↔⇒⇐]|,(?=\s|$)")  # for an arrow, or for the end of a statement
 
 
 def parse(edges: object) -> dict[str, tuple[str, ...]]:
@@ -51,6 +52,11 @@ def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None
     arrows = names[1::2]
     nodes = [_name(text.strip(), statement.strip()) for text in names[::2]]
     for name in nodes:
+        if found := _MISTAKEN.search(name):
+            raise InvalidStructure(
+                f"{statement.strip()!r}: {found[0]!r} is no arrow; write `->` or `<-`, and `;` between "
+                "statements. Names that contain it are passed in pairs, edges=[(parent, child), ...]."
+            )
         parents.setdefault(name, {})
     for left, arrow, right in zip(nodes, arrows, nodes[1:], strict=False):
         if arrow == "<->":

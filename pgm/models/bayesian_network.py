@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from html import escape
 from itertools import islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
@@ -29,9 +28,10 @@ from pgm.errors import (
 )
 from pgm.evidence import names
 from pgm.factors import Factor
+from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions
 from pgm.results import html_table, text_table
-from pgm.variables import Domain, State, Variable, check_name
+from pgm.variables import Domain, State, Variable, Variables, check_name
 
 from . import arrows
 from .markov_network import MarkovNetwork
@@ -116,8 +116,8 @@ class BayesianNetwork(Questions):
     def variables(self) -> Mapping[str, Variable]:
         """The variables by name, in the order in which they were added; read-only."""
         if len(self._cpds) == len(self._parents):
-            return MappingProxyType(self._variables)  # type: ignore[arg-type]
-        return MappingProxyType({node: v for node, v in self._variables.items() if v is not None})
+            return Variables(self._variables)  # type: ignore[arg-type]
+        return Variables({node: v for node, v in self._variables.items() if v is not None})
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -194,8 +194,12 @@ class BayesianNetwork(Questions):
         """
         node = check_name(name)
         if node in self._parents:
-            end = "" if node in self._cpds else ", without a table"
-            raise InvalidStructure(f"There is a node {node!r} already{end}: `set` gives it another table.")
+            end = (
+                ": `set` gives it another table"
+                if node in self._cpds
+                else ", without a table: `set` gives it one"
+            )
+            raise InvalidStructure(f"There is a node {node!r} already{end}.")
         those = self._parents_for(node, table, parents)
         domain = None if states is None else Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -299,7 +303,8 @@ class BayesianNetwork(Questions):
                 raise InvalidStructure(
                     f"{node!r} cannot be its own parent: the arrows would go round in a circle."
                 )
-            self._known(parent)
+            if not isinstance(parent, str) or parent not in self._parents:
+                raise UnknownVariable(parent, self._parents, where=f"The parents of {node!r}")
         if len(set(those)) < len(those):
             twice = next(parent for i, parent in enumerate(those) if parent in those[:i])
             raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
@@ -459,9 +464,9 @@ class BayesianNetwork(Questions):
     def _normalised(self) -> bool:
         return True
 
-    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by the name of its node; a gate is no table, and left out."""
-        factor_of = self._compile().program.factor_of
+        factor_of = compiled.program.factor_of
         nodes = tuple(self._cpds[node] for node in self._parents)
         tables = {}
         for number, flat in found.items():

@@ -16,6 +16,8 @@ from pgm.errors import InvalidArgument, InvalidTable, TooLarge, UnknownState, sh
 from pgm.factors import Dense
 from pgm.variables import Domain, Variable, as_domain, is_missing
 
+from .potentials import LARGEST_LOG
+
 _BYTES_PER_PIXEL = 500  # of a variable, its name, its places in factors
 
 Codes = npt.NDArray[np.int64]
@@ -26,9 +28,10 @@ def grid_parts(
 ) -> tuple[dict[str, Variable], list[Dense]]:
     """Return the variables and the factors of a grid."""
     domain = as_domain(states)
-    if not is_number(coupling) or not math.isfinite(coupling):
+    if not is_number(coupling) or not abs(coupling) <= LARGEST_LOG:
         raise InvalidArgument(
-            f"coupling= takes a number, the log of what agreeing neighbours gain, not {shown(coupling)}."
+            f"coupling= takes a number up to {LARGEST_LOG:g}, the log of what agreeing neighbours gain, "
+            f"not {shown(coupling)}."
         )
     try:
         image = observed if isinstance(observed, np.ndarray) else np.array(observed)

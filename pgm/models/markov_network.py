@@ -9,7 +9,6 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from html import escape
 from itertools import combinations, islice
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
@@ -20,10 +19,11 @@ from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions
 from pgm.results import html_table, text_table
-from pgm.variables import Variable, check_name
+from pgm.variables import Variable, Variables, check_name
 
 from .grid import grid_parts
 from .potentials import Potential, read_factor
@@ -95,7 +95,7 @@ class MarkovNetwork(Questions):
     @property
     def variables(self) -> Mapping[str, Variable]:
         """The variables by name, in the order in which they were added; read-only."""
-        return MappingProxyType(self._variables)
+        return Variables(self._variables)
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -133,13 +133,13 @@ class MarkovNetwork(Questions):
         1.94591
         """
         try:
-            return log_of(self._total())
+            return log_of(self._total(self._compile()))
         except ImpossibleEvidence:
             return -math.inf
 
-    def _tables(self, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""
-        factor_of = self._compile().program.factor_of
+        factor_of = compiled.program.factor_of
         potentials = self.potentials
         first: dict[int, int] = {}
         tables: dict[Any, np.ndarray] = {}
@@ -211,7 +211,10 @@ class MarkovNetwork(Questions):
 
     def remove_factor(self, index: int) -> None:
         """Remove the factor at this place of `potentials`."""
-        at, row = self.potentials._place(index)
+        try:
+            at, row = self.potentials._place(index)
+        except IndexError as error:
+            raise InvalidArgument(str(error)) from None
         factor = self._factors[at]
         if isinstance(factor, Dense) and len(factor.scopes) > 1:
             self._factors[at] = replace(factor, scopes=np.delete(factor.scopes, row, axis=0))

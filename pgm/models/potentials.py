@@ -32,6 +32,8 @@ from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.results import html_table, text_table
 from pgm.variables import Variable
 
+# The largest size of a logarithm: sums of millions fit the engine's exponents, and 1e-7 still counts in one.
+LARGEST_LOG = 1e9
 _SMALL = 4096  # a table up to this size is written out whatever its zeros
 
 
@@ -118,7 +120,7 @@ def read_factor(
     variables: Sequence[Variable], scope: Sequence[int], values: object, log: bool
 ) -> Dense | Sparse:
     """Return the factor that a user wrote: an array, a dict of rows, a frame whose last column is `value`."""
-    what = f"the factor of {', '.join(repr(v.name) for v in variables[:10])}"
+    what = f"the factor of {', '.join(repr(v.name) for v in variables[:10]) or 'no variables'}"
     shape = tuple([v.card for v in variables])
     positions = np.array(scope, dtype=np.int64)
     bottom = -math.inf if log else 0.0
@@ -130,7 +132,7 @@ def read_factor(
     else:
         return Dense(positions[np.newaxis], _array(what, variables, shape, values, log), log=log)
     for codes, value in rows.items():
-        if not bottom <= value < math.inf:
+        if not bottom <= value < math.inf or log:
             _check(what, row_label(variables, codes), value, log)
     if rest is not None:
         _check(what, "...", rest, log)
@@ -151,12 +153,14 @@ def _array(
     array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
     lone = is_number(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu")
     if array.shape != shape or (not shape and not lone):
-        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables)
+        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a lone number"
         hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
         raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")
-    least = -math.inf if log else 0.0
-    if not (array.min() >= least and array.max() < math.inf):
-        at = np.argwhere(~((array >= least) & (array < math.inf)))[0]
+    good = (
+        (np.abs(array) <= LARGEST_LOG) | (array == -math.inf) if log else (array >= 0.0) & (array < math.inf)
+    )
+    if not good.all():
+        at = np.argwhere(~good)[0]
         _check(what, row_label(variables, at), float(array[tuple(at)]), log)
     array.flags.writeable = False
     return array
@@ -186,10 +190,11 @@ def _read_rows(
 
 
 def _check(what: str, row: str, value: float, log: bool) -> None:
-    if log and not value < math.inf:
-        problem = "a log value is a number or minus infinity"
+    if log and not (abs(value) <= LARGEST_LOG or value == -math.inf):
+        problem = f"a log value is a number from {-LARGEST_LOG:g} to {LARGEST_LOG:g}, or minus infinity"
     elif not log and not 0.0 <= value < math.inf:
         problem = "a value is a number from 0 on; log=True takes logarithms"
     else:
         return
-    raise InvalidTable(f"{what}: the value for {row} is {value!r}; {problem}.")
+    place = f" for {row}" if row else ""
+    raise InvalidTable(f"{what}: the value{place} is {value!r}; {problem}.")

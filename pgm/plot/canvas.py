@@ -10,6 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
 
+from pgm.errors import InvalidArgument, shown
+
 INK = "#1f2a37"
 LINE = "#8793a3"
 FILL = "#eef3fa"
@@ -36,10 +38,19 @@ class Picture(Axes):
 def axes(ax: Axes | None, width: float, height: float) -> Axes:
     """Return `ax`, or axes on a new figure of this size in inches, made without a screen."""
     if ax is not None:
-        return ax
+        return usable(ax)
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure.add_subplot(axes_class=Picture)
+
+
+def usable(ax: object) -> Axes:
+    """Return the axes that a user handed over, if they are that."""
+    if not isinstance(ax, Axes):
+        raise InvalidArgument(
+            f"ax= takes matplotlib Axes, one of what plt.subplots() returns, not {shown(ax)}."
+        )
+    return ax
 
 
 def bare(ax: Axes) -> None:

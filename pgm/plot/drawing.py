@@ -20,7 +20,21 @@ from matplotlib.path import Path
 from pgm.errors import InvalidArgument
 from pgm.graphs.layout import Link
 
-from .canvas import BAR, EDGE, FILL, INK, LINE, SEEN_BAR, SEEN_EDGE, SEEN_FILL, axes, bare, plain, text_width
+from .canvas import (
+    BAR,
+    EDGE,
+    FILL,
+    INK,
+    LINE,
+    SEEN_BAR,
+    SEEN_EDGE,
+    SEEN_FILL,
+    axes,
+    bare,
+    plain,
+    text_width,
+    usable,
+)
 from .placement import Point, place
 
 MOST_BOXES = 3_000
@@ -103,7 +117,7 @@ def draw(sketch: Sketch, ax: Axes | None = None) -> Axes:
     if ax is None:
         ax = axes(None, max(width, 144.0) * scale / 72, max(height, 72.0) * scale / 72 + 0.35)
     else:
-        scale = _room(ax, width, height)
+        scale = _room(usable(ax), width, height)
     _draw_links(ax, routes, sketch, scale)
     for node, box in boxes.items():
         _draw_box(ax, at[node], sizes[node], box, scale)

@@ -243,3 +243,21 @@ def test_print():
 
 def test_parameters_are_counted():
     assert table({...: [0.5, 0.25, 0.25]}, [SKY, RAIN], states=[1, 2, 3]).n_parameters == 12
+
+
+@pytest.mark.parametrize(
+    ("row", "message"), [(None, "None is no"), (True, "True is a state"), ("x", "'x' is no")]
+)
+def test_a_row_that_is_none_is_named_before_the_states_are_asked_for(row: object, message: str) -> None:
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.5)
+    with pytest.raises(pgm.InvalidTable, match=f"'c', row False: {message}"):
+        net.add("c", {True: 0.3, False: row}, parents=["a"])
+
+
+def test_a_probability_out_of_range_says_what_the_range_is() -> None:
+    net = pgm.BayesianNetwork()
+    with pytest.raises(pgm.InvalidTable, match=r"P\(True\) is 1.5; a probability is a number from 0 to 1"):
+        net.add("c", 1.5)
+    with pytest.raises(pgm.InvalidTable, match=r"the probability of 'y' is -0.5, not from 0 to 1"):
+        net.add("c", [1.5, -0.5], states=["x", "y"])

@@ -164,3 +164,9 @@ def test_equal_models_make_equal_files(tmp_path):
     write(rainy(), tmp_path / "a.bif.gz")
     write(rainy(), tmp_path / "b.bif.gz")
     assert (tmp_path / "a.bif.gz").read_bytes() == (tmp_path / "b.bif.gz").read_bytes()
+
+
+def test_a_folder_that_is_not_there_is_an_error_about_the_name_given(tmp_path: os.PathLike[str]) -> None:
+    with pytest.raises(FileNotFoundError) as caught:
+        write_text(tmp_path / "none" / "net.bif", "")
+    assert caught.value.filename == str(tmp_path / "none" / "net.bif")

@@ -71,3 +71,21 @@ def test_long_cycles_are_found_and_shortened():
 
 def test_sort_keeps_the_order_where_it_can():
     assert sort({"c": ("a",), "b": (), "a": (), "d": ("c", "b")}) == ["b", "a", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a -- b", "--"),
+        ("a => b", "=>"),
+        ("a <= b", "<="),
+        ("a → b", "→"),
+        ("a -> b, c", ","),
+        ("a, b -> c", ","),
+    ],
+)
+def test_what_was_meant_as_an_arrow_is_no_name(text: str, mark: str) -> None:
+    with pytest.raises(pgm.errors.InvalidStructure, match="is no arrow; write `->`") as caught:
+        parse(text)
+    assert repr(mark) in str(caught.value)
+    assert parse([("b, c", "a -- b")]) == {"b, c": (), "a -- b": ("b, c",)}  # in pairs every name is one

@@ -407,3 +407,41 @@ def test_a_hub():
     for i in range(20_000):
         net.remove(f"x{i}")
     assert net.children("hub") == ()
+
+
+def test_an_unknown_parent_is_an_error_that_names_the_node() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("rain", 0.2)
+    with pytest.raises(
+        pgm.UnknownVariable, match=r"The parents of 'wet': there is no variable 'rian'.*'rain'"
+    ):
+        net.add("wet", {True: 0.9, False: 0.1}, parents=["rian"])
+    with pytest.raises(pgm.UnknownVariable, match="The parents of 'wet'"):
+        net.add("wet", pgm.Deterministic(lambda snow: snow))
+
+
+def test_the_variables_are_a_view_that_speaks_of_unknown_names() -> None:
+    net = pgm.BayesianNetwork(edges="rain -> wet")
+    net.set("rain", 0.2)
+    with pytest.raises(pgm.UnknownVariable, match="no variable 'wet'"):
+        net.variables["wet"]
+    net.set("wet", {True: 0.9, False: 0.1})
+    view = net.variables
+    with pytest.raises(pgm.UnknownVariable, match="Did you mean 'rain'"):
+        view["rian"]
+    assert view.get("rian") is None
+    assert "rian" not in view
+    assert ["rain"] not in view
+    assert pickle.loads(pickle.dumps(view)) == view == copy.deepcopy(view) == dict(view)
+    assert list(view.values()) == [view["rain"], view["wet"]]
+    assert repr(view) == "Variables(Variable('rain', [False, True]), Variable('wet', [False, True]))"
+    net.add("slippery", {True: 0.5, False: 0.0}, parents="wet")
+    assert list(view) == ["rain", "wet", "slippery"]
+    with pytest.raises(TypeError):
+        view["rain"] = view["wet"]  # type: ignore[index]
+
+
+def test_a_node_without_a_table_gets_its_first() -> None:
+    net = pgm.BayesianNetwork(edges="rain -> wet")
+    with pytest.raises(pgm.InvalidStructure, match="'wet' already, without a table: `set` gives it one"):
+        net.add("wet", 0.5)

@@ -306,3 +306,34 @@ def test_print():
         pair().potentials[1]
     with pytest.raises(pgm.InvalidArgument):
         pair().potentials["a"]
+
+
+@pytest.mark.parametrize("size", [1e300, 1e308, -1e308])
+def test_logarithms_beyond_the_exponents_of_the_engine_are_refused(size: float) -> None:
+    """They gave NaN, or a model said to be impossible."""
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", states=[0, 1])
+    for values in ([size, 0], {0: size}):
+        with pytest.raises(
+            pgm.InvalidTable, match=r"a=0 is .*a log value is a number from -1e\+12 to 1e\+12"
+        ):
+            mrf.add_factor("a", values, log=True)
+    with pytest.raises(pgm.InvalidArgument, match=r"coupling= takes a number up to 1e\+12"):
+        pgm.MarkovNetwork.grid([[0, 1]], states=[0, 1], coupling=size, unary=np.eye(2) + 0.1)
+    assert mrf.n_factors == 0
+    for value in (1e12, -1e12):
+        mrf.add_factor("a", [value, 0], log=True)
+    assert mrf.query("a").values == pytest.approx([0.5, 0.5], abs=1e-3)  # of 1e12 a double keeps 4 places
+
+
+def test_a_factor_that_is_not_there_is_no_factor_to_remove() -> None:
+    mrf = pgm.MarkovNetwork()
+    with pytest.raises(pgm.InvalidArgument, match="There are 0 factors; number 5 is not among them"):
+        mrf.remove_factor(5)
+    with pytest.raises(pgm.InvalidTable, match=r"the factor of no variables takes .* a lone number"):
+        mrf.add_factor([], [])
+
+
+def test_pixels_of_text_are_named_as_the_user_wrote_them() -> None:
+    with pytest.raises(pgm.UnknownState, match="has no state 'a'; it has 0, 1"):
+        pgm.MarkovNetwork.grid([["a", "b"]], states=[0, 1], coupling=1.0, unary=np.eye(2))

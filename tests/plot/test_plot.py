@@ -282,3 +282,11 @@ def test_figures_pickle(net):
 def test_the_functions_are_the_methods(net):
     assert texts(plot.network(net, given={"wet": True})) == texts(net.plot(given={"wet": True}))
     assert texts(plot.distribution(net.query("rain"))) == texts(net.query("rain").plot())
+
+
+def test_axes_that_are_none_are_refused() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.5)
+    for draw in (net.plot, net.query("a").plot, net.marginals().plot, net.map().plot):
+        with pytest.raises(pgm.InvalidArgument, match=r"ax= takes matplotlib Axes, .* not 3"):
+            draw(ax=3)  # type: ignore[arg-type]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Iterable
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import Clock, current
+from pgm.errors import TooLarge
 from pgm.inference.reduction import Case, wide_multiply
 from pgm.inference.running import Impossible
 
+_MOST_AXES = 64
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
 
 
@@ -33,9 +36,13 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tu
         put(table)
     kept = set(targets.tolist())
     costs = {v: _size(touching[v].values(), cards) for v in touching if v not in kept}
-    while costs:
+    heap = [(cost, v) for v, cost in costs.items()]
+    heapq.heapify(heap)
+    while heap:
         clock.check()
-        v = min(costs, key=lambda u: (costs[u], u))
+        cost, v = heapq.heappop(heap)
+        if costs.get(v) != cost:
+            continue  # it has another cost by now, and another place
         del costs[v]
         mine = touching.pop(v)
         scope, product = _multiply([*mine.values()], [v], cards)
@@ -47,6 +54,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tu
         for u in scope:
             if u in costs:
                 costs[u] = _size(touching[u].values(), cards)
+                heapq.heappush(heap, (costs[u], u))
     wanted = sorted(kept)
     left = {key: table for v in wanted for key, table in touching[v].items()}
     _, whole = _multiply([*left.values()], wanted, cards)
@@ -81,6 +89,12 @@ def _size(tables: Iterable[_Table], cards: list[int]) -> int:
 
 def _multiply(tables: list[_Table], extra: list[int], cards: list[int]) -> tuple[tuple[int, ...], np.ndarray]:
     scope = tuple(sorted({u for t in tables for u in t[0]} | set(extra)))
+    needed = 24 * math.prod(cards[u] for u in scope)
+    if needed > current().memory_limit or len(scope) > _MOST_AXES:
+        raise TooLarge(
+            f"Eliminating one variable after another needs a table over {len(scope)} variables, about "
+            f'{needed:.2g} bytes. engine="exact" may find a better order; else observe more.'
+        )
     product = np.zeros([cards[u] for u in scope])
     for own, table in tables:
         product = product + table.reshape([cards[u] if u in own else 1 for u in scope])

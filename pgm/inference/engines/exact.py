@@ -21,7 +21,8 @@ class Inward:
 
     pool: np.ndarray  # the tables, then the messages
     kept: np.ndarray  # the products of each clique, if they were kept
-    low: np.ndarray
+    low: np.ndarray  # bounds on log2 of what each item holds
+    high: np.ndarray
     exponent: np.ndarray
     total: Wide
 
@@ -36,11 +37,12 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
     pool[: int(case.reduced.table_at[-1])] = case.tables()
     low = np.zeros(t.item_at.size - 1, np.int64)
     low[: case.reduced.factors.size] = lows(case)
+    high = np.zeros_like(low)
     exponent = np.zeros(t.parent.size, np.int64)
-    kept = np.empty(tree.entries if keep else tree.longest_row)
-    run("inward", t, pool, kept, keep, low, exponent, steps=tree.steps, clock=clock)
+    work, kept = np.empty(tree.longest_row), np.empty(tree.entries if keep else 0)
+    run("inward", t, pool, work, kept, low, high, exponent, steps=tree.steps, clock=clock)
     total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
-    return Inward(pool, kept, low, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
+    return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
 
 
 def total(case: Case, tree: Tree, clock: Clock) -> Wide:
@@ -69,6 +71,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
             down,
             results,
             up.low,
+            up.high,
             ratio,
             belief,
             steps=tree.steps,
@@ -174,7 +177,7 @@ def downwards(tree: Tree) -> np.ndarray:
 
 def _near(tree: Tree) -> float:
     """Two values this close relative to each other differ by rounding: one part in 2**52 for each product."""
-    return 4e-16 * (8 + tree.arrays.operand.size)
+    return min(4e-16 * (8 + tree.arrays.operand.size), 1e-12)
 
 
 def value_of(case: Case, tree: Tree, pool: tuple[np.ndarray, np.ndarray], states: np.ndarray) -> Wide:

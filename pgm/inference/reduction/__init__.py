@@ -216,9 +216,8 @@ def reduce_case(
     np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
     arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
     codes = kernels.fixed_codes(p, open_states)
-    # What the tree depends on: which states of the open variables, which factors, which virtual tables.
-    shape = arrays.variables.tobytes() + arrays.states.tobytes() + arrays.factors.tobytes()
-    key = b"|".join((shape, np.array(arrays.cards).tobytes(), bytes([only_wanted]), arrays.scalars.tobytes()))
+    # What a tree depends on: how many states the open variables have, and which of them share a table.
+    key = b"|".join(a.tobytes() for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
     return Case(
         program,
         arrays,

@@ -26,9 +26,13 @@ class Shape:
     """How large a tree is: all that a plan needs, before any table exists."""
 
     triangulation: Triangulation
-    neighbours: tuple[np.ndarray, np.ndarray]
     log2_total: float
     log2_largest: float
+    complete: bool  # False: too large to be worked out
+    tables: float  # entries of the reduced tables
+    messages: float  # entries that all cliques send
+    lookup: float  # numbers that say where an entry of an operand is
+    steps: float  # inner steps of one inward pass
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -88,9 +92,38 @@ def shape_of(
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
     log2_cards = np.log2(r.cards.astype(np.float64))
     clock.check()
-    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=stage)
+    mixed = None if stage is None or stage.all() or not stage.any() else stage
+    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed)
     clock.check()
-    return Shape(found, (at, indices), float(found.log2_total), float(found.log2_largest))
+    return _measure(case, found, log2_cards)
+
+
+def _measure(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
+    r = case.reduced
+    total, largest, tables = float(found.log2_total), float(found.log2_largest), float(r.table_at[-1])
+    if not found.complete or total > LARGEST_LOG2:
+        return Shape(found, total, largest, False, tables, 0.0, 0.0, 2.0 ** min(total, 1000.0))
+    n_cliques = len(found.parent)
+    before = np.concatenate([[0.0], np.cumsum(log2_cards[found.clique_vars])])
+    begins, ends = found.clique_ptr[:-1], found.clique_ptr[1:]
+    sizes = np.exp2(before[ends] - before[begins])
+    sent = np.exp2(before[ends] - before[begins + found.n_residual])
+    # A table is multiplied where the first of its variables is summed out.
+    inside = np.arange(found.clique_vars.size) - np.repeat(begins, ends - begins)
+    own = inside < np.repeat(found.n_residual, ends - begins)
+    clique_of = np.zeros(r.cards.size, np.int64)
+    clique_of[found.clique_vars[own]] = np.repeat(np.arange(n_cliques), found.n_residual)
+    uses = np.bincount(found.parent[found.parent >= 0], minlength=n_cliques)
+    if r.factors.size:
+        rank = np.empty(r.cards.size, np.int64)
+        rank[found.order] = np.arange(r.cards.size)
+        first = np.minimum.reduceat(rank[r.scopes], r.scope_at[:-1])
+        uses = uses + np.bincount(clique_of[found.order[first]], minlength=n_cliques)
+    rows = np.where(sizes < 4096, 32.0, np.where(sizes < 262144, 128.0, 512.0))  # as lay_out has them
+    lookup = float((uses * (sizes / rows + 2.0 * rows)).sum())
+    return Shape(
+        found, total, largest, True, tables, float(sent.sum()), lookup, float((sizes * (uses + 2)).sum())
+    )
 
 
 def tree_of(
@@ -115,8 +148,8 @@ def tree_of(
         check: raises `TooLarge` for a shape that does not fit, before anything is laid out.
     """
     result_at, result_scopes = (np.zeros(1, np.int64), np.empty(0, np.int32)) if results is None else results
-    parts = (targets.tobytes(), result_scopes.tobytes(), b"" if stage is None else stage.tobytes())
-    key = (case.key, *parts, results is not None)
+    stages = b"" if stage is None else stage.tobytes()
+    key = (case.key, targets.tobytes(), result_at.tobytes(), result_scopes.tobytes(), stages)
 
     def make() -> Tree:
         shape = shape_of(case, clock, targets, stage)

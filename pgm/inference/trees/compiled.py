@@ -198,6 +198,35 @@ def _pattern(index, at, size):
 
 
 @njit
+def _reductions(cards, stride, first, last, at, steps):
+    """Write how a row becomes contiguous for an operand: the axes to sum out, as (before, states, after).
+
+    The last axis comes first. Returns how many there are, or -1 if what is left would not be in order.
+    """
+    count, after, left = 0, 1, 1
+    for a in range(last - 1, first - 1, -1):
+        if stride[a] == 0:
+            if count > 0 and steps[at + 3 * count - 1] == after:  # next to the one before: the same step
+                steps[at + 3 * count - 2] *= cards[a]
+            else:
+                steps[at + 3 * count + 1] = cards[a]
+                steps[at + 3 * count + 2] = after
+                count += 1
+        else:
+            if stride[a] != left:
+                return -1
+            left *= cards[a]
+            after *= cards[a]
+    entries = 1
+    for a in range(first, last):
+        entries *= cards[a]
+    for i in range(count):
+        entries //= steps[at + 3 * i + 1]
+        steps[at + 3 * i] = entries // steps[at + 3 * i + 2]
+    return count
+
+
+@njit
 def homes(r, clique_at, cliques, kept, parent):
     """The clique in which each table is multiplied: that which sums out the first of its variables."""
     m = r.cards.size
@@ -503,6 +532,10 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
     index = np.empty(n_index, np.int32)
     kind = np.zeros(operand.size, np.int64)
     run = np.ones(operand.size, np.int64)
+    step_at = np.zeros(operand.size + 1, np.int64)
+    steps = np.zeros(
+        3 * widest * (1 + n_cliques), np.int64
+    )  # for every message at most one step for each axis
     outer_at = np.zeros(operand.size, np.int64)
     inner_at = np.zeros(operand.size, np.int64)
     wanted_kind = np.zeros(wanted.size, np.int64)
@@ -538,8 +571,12 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
             inner_at[o] = at
             length = _walk(card, stride, cut, end - begin, index, at)
             kind[o], run[o] = _pattern(index, at, length)
+            step_at[o + 1] = step_at[o]
             if kind[o] >= 2:
                 at += length // run[o]
+                if item >= n_factors:
+                    count = _reductions(card, stride, cut, end - begin, step_at[o], steps)
+                    step_at[o + 1] += 3 * max(0, count)
         for w in range(wanted_at[c], wanted_at[c + 1]):
             q = wanted[w]
             stride[: end - begin] = 0
@@ -574,6 +611,8 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         operand,
         kind,
         run,
+        step_at,
+        steps[: step_at[operand.size]].copy(),
         outer_at,
         inner_at,
         result_at,
