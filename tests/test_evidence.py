@@ -184,7 +184,7 @@ def test_numbers_for_states_are_a_mapping(kind):
 EACH = [OneOf("a", "b"), Not("a"), Likelihood({"a": 1.0, "b": 2.0}), Soft({"a": 0.5, "b": 0.5})]
 
 
-@pytest.mark.parametrize("evidence", EACH, ids=repr)
+@pytest.mark.parametrize("evidence", EACH, ids=lambda value: repr(value)[:60])
 def test_evidence_is_a_value(evidence):
     again = pickle.loads(pickle.dumps(evidence))
     assert again == evidence

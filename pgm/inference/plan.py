@@ -113,8 +113,8 @@ class Plan:
             return
         if self.complete and self.results * _RESULT > 0.5 * self.memory_limit:
             raise TooLarge(
-                f"The answer alone has {_count(math.log2(self.results))} numbers, for which {_size(self.bytes)} "
-                f"of memory are needed and {_size(self.memory_limit)} allowed. Ask for less at once.\n\n{self!r}",
+                f"The answer alone has {_count(math.log2(self.results))} numbers, {_size(self.bytes)}, "
+                f"of which {_size(self.memory_limit)} are allowed. Ask for less at once.\n\n{self!r}",
                 self,
             )
         if not self.complete:
