@@ -583,7 +583,7 @@ def test_late_is_out_of_time_within_a_second(ask):
     for attempt in range(3):
         start = time.process_time()
         try:
-            with pgm.config(time_limit=0.5, memory_limit="4 GB"):
+            with pgm.config(time_limit=0.5, memory_limit="7 GB"):
                 net.{ask}
             print("done")
         except pgm.OutOfTime as error:
@@ -610,7 +610,7 @@ def test_ctrl_c_stops_within_a_second(ask):
         threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         start = time.process_time()
         try:
-            with pgm.config(memory_limit="4 GB"):
+            with pgm.config(memory_limit="7 GB"):
                 net.{ask}
             print("done")
         except KeyboardInterrupt:

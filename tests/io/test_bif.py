@@ -238,7 +238,7 @@ WORDS = st.text(
 STATES = st.one_of(
     st.lists(WORDS, min_size=1, max_size=4, unique_by=lambda word: word.lower()),
     st.lists(st.integers(-3, 12), min_size=1, max_size=4, unique=True),
-    st.lists(st.floats(allow_nan=False), min_size=1, max_size=4, unique=True),
+    st.lists(st.floats(allow_nan=False).map(lambda x: x + 0.0), min_size=1, max_size=4, unique=True),
     st.just([False, True]),
     st.just([0, 1]),
 )

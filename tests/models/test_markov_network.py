@@ -315,15 +315,15 @@ def test_logarithms_beyond_the_exponents_of_the_engine_are_refused(size: float) 
     mrf.add_variable("a", states=[0, 1])
     for values in ([size, 0], {0: size}):
         with pytest.raises(
-            pgm.InvalidTable, match=r"a=0 is .*a log value is a number from -1e\+12 to 1e\+12"
+            pgm.InvalidTable, match=r"a=0 is .*a log value is a number from -1e\+09 to 1e\+09"
         ):
             mrf.add_factor("a", values, log=True)
-    with pytest.raises(pgm.InvalidArgument, match=r"coupling= takes a number up to 1e\+12"):
+    with pytest.raises(pgm.InvalidArgument, match=r"coupling= takes a number up to 1e\+09"):
         pgm.MarkovNetwork.grid([[0, 1]], states=[0, 1], coupling=size, unary=np.eye(2) + 0.1)
     assert mrf.n_factors == 0
-    for value in (1e12, -1e12):
+    for value in (1e9, -1e9):
         mrf.add_factor("a", [value, 0], log=True)
-    assert mrf.query("a").values == pytest.approx([0.5, 0.5], abs=1e-3)  # of 1e12 a double keeps 4 places
+    assert mrf.query("a").values == pytest.approx([0.5, 0.5], abs=1e-9)
 
 
 def test_a_factor_that_is_not_there_is_no_factor_to_remove() -> None:
