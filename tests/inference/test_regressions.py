@@ -1,0 +1,144 @@
+"""What cold reviews found, so that it stays found."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import pgm
+
+
+def pair() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.3)
+    net.add("b", {True: 0.2, False: 0.4}, parents=["a"])
+    return net
+
+
+def test_virtual_evidence_on_another_variable_has_a_tree_of_its_own():
+    asked_before, likelihood = pair(), pgm.Likelihood({True: 0.9, False: 0.2})
+    asked_before.marginals({"a": likelihood})
+    again = asked_before.marginals({"b": likelihood})["a"].values
+    assert again == pytest.approx(pair().marginals({"b": likelihood})["a"].values, abs=1e-14)
+    p = np.array([0.7 * (0.4 * 0.9 + 0.6 * 0.2), 0.3 * (0.2 * 0.9 + 0.8 * 0.2)])
+    assert again == pytest.approx(p / p.sum(), abs=1e-14)
+
+
+def test_counts_and_marginals_do_not_share_a_tree():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", [0, 1])
+    mrf.add_variable("b", [0, 1, 2])
+    mrf.add_factor(["a", "b"], [[1, 2, 3], [4, 5, 6]])
+    mrf.marginals()
+    assert mrf.expected_counts()[0] == pytest.approx(np.array([[1, 2, 3], [4, 5, 6]]) / 21)
+    assert mrf.marginals()["a"].values == pytest.approx([6 / 21, 15 / 21])
+
+
+def test_a_likelihood_in_the_condition_counts_once():
+    net = pair()
+    given = {"a": pgm.Likelihood({True: 0.8, False: 0.1})}
+    assert net.probability({"a": True}, given=given) == pytest.approx(0.24 / 0.31, rel=1e-13)
+
+
+def test_the_k_best_keep_their_order_far_below_the_best():
+    net = pgm.BayesianNetwork()
+    logs = {"a": -200, "b": -150, "c": -170, "d": -190}
+    for name, log in logs.items():
+        net.add(name, 10.0**log)
+    found = [best.log_probability / math.log(10) for best in net.k_best(k=16)]
+    sums = [sum(log for i, log in enumerate(logs.values()) if mask >> i & 1) for mask in range(16)]
+    assert found == pytest.approx(sorted(sums, reverse=True), rel=1e-9, abs=1e-9)
+
+
+def test_the_best_of_many_leaves_on_one_hub():
+    net = pgm.BayesianNetwork()
+    net.add("hub", 0.4)
+    for i in range(2_000):
+        net.add(f"leaf{i}", {True: 0.6, False: 0.3}, parents=["hub"])
+    best = net.map({f"leaf{i}": True for i in range(1_500)})
+    assert best["hub"] is True
+    assert best["leaf1999"] is True
+
+
+def test_a_gradient_of_a_table_of_logarithms_that_is_all_observed():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", ["x", "y"])
+    mrf.add_factor(["a"], [0, -700], log=True)
+    assert mrf.gradients({"a": "y"})[0][1] == pytest.approx(math.exp(700), rel=1e-9)
+    assert mrf.gradients({"a": "y"})[0][0] == 0.0
+
+
+def test_targets_that_are_all_observed_still_need_room():
+    net = pgm.BayesianNetwork()
+    names = [f"x{i}" for i in range(45)]
+    for name in names:
+        net.add(name, 0.5)
+    with pytest.raises(pgm.TooLarge, match="answer alone"):
+        net.query(names, dict.fromkeys(names, True))
+
+
+def test_a_pickled_compiled_query_keeps_its_tables():
+    net = pair()
+    ask = net.compile("a", given=["b"])
+    before = ask({"b": True})
+    net.set("b", {True: 0.9, False: 0.1})
+    assert pickle.loads(pickle.dumps(ask))({"b": True}) == before == ask({"b": True})
+    assert net.query("a", {"b": True}) != before
+
+
+def test_a_soft_that_cannot_be_had_is_named_by_a_compiled_query_too():
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.0)
+    net.add("b", {True: 1.0, False: 0.0}, parents="a")
+    net.add("c", 0.5)
+    with pytest.raises(pgm.InvalidEvidence, match="'b' = True"):
+        net.compile("c", given="b")({"b": pgm.Soft({True: 0.5, False: 0.5})})
+
+
+def test_many_kinds_of_missing_cells_agree_with_single_questions():
+    net = pair()
+    net.add(
+        "c",
+        {(True, True): 0.1, (True, False): 0.7, (False, True): 0.6, (False, False): 0.3},
+        parents=["a", "b"],
+    )
+    rng = np.random.default_rng(0)
+    frame = {name: column.astype(object) for name, column in net.sample(200, seed=1).items()}
+    for column in frame.values():
+        column[rng.random(200) < 0.4] = None
+    logs, shares = net.log_likelihood(frame), net.predict_proba(frame, "a")
+    for i in range(200):
+        row = {name: column[i] for name, column in frame.items() if column[i] is not None}
+        assert logs[i] == pytest.approx(net.log_probability(row), abs=1e-12)
+        row.pop("a", None)
+        assert shares[i] == pytest.approx(net.query("a", row).values, abs=1e-12)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_during_the_warm_up_answers():
+    script = """
+        import os, sys, time, pgm
+        net = pgm.BayesianNetwork(); net.add("a", 0.3); net.add("b", {True: 0.2, False: 0.4}, parents=["a"])
+        end = time.time() + 0.3
+        while time.time() < end:
+            net.query("a", {"b": True})
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if abs(net.query("a", {"b": True})[True] - 0.06 / 0.34) < 1e-12 else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=True,
+    )
+    assert done.stdout.strip() == "0"
