@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -41,6 +42,21 @@ _ONE_OF_SEVERAL = "one of several equally probable; there was no room to find th
 
 Given = Mapping[str, Any] | None
 _Answer = TypeVar("_Answer")
+_Model = TypeVar("_Model", bound="Questions")
+_Arguments = ParamSpec("_Arguments")
+
+
+def edit(
+    method: Callable[Concatenate[_Model, _Arguments], _Answer],
+) -> Callable[Concatenate[_Model, _Arguments], _Answer]:
+    """Let one edit of a model happen at a time, and none while a thread reads the model to compile it."""
+
+    @functools.wraps(method)
+    def locked(self: _Model, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return locked
 
 
 class Questions:

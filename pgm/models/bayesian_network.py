@@ -29,7 +29,7 @@ from pgm.errors import (
 from pgm.evidence import names
 from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel
-from pgm.inference.questions import Questions
+from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
 from pgm.variables import Domain, State, Variable, Variables, check_name
 
@@ -170,6 +170,7 @@ class BayesianNetwork(Questions):
 
     # --- edits: each succeeds or changes nothing ---
 
+    @edit
     def add(self, name: str, table: object, *, parents: str | Iterable[str] = (), states: Any = None) -> None:
         """Add a node with its distribution.
 
@@ -214,6 +215,7 @@ class BayesianNetwork(Questions):
             self._children[parent][node] = None
         self._changed()
 
+    @edit
     def set(
         self, name: str, table: object, *, parents: str | Iterable[str] | None = None, states: Any = None
     ) -> None:
@@ -260,6 +262,7 @@ class BayesianNetwork(Questions):
         else:
             self._changed()
 
+    @edit
     def remove(self, name: str) -> None:
         """Remove a node that has no children."""
         node = self._known(name)

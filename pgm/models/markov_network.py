@@ -21,7 +21,7 @@ from pgm.evidence import names
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.posterior import log_of
-from pgm.inference.questions import Questions
+from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
 from pgm.variables import Variable, Variables, check_name
 
@@ -176,6 +176,7 @@ class MarkovNetwork(Questions):
 
     # --- edits: each succeeds or changes nothing ---
 
+    @edit
     def add_variable(self, name: str, states: Any) -> None:
         """Add a variable with its states in order, or pgm.Bins."""
         if check_name(name) in self._variables:
@@ -185,6 +186,7 @@ class MarkovNetwork(Questions):
         self._variables[variable.name] = variable
         self._changed()
 
+    @edit
     def add_factor(self, names: str | Iterable[str], values: object, *, log: bool = False) -> None:
         """Add a factor over some variables.
 
@@ -209,6 +211,7 @@ class MarkovNetwork(Questions):
         self._factors.append(read_factor([self._variables[name] for name in those], scope, values, log))
         self._changed()
 
+    @edit
     def remove_factor(self, index: int) -> None:
         """Remove the factor at this place of `potentials`."""
         try:
