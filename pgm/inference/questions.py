@@ -108,13 +108,13 @@ class Questions:
         with self._lock:
             if self._compiled is None:
                 self._check_complete()
-                variables = self.variables
-                names = list(variables)
-                program = compile_program([v.card for v in variables.values()], self.factors())
+                variables = tuple(self.variables.values())
+                names = [v.name for v in variables]
+                program = compile_program([v.domain.card for v in variables], self.factors())
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 position = dict(zip(names, range(len(names)), strict=True))
-                self._compiled = CompiledModel(program, trees, tuple(variables.values()), names, position)
+                self._compiled = CompiledModel(program, trees, variables, names, position)
                 self._outdated = None
             return self._compiled
 
