@@ -121,13 +121,7 @@ class Posterior:
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
             compact = exact.relative_values(mantissas, exponents)
-        full = np.zeros([int(p.cards[t]) for t in targets])
-        index = []
-        for t in targets:
-            begin, end = p.state_at[t], p.state_at[t + 1]
-            index.append(np.flatnonzero(case.open_states[begin:end]))
-        full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
-        return full
+        return spread(case, targets, compact)
 
     def marginals(self) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total."""
@@ -351,6 +345,15 @@ def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
         return np.empty(0, np.int32)
     places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
     return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
+
+
+def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
+    """A table over the open states of the targets as one over all their states, zero elsewhere."""
+    p = case.program.arrays
+    full = np.zeros([int(p.cards[t]) for t in targets])
+    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
+    full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
+    return full
 
 
 def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:

@@ -16,7 +16,7 @@ from pgm.frames import Columns, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import exact
 from pgm.inference.failures import contradiction, no_fit
-from pgm.inference.posterior import NoFit, Posterior, log_of, open_targets, tree_for_rows
+from pgm.inference.posterior import NoFit, Posterior, log_of, open_targets, spread, tree_for_rows
 from pgm.inference.reduction import Known, lows
 from pgm.inference.running import Impossible, run
 from pgm.results import Distribution
@@ -92,12 +92,7 @@ class CompiledQuery:
             compact = np.ones(1)
         else:
             compact = exact.relative_values(*exact.joint(case, tree, clock, n_open)[:2])
-        index = []
-        for t in targets:
-            states = case.open_states[p.state_at[t] : p.state_at[t + 1]]
-            index.append(np.flatnonzero(states))
-        full = np.zeros([int(p.cards[t]) for t in targets])
-        full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
+        full = spread(case, targets, compact)
         return np.asarray(full / full.sum())
 
     def __repr__(self) -> str:
