@@ -63,8 +63,8 @@ class TreeArrays(NamedTuple):
     operand: np.ndarray  # int64 items multiplied in each clique
     kind: np.ndarray  # int64 how an operand moves along a row
     run: np.ndarray  # int64
-    step_at: np.ndarray  # int64 for messages: the sums that make a row contiguous, none where that cannot be
-    steps: np.ndarray  # int64 three numbers for each: entries before, states summed out, entries after
+    short_at: np.ndarray  # int64 for messages: where lookup says which entries of a row each of theirs sums
+    short: np.ndarray  # int64 how many that are; negative: not side by side in the row; 0: not in the message
     outer_at: np.ndarray  # int64
     inner_at: np.ndarray  # int64
     result_at: np.ndarray  # int64[R + 1] where each wanted result begins
@@ -72,6 +72,8 @@ class TreeArrays(NamedTuple):
     wanted: np.ndarray  # int64
     wanted_kind: np.ndarray  # int64
     wanted_run: np.ndarray  # int64
+    wanted_short_at: np.ndarray  # int64
+    wanted_short: np.ndarray  # int64
     wanted_outer: np.ndarray  # int64
     wanted_inner: np.ndarray  # int64
     passing_at: np.ndarray  # int64[C + 1] the results read off what each clique sends

@@ -61,7 +61,34 @@ def gather(p, r, codes, virtual_at, n_values, source):
     """Where in the program's values, virtual evidence behind them, each entry of the reduced tables is."""
     number = numbers(p, r)
     for g in range(r.factors.size):
-        _gather_table(p, r, number, codes, virtual_at, n_values, g, source)
+        f = r.factors[g]
+        at = r.table_at[g]
+        if f >= p.heads.size:
+            i = r.scopes[r.scope_at[g]]
+            start = n_values + virtual_at[f - p.heads.size]
+            for s in range(r.state_at[i], r.state_at[i + 1]):
+                source[at] = start + r.states[s]
+                at += 1
+            continue
+        base, step, size = p.table_at[f], 1, 1
+        mine = source[at : r.table_at[g + 1]]
+        mine[0] = 0
+        for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis runs fastest
+            v = p.scopes[a]
+            i = number[v]
+            if i < 0:
+                base += codes[v] * step
+            else:
+                begin = r.state_at[i]
+                for s in range(r.cards[i] - 1, -1, -1):  # the block of state 0 is what others are made from
+                    shift = r.states[begin + s] * step
+                    block = mine[s * size : s * size + size]
+                    for j in range(size):
+                        block[j] = mine[j] + shift
+                size *= r.cards[i]
+            step *= p.cards[v]
+        for j in range(size):
+            mine[j] += base
 
 
 @njit
@@ -77,16 +104,16 @@ def gather_scalars(p, r, codes, source):
 
 
 @njit
-def _within(t, c, low, high, more_low, more_high):
-    """Whether no product of operands of clique c, and one more, can leave the range that is safe.
+def _within(operands, low, high, entries, more_low, more_high):
+    """Whether no product of a clique's operands, and one more, can leave the range that is safe.
 
     low and high bound log2 of what each item holds, zeros apart.
     """
     least, most = min(0, more_low), max(0, more_high)
-    for o in range(t.operand_at[c], t.operand_at[c + 1]):
-        least += min(0, low[t.operand[o]])
-        most += max(0, high[t.operand[o]])
-    return least > -SAFE and most + math.frexp(float(t.size[c]))[1] < SAFE
+    for o in range(operands.size):
+        least += min(0, low[operands[o]])
+        most += max(0, high[operands[o]])
+    return least > -SAFE and most + math.frexp(float(entries))[1] < SAFE
 
 
 @njit
@@ -112,113 +139,99 @@ def _rescaled(values, at, n):
     return e, math.frexp(least)[1] - 1 - e
 
 
-@njit
-def _multiply_row(t, c, row, pool, out):
-    """Write the product of a clique's operands along one row to out, short of a factor; return that."""
-    n = t.inner[c]
-    factor = 1.0
-    begun = False
-    for o in range(t.operand_at[c], t.operand_at[c + 1]):
-        base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
-        kind = t.kind[o]
-        if kind == 0:
-            factor *= pool[base]
-            continue
-        if not begun:
-            begun = True
-            for j in range(n):
-                out[j] = 1.0
-        ix, run = t.inner_at[o], t.run[o]
-        if kind == 1:
-            for j in range(n):
-                out[j] *= pool[base + j]
-        elif run == 1:
-            for j in range(n):
-                out[j] *= pool[base + t.lookup[ix + j]]
-        elif kind == 2:
-            for i in range(n // run):
-                x = pool[base + t.lookup[ix + i]]
-                for j in range(i * run, i * run + run):
-                    out[j] *= x
-        else:
-            for i in range(n // run):
-                start = base + t.lookup[ix + i]
-                for j in range(run):
-                    out[i * run + j] *= pool[start + j]
-    if not begun:
-        for j in range(n):
-            out[j] = 1.0
-    return factor
+# A named tuple is handed on as hundreds of words: what is called for every row takes the few arrays it needs.
+# Parts of arrays are taken as slices, whose indices a compiler knows not to be negative: it can then work on
+# several entries at a time.
 
 
 @njit
-def _sum_row(row, n):
-    a, b, c, d = 0.0, 0.0, 0.0, 0.0
-    j = 0
-    while j + 3 < n:  # four sums, so that one addition need not wait for the last
-        a += row[j]
-        b += row[j + 1]
-        c += row[j + 2]
-        d += row[j + 3]
-        j += 4
-    while j < n:
-        a += row[j]
-        j += 1
-    return (a + b) + (c + d)
-
-
-@njit
-def _add_row(lookup, kind, run, ix, row, n, out, to):
-    """Add a row to what an operand of this kind has of it."""
+def _multiply_row(lookup, kind, run, ix, part, out, begun):
+    """Multiply a row by what an operand has for it, which begins where `part` does; if not begun, write it."""
+    n = out.size
     if kind == 1:
-        for j in range(n):
-            out[to + j] += row[j]
-    elif run == 1:
-        for j in range(n):
-            out[to + lookup[ix + j]] += row[j]
-    elif kind == 2:
-        for i in range(n // run):
-            x = row[i * run]
-            for j in range(i * run + 1, i * run + run):
-                x += row[j]
-            out[to + lookup[ix + i]] += x
-    else:
-        for i in range(n // run):
-            start = to + lookup[ix + i]
-            for j in range(run):
-                out[start + j] += row[i * run + j]
+        if begun:
+            for j in range(n):
+                out[j] *= part[j]
+        else:
+            for j in range(n):
+                out[j] = part[j]
+        return
+    index = lookup[ix : ix + n // run]
+    if run == 1:
+        if begun:
+            for j in range(n):
+                out[j] *= part[index[j]]
+        else:
+            for j in range(n):
+                out[j] = part[index[j]]
+        return
+    for i in range(index.size):
+        to = out[i * run : i * run + run]
+        if kind == 2:
+            x = part[index[i]]
+            if begun:
+                for j in range(run):
+                    to[j] *= x
+            else:
+                for j in range(run):
+                    to[j] = x
+        else:
+            block = part[index[i] : index[i] + run]
+            if begun:
+                for j in range(run):
+                    to[j] *= block[j]
+            else:
+                for j in range(run):
+                    to[j] = block[j]
 
 
 @njit
-def _shorten_row(steps, first, last, row, here, there):
-    """Sum axes out of a row, the last one first; returns how much is left and whether it is in `here`."""
-    length = 0
-    source, target = row, here
-    for i in range(first, last, 3):
-        before, states, after = steps[i], steps[i + 1], steps[i + 2]
-        length = before * after
-        if after == 1:
-            if states == 2:
-                for p in range(before):
-                    target[p] = source[2 * p] + source[2 * p + 1]
-            else:
-                for p in range(before):
-                    x = source[p * states]
-                    for s in range(1, states):
-                        x += source[p * states + s]
-                    target[p] = x
+def _fold(row, blocks, length):
+    """Add the blocks of a row up into the first one, the upper half onto the lower until one is left."""
+    while blocks > 1:
+        half = blocks // 2
+        upper = row[(blocks - half) * length : blocks * length]
+        for j in range(upper.size):
+            row[j] += upper[j]
+        blocks -= half
+
+
+@njit
+def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
+    """Add a row to what an item of this kind has of it."""
+    n = row.size
+    if kind == 1:
+        part = out[to : to + n]
+        for j in range(n):
+            part[j] += row[j]
+    elif short == 0:
+        part = out[to:]
+        for j in range(n):
+            part[_along(lookup, kind, run, ix, j)] += row[j]
+    else:
+        contiguous, short = short > 0, abs(short)
+        part, index = out[to : to + short], lookup[short_at : short_at + short]
+        shifts = lookup[short_at + short : short_at + short + n // short]
+        if contiguous:
+            for k in range(shifts.size):
+                block = row[shifts[k] : shifts[k] + short]
+                for j in range(short):
+                    part[j] += block[j]
+        elif short >= 8:
+            for k in range(shifts.size):
+                block = row[shifts[k] :]
+                for j in range(short):
+                    part[j] += block[index[j]]
         else:
-            for p in range(before):
-                to, at = p * after, p * states * after
-                for q in range(after):
-                    target[to + q] = source[at + q] + source[at + after + q]
-                for s in range(2, states):
-                    at = (p * states + s) * after
-                    for q in range(after):
-                        target[to + q] += source[at + q]
-        source = target
-        target = there if (i - first) % 6 == 0 else here
-    return length, (last - first) % 6 == 3
+            for j in range(short):
+                block = row[index[j] :]
+                a, b = 0.0, 0.0  # two sums, so that one addition need not wait for the last
+                for k in range(shifts.size // 2):
+                    a += block[shifts[2 * k]]
+                    b += block[shifts[2 * k + 1]]
+                if shifts.size % 2 == 1:
+                    a += block[shifts[shifts.size - 1]]
+                part[j] += a + b
 
 
 @njit
@@ -234,39 +247,63 @@ def inward(t, pool, work, kept, low, high, exponent, stop):
     for c in range(n_cliques):
         if stop[0] != 0:
             return STOPPED
-        if not _within(t, c, low, high, 0, 0):
-            return NARROW
         n, sent = t.inner[c], t.sent[c]
         at = t.item_at[n_factors + c]
+        first, last = t.operand_at[c], t.operand_at[c + 1]
+        operands = t.operand[first:last]
+        exponent[c] = 0
+        if not _within(operands, low, high, t.size[c], 0, 0):
+            for o in range(operands.size):  # perhaps the bounds are only far too wide
+                item = operands[o]
+                if item >= n_factors:
+                    begin, end = t.item_at[item], t.item_at[item + 1]
+                    e, low[item] = _rescaled(pool, begin, end - begin)
+                    exponent[item - n_factors] += e
+                    high[item] = 0
+                    if low[item] > 0:
+                        return IMPOSSIBLE
+            if not _within(operands, low, high, t.size[c], 0, 0):
+                return NARROW
+        out, message = work[:n], pool[at : at + sent]
         for s in range(sent):
-            pool[at + s] = 0.0
-        row_at = t.clique_at[c]
+            message[s] = 0.0
         wrap = max(1, sent // n)
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
-            factor = _multiply_row(t, c, row, pool, work)
-            if sent >= n:
-                here = at + (row % wrap) * n
+            factor, begun = 1.0, False
+            for o in range(first, last):
+                base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+                if t.kind[o] == 0:
+                    factor *= pool[base]
+                    if factor == 0.0:
+                        break
+                else:
+                    _multiply_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], out, begun)
+                    begun = True
+            if not begun:
                 for j in range(n):
-                    pool[here + j] += factor * work[j]
-            elif sent == 1:
-                pool[at] += factor * _sum_row(work, n)
-            else:
-                for k in range(0, n, sent):
-                    for s in range(sent):
-                        pool[at + s] += factor * work[k + s]
+                    out[j] = 1.0
             if kept.size > 0:
+                copy = kept[t.clique_at[c] + row * n : t.clique_at[c] + row * n + n]
                 for j in range(n):
-                    kept[row_at + j] = factor * work[j]
-                row_at += n
+                    copy[j] = factor * out[j] if factor > 0.0 else 0.0
+            if factor == 0.0:
+                continue
+            if sent >= n:
+                here = message[(row % wrap) * n : (row % wrap) * n + n]
+                for j in range(n):
+                    here[j] += factor * out[j]
+            else:
+                _fold(out, n // sent, sent)
+                for s in range(sent):
+                    message[s] += factor * out[s]
         item = n_factors + c
         low[item] = 0
         high[item] = math.frexp(float(t.size[c] // sent))[1]
-        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        for o in range(first, last):
             low[item] += low[t.operand[o]]
             high[item] += high[t.operand[o]]
-        exponent[c] = 0
         if low[item] < -DRIFT or high[item] > DRIFT or t.parent[c] < 0:
             exponent[c], low[item] = _rescaled(pool, at, sent)
             high[item] = 0
@@ -276,16 +313,16 @@ def inward(t, pool, work, kept, low, high, exponent, stop):
 
 
 @njit
-def outward(t, pool, down, results, low, high, ratio, belief, stop):
+def outward(t, pool, down, results, low, high, exponent, ratio, belief, stop):
     """Send every message away from the roots and read the results, multiplying each clique a second time.
 
     That is quicker than to keep the products, which are much larger than what they are made from. `down` has
     the beliefs over what each clique sends, laid out as the messages; a clique is corrected by the ratio of
-    new to old, in which 0 / 0 is 0.
+    new to old, in which 0 / 0 is 0. A clique that sums out nothing has its belief from there.
     """
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
-    half, quarter = np.empty(belief.size), np.empty(belief.size)
+    whole = np.empty(belief.size)
     first_message = t.item_at[n_factors]
     ratio_low, ratio_high = np.zeros(n_cliques, np.int64), np.zeros(n_cliques, np.int64)
     for i in range(results.size):
@@ -297,79 +334,106 @@ def outward(t, pool, down, results, low, high, ratio, belief, stop):
             return STOPPED
         n, sent = t.inner[c], t.sent[c]
         at = t.item_at[n_factors + c]
-        new = at - first_message
-        if t.parent[c] < 0:
+        below = down[at - first_message : at - first_message + sent]
+        for w in range(t.passing_at[c], t.passing_at[c + 1]):
+            index = t.lookup[t.passing_index[w] : t.passing_index[w] + sent]
+            part = results[t.result_at[t.passing[w]] :]
             for s in range(sent):
-                ratio[s] = 1.0
-        else:
+                part[index[s]] += below[s]
+        first, last = t.operand_at[c], t.operand_at[c + 1]
+        first_child = first
+        while first_child < last and t.operand[first_child] < n_factors:
+            first_child += 1
+        if first_child == last and t.wanted_at[c] == t.wanted_at[c + 1]:
+            continue
+        operands = t.operand[first:last]
+        is_root = t.parent[c] < 0
+        as_it_came = t.size[c] == sent and not is_root and exponent[c] == 0
+        if not is_root and not as_it_came:
+            message = pool[at : at + sent]
             for s in range(sent):
-                old = pool[at + s]
-                ratio[s] = down[new + s] / old if old > 0.0 else 0.0
-            if ratio_low[c] < -DRIFT or ratio_high[c] > DRIFT:
+                ratio[s] = below[s] / message[s] if message[s] > 0.0 else 0.0
+            drifted = ratio_low[c] < -DRIFT or ratio_high[c] > DRIFT
+            if drifted or not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
                 ratio_low[c] = _rescaled(ratio, 0, sent)[1]
                 ratio_high[c] = 0
-        if not _within(t, c, low, high, ratio_low[c], ratio_high[c]):
+            for s in range(sent, n):  # as long as a row
+                ratio[s] = ratio[s - sent]
+        if not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
             return NARROW
         # What goes down to a child, over what it sent: the product of all the others.
         least, most = ratio_low[c], ratio_high[c]
-        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        for o in range(first, last):
             least += low[t.operand[o]]
             most += high[t.operand[o]]
-        for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        for o in range(first_child, last):
             child = t.operand[o] - n_factors
-            if child >= 0:
-                ratio_low[child] = least - low[t.operand[o]]
-                ratio_high[child] = most - high[t.operand[o]]
-                ratio_high[child] += math.frexp(float(t.size[c] // t.sent[child]))[1]
-        for w in range(t.passing_at[c], t.passing_at[c + 1]):
-            ix, to = t.passing_index[w], t.result_at[t.passing[w]]
-            for s in range(sent):
-                results[to + t.lookup[ix + s]] += down[new + s]
-        first, last = t.operand_at[c], t.operand_at[c + 1]
-        while first < last and t.operand[first] < n_factors:
-            first += 1
-        if first == last and t.wanted_at[c] == t.wanted_at[c + 1]:
-            continue
+            ratio_low[child] = least - low[t.operand[o]]
+            ratio_high[child] = most - high[t.operand[o]]
+            ratio_high[child] += math.frexp(float(t.size[c] // t.sent[child]))[1]
+        row_belief = belief[:n]
         wrap = max(1, sent // n)
         for row in range(t.size[c] // n):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
-            factor = _multiply_row(t, c, row, pool, belief)
-            if factor == 0.0:
-                continue
-            if sent >= n:
-                here = (row % wrap) * n
+            if as_it_came:
+                part = below[row * n : row * n + n]
                 for j in range(n):
-                    belief[j] *= factor * ratio[here + j]
+                    row_belief[j] = part[j]
             else:
-                for k in range(0, n, sent):
-                    for s in range(sent):
-                        belief[k + s] *= factor * ratio[s]
-            whole = -1.0  # the sum of the row, once it is needed
-            for o in range(first, last):
-                to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
-                if t.kind[o] == 0:
-                    if whole < 0.0:
-                        whole = _sum_row(belief, n)
-                    down[to] += whole
-                elif t.step_at[o] < t.step_at[o + 1]:
-                    length, in_half = _shorten_row(
-                        t.steps, t.step_at[o], t.step_at[o + 1], belief, half, quarter
-                    )
-                    shortened = half if in_half else quarter
-                    for j in range(length):
-                        down[to + j] += shortened[j]
+                factor, begun = 1.0, False
+                for o in range(first, last):
+                    base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+                    if t.kind[o] == 0:
+                        factor *= pool[base]
+                        if factor == 0.0:
+                            break
+                    else:
+                        _multiply_row(
+                            t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], row_belief, begun
+                        )
+                        begun = True
+                if factor == 0.0:
+                    continue
+                if not begun:
+                    for j in range(n):
+                        row_belief[j] = 1.0
+                if is_root:
+                    for j in range(n):
+                        row_belief[j] *= factor
                 else:
-                    _add_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], belief, n, down, to)
+                    begin = (row % wrap) * n
+                    part = ratio[begin : begin + n]
+                    for j in range(n):
+                        row_belief[j] *= factor * part[j]
+            summed = False
+            for o in range(first_child, last):
+                to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
+                if t.kind[o] != 0:
+                    kind, run = t.kind[o], t.run[o]
+                    _add_row(
+                        t.lookup, kind, run, t.inner_at[o], t.short_at[o], t.short[o], row_belief, down, to
+                    )
+                else:
+                    if not summed:
+                        for j in range(n):
+                            whole[j] = row_belief[j]
+                        _fold(whole, n, 1)
+                        summed = True
+                    down[to] += whole[0]
             for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
                 to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
-                if t.wanted_kind[w] == 0:
-                    if whole < 0.0:
-                        whole = _sum_row(belief, n)
-                    results[to] += whole
+                if t.wanted_kind[w] != 0:
+                    kind, run, ix = t.wanted_kind[w], t.wanted_run[w], t.wanted_inner[w]
+                    short_at, short = t.wanted_short_at[w], t.wanted_short[w]
+                    _add_row(t.lookup, kind, run, ix, short_at, short, row_belief, results, to)
                 else:
-                    kind, run = t.wanted_kind[w], t.wanted_run[w]
-                    _add_row(t.lookup, kind, run, t.wanted_inner[w], belief, n, results, to)
+                    if not summed:
+                        for j in range(n):
+                            whole[j] = row_belief[j]
+                        _fold(whole, n, 1)
+                        summed = True
+                    results[to] += whole[0]
     return DONE
 
 

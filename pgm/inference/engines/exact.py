@@ -63,7 +63,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
         up = inward(case, tree, clock, keep=False)
         first = int(t.item_at[case.reduced.factors.size])
         down = np.empty(up.pool.size - first)
-        ratio, belief = np.empty(tree.largest_message), np.empty(tree.longest_row)
+        ratio, belief = np.empty(max(tree.largest_message, tree.longest_row)), np.empty(tree.longest_row)
         run(
             "outward",
             t,
@@ -72,6 +72,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
             results,
             up.low,
             up.high,
+            up.exponent,
             ratio,
             belief,
             steps=tree.steps,

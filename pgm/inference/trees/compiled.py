@@ -8,7 +8,7 @@ from pgm.jit import njit
 
 MOST_OPERANDS = 64  # of a clique whose operands are gathered in groups
 LEAST_ENTRIES = 256  # of such a clique
-LONG_RUN = 8  # shorter runs are looked up entry by entry
+LONG_RUN = 16  # shorter runs are looked up entry by entry
 SHARE = 4.0  # a group has at most this part of its clique's entries
 
 
@@ -198,32 +198,44 @@ def _pattern(index, at, size):
 
 
 @njit
-def _reductions(cards, stride, first, last, at, steps):
-    """Write how a row becomes contiguous for an operand: the axes to sum out, as (before, states, after).
+def _shorten(cards, stride, first, last, index, at):
+    """Write how a row is summed into the entries of an item: where each begins, then what to add to that.
 
-    The last axis comes first. Returns how many there are, or -1 if what is left would not be in order.
+    Returns how many entries those are, negative if they do not also stand side by side in the row, or 0 if they
+    do not stand side by side in the item.
     """
-    count, after, left = 0, 1, 1
-    for a in range(last - 1, first - 1, -1):
-        if stride[a] == 0:
-            if count > 0 and steps[at + 3 * count - 1] == after:  # next to the one before: the same step
-                steps[at + 3 * count - 2] *= cards[a]
-            else:
-                steps[at + 3 * count + 1] = cards[a]
-                steps[at + 3 * count + 2] = after
-                count += 1
-        else:
-            if stride[a] != left:
-                return -1
-            left *= cards[a]
-            after *= cards[a]
+    begin, size, found = at, 1, True
+    index[at] = 0
+    while found:
+        found, step = False, 1
+        for a in range(last - 1, first - 1, -1):
+            if stride[a] == size and not found:
+                for s in range(1, cards[a]):
+                    for j in range(size):
+                        index[at + s * size + j] = index[at + j] + s * step
+                size *= cards[a]
+                found = True
+            step *= cards[a]
     entries = 1
     for a in range(first, last):
-        entries *= cards[a]
-    for i in range(count):
-        entries //= steps[at + 3 * i + 1]
-        steps[at + 3 * i] = entries // steps[at + 3 * i + 2]
-    return count
+        if stride[a] > 0:
+            entries *= cards[a]
+    if entries != size:
+        return 0
+    at += size
+    index[at] = 0
+    size, step = 1, 1
+    for a in range(last - 1, first - 1, -1):
+        if stride[a] == 0:
+            for s in range(1, cards[a]):
+                for j in range(size):
+                    index[at + s * size + j] = index[at + j] + s * step
+            size *= cards[a]
+        step *= cards[a]
+    for j in range(entries):
+        if index[begin + j] != j:
+            return -entries
+    return entries
 
 
 @njit
@@ -528,18 +540,18 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
     n_index = 0
     for c in range(n_cliques):
         uses = operand_at[c + 1] - operand_at[c] + wanted_at[c + 1] - wanted_at[c]
-        n_index += uses * (size[c] // inner[c] + inner[c]) + (passing_at[c + 1] - passing_at[c]) * sent[c]
+        n_index += uses * (size[c] // inner[c] + 3 * inner[c]) + (passing_at[c + 1] - passing_at[c]) * sent[c]
     index = np.empty(n_index, np.int32)
     kind = np.zeros(operand.size, np.int64)
     run = np.ones(operand.size, np.int64)
-    step_at = np.zeros(operand.size + 1, np.int64)
-    steps = np.zeros(
-        3 * widest * (1 + n_cliques), np.int64
-    )  # for every message at most one step for each axis
+    short_at = np.zeros(operand.size, np.int64)
+    short = np.zeros(operand.size, np.int64)
     outer_at = np.zeros(operand.size, np.int64)
     inner_at = np.zeros(operand.size, np.int64)
     wanted_kind = np.zeros(wanted.size, np.int64)
     wanted_run = np.ones(wanted.size, np.int64)
+    wanted_short_at = np.zeros(wanted.size, np.int64)
+    wanted_short = np.zeros(wanted.size, np.int64)
     wanted_outer = np.zeros(wanted.size, np.int64)
     wanted_inner = np.zeros(wanted.size, np.int64)
     passing_index = np.zeros(passing.size, np.int64)
@@ -571,12 +583,13 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
             inner_at[o] = at
             length = _walk(card, stride, cut, end - begin, index, at)
             kind[o], run[o] = _pattern(index, at, length)
-            step_at[o + 1] = step_at[o]
             if kind[o] >= 2:
                 at += length // run[o]
                 if item >= n_factors:
-                    count = _reductions(card, stride, cut, end - begin, step_at[o], steps)
-                    step_at[o + 1] += 3 * max(0, count)
+                    short_at[o] = at
+                    short[o] = _shorten(card, stride, cut, end - begin, index, at)
+                    if short[o] != 0:
+                        at += abs(short[o]) + length // abs(short[o])
         for w in range(wanted_at[c], wanted_at[c + 1]):
             q = wanted[w]
             stride[: end - begin] = 0
@@ -591,6 +604,10 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
             wanted_kind[w], wanted_run[w] = _pattern(index, at, length)
             if wanted_kind[w] >= 2:
                 at += length // wanted_run[w]
+                wanted_short_at[w] = at
+                wanted_short[w] = _shorten(card, stride, cut, end - begin, index, at)
+                if wanted_short[w] != 0:
+                    at += abs(wanted_short[w]) + length // abs(wanted_short[w])
         for w in range(passing_at[c], passing_at[c + 1]):
             stride[: end - begin] = 0
             stride[axis_of[result_scopes[result_scope_at[passing[w]]]]] = 1
@@ -611,8 +628,8 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         operand,
         kind,
         run,
-        step_at,
-        steps[: step_at[operand.size]].copy(),
+        short_at,
+        short,
         outer_at,
         inner_at,
         result_at,
@@ -620,6 +637,8 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         wanted,
         wanted_kind,
         wanted_run,
+        wanted_short_at,
+        wanted_short,
         wanted_outer,
         wanted_inner,
         passing_at,
