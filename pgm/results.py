@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass
 from html import escape
 from itertools import islice, product
@@ -92,6 +92,7 @@ def _a(value: object) -> str:
 
 
 _put = object.__setattr__  # past the guard of _Value
+_new = object.__new__
 
 
 class Distribution(_Value):
@@ -323,11 +324,33 @@ class Marginals(_Value, Mapping[str, Distribution]):
                 i = self._index[name]
             except (KeyError, TypeError):
                 raise UnknownVariable(name, self._index) from None
-            variable = self.variables[i]
-            start = self._offsets[i]
-            made = Distribution((variable,), self._flat[start : start + variable.card], self.report)
+            made = self._make(i)
             self._made[name] = made
         return made
+
+    def _make(self, i: int) -> Distribution:
+        made = _new(Distribution)  # read-only as the array that it is a part of
+        variable, start = self.variables[i], self._offsets[i]
+        _set_variables(made, (variable,))
+        _set_values(made, self._flat[start : start + variable.domain.card])
+        _set_report(made, self.report)
+        return made
+
+    def _all(self) -> dict[str, Distribution]:
+        """All of them, in the model's order."""
+        if self._made:
+            return {name: self[name] for name in self._index}
+        made = {name: self._make(i) for name, i in self._index.items()}
+        self._made.update(made)
+        return made
+
+    def items(self) -> ItemsView[str, Distribution]:
+        """Each name with its distribution."""
+        return self._all().items()
+
+    def values(self) -> ValuesView[Distribution]:
+        """The distributions."""
+        return self._all().values()
 
     def __contains__(self, name: object) -> bool:
         """Whether the variable is there: observed ones are not."""

@@ -104,6 +104,31 @@ def gather_scalars(p, r, codes, source):
 
 
 @njit
+def moves(p, r, slot_of):
+    """Which tables, and behind them single numbers, move with variables that have a slot, and how far."""
+    count = 0
+    for turn in range(2):
+        if turn == 1:
+            item, slot, stride = (
+                np.empty(count, np.int64),
+                np.empty(count, np.int64),
+                np.empty(count, np.int64),
+            )
+        count = 0
+        for i in range(r.factors.size + r.scalars.size):
+            f = r.factors[i] if i < r.factors.size else r.scalars[i - r.factors.size]
+            step = 1
+            for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):
+                v = p.scopes[a]
+                if slot_of[v] >= 0:
+                    if turn == 1:
+                        item[count], slot[count], stride[count] = i, slot_of[v], step
+                    count += 1
+                step *= p.cards[v]
+    return item, slot, stride
+
+
+@njit
 def _within(operands, low, high, entries, more_low, more_high):
     """Whether no product of a clique's operands, and one more, can leave the range that is safe.
 
@@ -146,7 +171,7 @@ def _rescaled(values, at, n):
 
 @njit
 def _multiply_row(lookup, kind, run, ix, part, out, begun):
-    """Multiply a row by what an operand has for it, which begins where `part` does; if not begun, write it."""
+    """Multiply a row by what an operand has for it, from the beginning of `part`; if not begun, write it."""
     n = out.size
     if kind == 1:
         if begun:
@@ -448,6 +473,83 @@ def normalise(result_at, results):
             return IMPOSSIBLE
         for i in range(result_at[q], result_at[q + 1]):
             results[i] /= total
+    return DONE
+
+
+@njit
+def sliced(
+    t,
+    values,
+    codes,
+    sources,
+    begins,
+    item,
+    slot,
+    stride,
+    low,
+    places,
+    fixed,
+    seen_at,
+    longest_row,
+    largest_message,
+    mantissa,
+    exponent,
+    answer,
+    stop,
+):
+    """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
+
+    The total goes to mantissa and exponent. What the answer has comes from the last root if no results are
+    laid out, else from the way out.
+    """
+    n_cliques = t.parent.size
+    n_tables = t.item_at.size - 1 - n_cliques
+    shift = np.zeros(begins.size, np.int64)
+    for i in range(item.size):
+        shift[item[i]] += codes[slot[i]] * stride[i]
+    m, e = 1.0, 0
+    for g in range(n_tables, begins.size - 1):
+        m, more = math.frexp(m * values[sources[begins[g]] + shift[g]])
+        e += more
+    if m == 0.0:
+        return IMPOSSIBLE
+    pool = np.empty(t.item_at[n_tables + n_cliques])
+    for g in range(n_tables):
+        for i in range(begins[g], begins[g + 1]):
+            pool[i] = values[sources[i] + shift[g]]
+    least, most = low.copy(), np.zeros(low.size, np.int64)
+    powers = np.zeros(n_cliques, np.int64)
+    work = np.empty(longest_row)
+    status = inward(t, pool, work, work[:0], least, most, powers, stop)
+    if status != DONE:
+        return status
+    total, more = total_of(t, pool, powers)
+    mantissa[0], shifted = math.frexp(m * total)
+    exponent[0] = e + more + shifted
+    if answer.size == 0:
+        return DONE
+    if t.result_at.size > 1:
+        first = t.item_at[n_tables]
+        down, results = np.empty(pool.size - first), np.empty(t.result_at[t.result_at.size - 1])
+        ratio = np.empty(max(longest_row, largest_message))
+        status = outward(t, pool, down, results, least, most, powers, ratio, work, stop)
+        if status == DONE:
+            status = normalise(t.result_at, results)
+        if status != DONE:
+            return status
+        for i in range(places.size):
+            answer[places[i]] = results[i]
+    elif places.size > 0:
+        at = t.item_at[n_tables + n_cliques - 1]
+        total = 0.0
+        for i in range(places.size):
+            total += pool[at + i]
+        for i in range(places.size):
+            answer[places[i]] = pool[at + i] / total
+    for i in range(fixed.size):
+        answer[fixed[i]] = 1.0
+    for i in range(seen_at.size):
+        answer[seen_at[i] + codes[i]] = 1.0
     return DONE
 
 

@@ -15,7 +15,8 @@ from pgm.inference.engines import elimination, exact
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, reduce_case
-from pgm.inference.running import Impossible, run
+from pgm.inference.running import Impossible, Narrow, run
+from pgm.inference.slicing import open_index, open_targets, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
 Wide = tuple[float, int]
@@ -87,12 +88,30 @@ class Posterior:
 
     # --- sums ---
 
+    def _sliced(self, targets: Sequence[int] | None, needs: Needs) -> tuple[np.ndarray, Wide] | None:
+        """The answer and the total from a tree that serves all questions like this one, if that pays."""
+        if self.known.weights or self.engine != "exact":
+            return None
+        hard = self.known.hard
+        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock)
+        if tree is None:
+            return None
+        codes = np.array([hard[v] for v in sorted(hard)], dtype=np.int64)
+        try:
+            return tree.answer(self.program, codes, self.clock)
+        except Narrow:
+            return None
+
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
+        needs = Needs("the probability of the evidence")
+        found = self._sliced((), needs)
+        if found is not None:
+            return found[1]
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
-        check = self._check(case, Needs("the probability of the evidence"))
+        check = self._check(case, needs)
         return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
 
     def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
@@ -101,23 +120,25 @@ class Posterior:
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
-        table = self._joint_table(targets, question)
+        needs = Needs(question, results=_entries(self.program.arrays.cards, targets))
+        found = self._sliced(targets, needs)
+        if found is not None:
+            return found[0].reshape([int(self.program.arrays.cards[t]) for t in targets])
+        table = self._joint_table(targets, needs)
         return np.asarray(table / table.sum())
 
-    def _joint_table(self, targets: Sequence[int], question: str) -> np.ndarray:
+    def _joint_table(self, targets: Sequence[int], needs: Needs) -> np.ndarray:
         case, inner = self._targeted(targets)
-        p = self.program.arrays
-        results = _entries(p.cards, targets)
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
         elif inner.size == 0:
-            check = self._check(case, Needs(question, results=results))
+            check = self._check(case, needs)
             exact.total(
                 case, tree_of(case, self.clock, self.trees, check=check), self.clock
             )  # it may be impossible
             compact = np.ones(1)
         else:
-            check = self._check(case, Needs(question, results=results))
+            check = self._check(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
             compact = exact.relative_values(mantissas, exponents)
@@ -130,11 +151,15 @@ class Posterior:
         if self.engine == "elimination":
             parts = [self.joint([v]) for v in range(n_named)]
             return (np.concatenate(parts) if parts else np.empty(0)), self.total()
+        needs = Needs("all marginals", "both", results=float(size))
+        found = self._sliced(None, needs)
+        if found is not None:
+            return found
         case = reduce_case(self.program, self.known, self._everything(), self.clock)
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-        check = self._check(case, Needs("all marginals", "both", results=float(size)))
+        check = self._check(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
         values, whole = exact.marginals(case, tree, self.clock)
         flat = np.zeros(size)
@@ -338,21 +363,11 @@ def _entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
 
 
-def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
-    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
-    wanted = np.array(targets, dtype=np.int64)
-    if not case.reduced.variables.size:
-        return np.empty(0, np.int32)
-    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
-    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
-
-
 def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
     """A table over the open states of the targets as one over all their states, zero elsewhere."""
-    p = case.program.arrays
-    full = np.zeros([int(p.cards[t]) for t in targets])
-    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
-    full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
+    index = open_index(case, targets)
+    full = np.zeros([int(card) for card in case.program.arrays.cards[list(targets)]])
+    full[index] = compact.reshape([i.size for i in index])
     return full
 
 

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -53,22 +54,33 @@ class Tree:
         return sum(a.nbytes for a in self.arrays)
 
 
+class Sized(Protocol):
+    """What knows how much memory it takes."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes."""
+
+
+_Kept = TypeVar("_Kept", bound=Sized)
+
+
 class TreeCache:
     """The trees of one model, least recently used ones forgotten first; safe to share between threads."""
 
     def __init__(self) -> None:
         """An empty cache."""
         self._lock = threading.Lock()
-        self._trees: OrderedDict[object, Tree] = OrderedDict()
+        self._trees: OrderedDict[object, Sized] = OrderedDict()
         self._bytes = 0
 
-    def get(self, key: object, make: Callable[[], Tree]) -> Tree:
+    def get(self, key: object, make: Callable[[], _Kept]) -> _Kept:
         """The tree of this key, made now if it is not there."""
         with self._lock:
             found = self._trees.get(key)
             if found is not None:
                 self._trees.move_to_end(key)
-                return found
+                return cast(_Kept, found)
         made = make()
         with self._lock:
             if key not in self._trees and made.nbytes <= _KEPT_BYTES:
@@ -154,21 +166,22 @@ def tree_of(
     def make() -> Tree:
         shape = shape_of(case, clock, targets, stage)
         check(shape)
-        return _lay_out(case, shape, targets, result_at, result_scopes, stage)
+        return lay_out_tree(case, shape, targets, result_at, result_scopes, stage)
 
     tree = cache.get(key, make)
     check(tree.shape)  # the limit may have changed since the tree was kept
     return tree
 
 
-def _lay_out(
+def lay_out_tree(
     case: Case,
     shape: Shape,
     targets: np.ndarray,
     result_at: np.ndarray,
     result_scopes: np.ndarray,
-    stage: np.ndarray | None,
+    stage: np.ndarray | None = None,
 ) -> Tree:
+    """Lay a tree out for a question of which the shape is known; the arguments are those of `tree_of`."""
     r, found = case.reduced, shape.triangulation
     k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
     cliques = (

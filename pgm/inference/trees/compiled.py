@@ -201,8 +201,8 @@ def _pattern(index, at, size):
 def _shorten(cards, stride, first, last, index, at):
     """Write how a row is summed into the entries of an item: where each begins, then what to add to that.
 
-    Returns how many entries those are, negative if they do not also stand side by side in the row, or 0 if they
-    do not stand side by side in the item.
+    Returns how many entries those are: negative if they do not also stand side by side in the row, 0 if not
+    even in the item.
     """
     begin, size, found = at, 1, True
     index[at] = 0

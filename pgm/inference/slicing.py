@@ -1,0 +1,207 @@
+"""Trees sliced by whatever was observed: one serves all questions that observe the same variables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.inference.plan import Needs, seconds_of
+from pgm.inference.program import Program
+from pgm.inference.reduction import Case, Known, lows, reduce_case
+from pgm.inference.running import Impossible, code, run
+from pgm.inference.trees import Tree, TreeCache, lay_out_tree, shape_of
+
+Wide = tuple[float, int]
+
+# What a tree of its own costs a question: to reduce, to triangulate, to lay out; measured.
+_NEW_TREE = 0.2e-3
+_NEW_TREE_PER_FACTOR = 3e-6
+_MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sliced:
+    """A tree, and where the tables are that it takes: only the codes of what was observed are missing."""
+
+    tree: Tree
+    needs: Needs
+    sources: (
+        np.ndarray
+    )  # int64 where each entry is, then each single number, had all observed their first state
+    begins: np.ndarray  # int64 where each table begins among these, then each single number
+    item: np.ndarray  # int64 a table or number that moves with what was observed,
+    slot: np.ndarray  # int64 by which of the observed variables,
+    stride: np.ndarray  # int64 and how far for each of its states
+    low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, messages behind them
+    exponent: int  # the power of two that all tables together were divided by
+    places: np.ndarray  # int64 where each number of the result stands in the answer
+    fixed: np.ndarray  # int64 places of what is one whatever was observed
+    seen_at: np.ndarray  # int64 the places of the observed variables' first states; empty if they are no part
+    size: int  # of the answer
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that keeping it takes."""
+        mine = (self.sources, self.begins, self.item, self.slot, self.stride, self.low, self.places)
+        return self.tree.nbytes + sum(a.nbytes for a in mine)
+
+    def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+        """The normalised answer for these states of what is observed, and the total."""
+        tree = self.tree
+        mantissa, exponent, answer = np.empty(1), np.empty(1, np.int64), np.zeros(self.size)
+        run(
+            "sliced",
+            tree.arrays,
+            program.values,
+            codes,
+            self.sources,
+            self.begins,
+            self.item,
+            self.slot,
+            self.stride,
+            self.low,
+            self.places,
+            self.fixed,
+            self.seen_at,
+            tree.longest_row,
+            tree.largest_message,
+            mantissa,
+            exponent,
+            answer,
+            steps=self.needs.steps(tree.shape),
+            clock=clock,
+        )
+        return answer, (float(mantissa[0]), int(exponent[0]) + self.exponent)
+
+
+class Unsliced:
+    """Says that a question of this kind had better have a tree of its own."""
+
+    nbytes = 100
+
+
+def sliced(
+    program: Program,
+    trees: TreeCache,
+    hard: dict[int, int],
+    targets: Sequence[int] | None,
+    needs: Needs,
+    clock: Clock,
+) -> Sliced | None:
+    """The tree sliced by these observed variables, from the cache or made; None: a new tree is better.
+
+    The choice depends on the model and on what is observed, not on what was asked before: a new tree costs
+    time before it runs, but is smaller, for it knows the states. So where running the sliced one costs less
+    than making another, it is taken.
+
+    Args:
+        program: the compiled model.
+        trees: its trees.
+        hard: the states that were observed.
+        targets: of whose joint is asked, in this order; None: all marginals.
+        needs: what kind of run the question takes.
+        clock: the time of the question.
+    """
+    if program.wide_exponents is not None or not program.possible:
+        return None
+    if hard and program.values.size > _MOST_VALUES:
+        return None
+    if targets is not None and any(t in hard for t in targets):
+        return None
+    observed = tuple(sorted(hard))
+    key = ("sliced", observed, None if targets is None else tuple(targets))
+    found = trees.get(key, lambda: _make(program, observed, targets, needs, clock))
+    if not isinstance(found, Sliced) or not found.needs.fits(found.tree.shape):
+        return None
+    p = program.arrays
+    for v, state in hard.items():
+        if not program.open_states[p.state_at[v] + state]:
+            raise Impossible
+    return found
+
+
+def _make(
+    program: Program, observed: tuple[int, ...], targets: Sequence[int] | None, needs: Needs, clock: Clock
+) -> Sliced | Unsliced:
+    p, n_named = program.arrays, program.n_named
+    everything = targets is None
+    wanted = np.arange(n_named) if targets is None else targets
+    case = reduce_case(
+        program,
+        Known(),
+        wanted,
+        clock,
+        only_wanted=not everything and len(wanted) > 0,
+        placeholders=observed,
+    )
+    r = case.reduced
+    inner = np.empty(0, np.int32)
+    mine = np.empty(0, np.int32)
+    if everything:
+        mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
+    else:
+        inner = open_targets(case, wanted)
+    shape = shape_of(case, clock, inner)
+    new_tree = _NEW_TREE + _NEW_TREE_PER_FACTOR * p.heads.size
+    if not needs.fits(shape) or (observed and seconds_of(needs.steps(shape)) > new_tree):
+        return Unsliced()
+    tree = lay_out_tree(case, shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
+
+    slot_of = np.full(program.n, -1, np.int64)
+    slot_of[list(observed)] = np.arange(len(observed))
+    kernels = code(8.0 * r.table_at[-1] + 4.0 * p.scopes.size)
+    sources = np.empty(int(r.table_at[-1]) + r.scalars.size, np.int64)
+    kernels.gather(p, r, case.codes, case.virtual_at, program.values.size, sources[: int(r.table_at[-1])])
+    kernels.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
+    item, slot, stride = kernels.moves(p, r, slot_of)
+    begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
+    low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
+    low[: r.factors.size] = lows(case)
+    fixed, seen_at = np.empty(0, np.int64), np.empty(0, np.int64)
+    if everything:
+        owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+        places = owners + r.states[: int(r.state_at[mine.size])]
+        size = int(p.state_at[n_named])
+        still = np.flatnonzero((case.codes[:n_named] >= 0) & (slot_of[:n_named] < 0))
+        fixed = p.state_at[still] + case.codes[still]
+        seen_at = p.state_at[list(observed)]
+    else:
+        cards = [int(p.cards[t]) for t in wanted]
+        size = int(np.prod(cards)) if cards else 0
+        places = np.arange(size).reshape(cards)[open_index(case, wanted)].ravel()
+        if not inner.size:  # nothing is left of the targets
+            fixed, places = places, places[:0]
+    return Sliced(
+        tree,
+        needs,
+        sources,
+        begins,
+        item,
+        slot,
+        stride,
+        low,
+        int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum()),
+        places.astype(np.int64),
+        fixed.astype(np.int64),
+        seen_at,
+        size,
+    )
+
+
+def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
+    wanted = np.array(targets, dtype=np.int64)
+    if not case.reduced.variables.size:
+        return np.empty(0, np.int32)
+    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
+    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
+
+
+def open_index(case: Case, targets: Sequence[int] | np.ndarray) -> tuple[np.ndarray, ...]:
+    """Where, in a table over all states of the targets, those that are open stand."""
+    p = case.program.arrays
+    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
+    return np.ix_(*index)
