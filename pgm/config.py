@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from types import EllipsisType, TracebackType
@@ -119,12 +119,73 @@ def current_progress() -> bool | Callback:
     return _chosen.get().progress
 
 
-@dataclass(frozen=True, slots=True)
+class Profile:
+    """Seconds that the parts of a question took; they add up to the whole.
+
+    >>> profile = Profile()
+    >>> profile.total
+    0.0
+    """
+
+    __slots__ = ("_seconds",)
+    _seconds: list[float]
+
+    def __init__(self) -> None:
+        """Nothing has taken any time yet."""
+        self._seconds = [0.0, 0.0, 0.0, 0.0]
+
+    @property
+    def reduction(self) -> float:
+        """To read what is given, prune, close dead states, slice; to compile the model, the first time."""
+        return self._seconds[REDUCING]
+
+    @property
+    def triangulation(self) -> float:
+        """To find a tree and lay it out."""
+        return self._seconds[TRIANGULATING]
+
+    @property
+    def run(self) -> float:
+        """To multiply and sum."""
+        return self._seconds[RUNNING]
+
+    @property
+    def wrapping(self) -> float:
+        """To put the numbers under their names."""
+        return self._seconds[WRAPPING]
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        return math.fsum(self._seconds)
+
+    def add(self, part: int, seconds: float) -> None:
+        """Count time for a part."""
+        self._seconds[part] += seconds
+
+    def __repr__(self) -> str:
+        """Milliseconds for each part."""
+        names = ("reduction", "triangulation", "run", "wrapping")
+        return ", ".join(f"{n} {s * 1e3:.3f} ms" for n, s in zip(names, self._seconds, strict=True))
+
+
+REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
+
+
+@dataclass(slots=True)
 class Clock:
-    """The time limit of one question; long loops call `check` now and then."""
+    """The time of one question: its limit, at which long loops look by `check`, and what it went into."""
 
     limit: float | None  # seconds
     deadline: float | None  # in time.monotonic()
+    profile: Profile = field(default_factory=Profile)
+    mark: float = field(default_factory=time.perf_counter)
+
+    def lap(self, part: int) -> None:
+        """Count the time since the last lap for this part."""
+        now = time.perf_counter()
+        self.profile.add(part, now - self.mark)
+        self.mark = now
 
     def check(self) -> None:
         """Raise `OutOfTime` when the limit has passed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,6 +13,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
+from pgm.config import Profile
 from pgm.errors import InvalidArgument, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
 from pgm.variables import State, Variable, is_missing, typed_array
@@ -40,6 +41,7 @@ class Report:
     iterations: int = 0
     effective_sample_size: float | None = None
     bounds: tuple[float, float] | None = None
+    profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
     def __str__(self) -> str:
         """One line for under a table."""

@@ -491,7 +491,7 @@ def sliced(
     fixed,
     seen_at,
     longest_row,
-    largest_message,
+    scratch,
     mantissa,
     exponent,
     answer,
@@ -513,7 +513,8 @@ def sliced(
         e += more
     if m == 0.0:
         return IMPOSSIBLE
-    pool = np.empty(t.item_at[n_tables + n_cliques])
+    used = t.item_at[n_tables + n_cliques]
+    pool = scratch[:used]
     for g in range(n_tables):
         for i in range(begins[g], begins[g + 1]):
             pool[i] = values[sources[i] + shift[g]]
@@ -529,9 +530,9 @@ def sliced(
     if answer.size == 0:
         return DONE
     if t.result_at.size > 1:
-        first = t.item_at[n_tables]
-        down, results = np.empty(pool.size - first), np.empty(t.result_at[t.result_at.size - 1])
-        ratio = np.empty(max(longest_row, largest_message))
+        down = scratch[used : 2 * used - t.item_at[n_tables]]
+        ratio = scratch[used + down.size :]
+        results = np.empty(t.result_at[t.result_at.size - 1])
         status = outward(t, pool, down, results, least, most, powers, ratio, work, stop)
         if status == DONE:
             status = normalise(t.result_at, results)

@@ -19,6 +19,7 @@ Sweeps = Literal["in", "both", "kept"]
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
 _WIDE = 16  # bytes of a wide number
 _RESULT = 40  # bytes that a number of the answer takes on its way
+OWN_TREE = "made for what is left of this question; kept for others like it"
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
 
@@ -43,6 +44,7 @@ class Plan:
     n_left: int  # variables that the tree is about
     order: tuple[str, ...]  # of elimination
     heuristic: str
+    tree: str  # whether the tree is one that other questions use too, and why
     width: int  # variables of the largest clique, less one
     largest: tuple[str, ...]  # the names in the largest clique
     log2_largest: float  # of the largest clique's entries
@@ -83,6 +85,7 @@ class Plan:
                 "variables",
                 f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction",
             ),
+            ("tree", self.tree),
             ("order", f"{self.heuristic}; {listed(self.order)}" if self.order else self.heuristic),
             ("largest table", f"{_count(self.log2_largest)} entries{self._over()}"),
             (
@@ -97,7 +100,7 @@ class Plan:
                     f"{_size(self.bytes)} of {_size(self.memory_limit)} allowed"
                     f" (one sweep {_size(self.bytes_inward)}, all marginals {_size(self.bytes_all)})",
                 ),
-                ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {_time(self.seconds)}"),
+                ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
         return lines
 
@@ -127,7 +130,7 @@ class Plan:
         elif self.bytes > self.memory_limit:
             what = f"{_size(self.bytes)} of memory, and {_size(self.memory_limit)} are allowed"
         else:
-            what = f"{_count(math.log2(self.operations))} operations, {_time(self.seconds)}"
+            what = f"{_count(math.log2(self.operations))} operations, {time_of(self.seconds)}"
         raise TooLarge(
             f"An exact answer needs {what}: in the best order found, the largest table has "
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
@@ -171,7 +174,7 @@ class Needs:
         return shape.complete and self.bytes(shape)[2] <= allowed and self.steps(shape) <= _MOST_STEPS
 
 
-def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str]) -> Plan:
+def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: str = OWN_TREE) -> Plan:
     """Say what a tree of this shape costs, with the user's names for the variables."""
     r, found = case.reduced, shape.triangulation
 
@@ -195,6 +198,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str]) -> Plan:
         n_left=int(r.cards.size),
         order=named(found.order) if shape.complete else (),
         heuristic=found.heuristic,
+        tree=tree,
         width=width,
         largest=named(largest),
         log2_largest=shape.log2_largest,
@@ -229,7 +233,8 @@ def _size(number: float) -> str:
     return f"{number:.0f} bytes"
 
 
-def _time(seconds: float) -> str:
+def time_of(seconds: float) -> str:
+    """A time as people write it, roughly."""
     if seconds < 1e-3:
         return "under a millisecond"
     if seconds < 1.0:

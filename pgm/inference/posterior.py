@@ -16,7 +16,7 @@ from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import Impossible, Narrow, run
-from pgm.inference.slicing import open_index, open_targets, sliced
+from pgm.inference.slicing import consider, open_index, open_targets, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
 Wide = tuple[float, int]
@@ -75,15 +75,20 @@ class Posterior:
         """The plan of a query for these targets, or of all marginals."""
         p = self.program.arrays
         if targets is None:
+            size = float(p.state_at[self.program.n_named])
+            needs = Needs(question, "both", results=size, engine=self.engine)
+        else:
+            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
+        if not self.known.weights and self.engine == "exact":
+            found = consider(self.program, self.known.hard, targets, needs, self.clock)
+            if found is not None and found.pays and needs.fits(found.shape):
+                return make_plan(found.case, found.shape, needs, self.names, found.why)
+        if targets is None:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
-            needs = Needs(
-                question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine
-            )
         else:
             case, inner = self._targeted(targets)
             shape = shape_of(case, self.clock, inner)
-            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
         return make_plan(case, shape, needs, self.names)
 
     # --- sums ---

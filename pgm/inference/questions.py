@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from pgm import jit
-from pgm.config import start_clock
+from pgm.config import WRAPPING, Clock, start_clock
 from pgm.errors import (
     InvalidArgument,
     UnknownVariable,
@@ -24,7 +24,7 @@ from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import ENGINES, Engine, find
+from pgm.inference.engines import Engine, find
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
@@ -124,6 +124,7 @@ class Questions:
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
     ) -> Distribution:
         """Return P(targets | given): of one variable, or the joint of several in the order asked."""
+        clock = start_clock()
         compiled = self._compile()
         asked = self._asked(compiled, targets)
 
@@ -134,10 +135,11 @@ class Questions:
             )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, report)
 
-        return self._ask(compiled, given, engine, answer)
+        return self._ask(compiled, given, engine, answer, clock)
 
     def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass."""
+        clock = start_clock()
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Marginals:
@@ -149,7 +151,7 @@ class Questions:
             left = [i for i in range(len(compiled.names)) if i not in hard]
             return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
 
-        return self._ask(compiled, given, engine, answer)
+        return self._ask(compiled, given, engine, answer, clock)
 
     def log_probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> float:
         """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
@@ -160,6 +162,7 @@ class Questions:
 
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
         """
+        clock = start_clock()
         compiled = self._compile()
         first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
         refuse_soft(first)
@@ -169,17 +172,19 @@ class Questions:
             return posterior.total()
 
         under = (
-            self._answer(compiled, second, engine, below)
+            self._answer(compiled, second, engine, below, clock)
             if second.given or not self._normalised()
             else (0.5, 1)
         )
         both = _together(first, second)
         try:
-            above = None if both is None else self._answer(compiled, both, engine, below, explain=False)
+            above = (
+                None if both is None else self._answer(compiled, both, engine, below, clock, explain=False)
+            )
         except Impossible:
             above = None
         if above is None:
-            return Probability(0.0, _report(find(engine)), log=-math.inf)
+            return Probability(0.0, _report(find(engine), clock), log=-math.inf)
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if weight == 0.0:
@@ -188,7 +193,7 @@ class Questions:
             value = math.exp(log) if log < 709.0 else math.inf
         if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
             log = math.log(value)
-        return Probability(value, _report(find(engine)), log=log)
+        return Probability(value, _report(find(engine), clock), log=log)
 
     def map(
         self,
@@ -218,6 +223,7 @@ class Questions:
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
     ) -> list[Assignment]:
+        clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         if find(engine).name == "elimination":
@@ -246,7 +252,7 @@ class Questions:
             return made
 
         observed = observe(compiled.by_name, given)
-        return self._answer(compiled, observed, engine, answer)
+        return self._answer(compiled, observed, engine, answer, clock)
 
     def sample(
         self,
@@ -259,6 +265,7 @@ class Questions:
         """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
         count = _whole(n, "n", 0)
         rng = _generator(seed)
+        clock = start_clock()
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Samples:
@@ -266,7 +273,7 @@ class Questions:
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, report)
 
-        return self._ask(compiled, given, engine, answer)
+        return self._ask(compiled, given, engine, answer, clock)
 
     def plan(
         self,
@@ -276,6 +283,7 @@ class Questions:
         engine: str | Engine = "auto",
     ) -> Plan:
         """Return what `query(targets, given)` would cost, or all marginals; allocates no table."""
+        clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets)
 
@@ -285,12 +293,13 @@ class Questions:
             known = f" | {listed(list(given))}" if given else ""
             return posterior.plan(what + known + (")" if asked else ""), places)
 
-        return self._ask(compiled, given, engine, answer, fit=False)
+        return self._ask(compiled, given, engine, answer, clock, fit=False)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}."""
+        clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.expected_counts())
+        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.expected_counts(), clock)
         return self._tables(compiled, found)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
@@ -298,8 +307,9 @@ class Questions:
 
         The entries are taken as independent numbers: {name: array shaped as the table}.
         """
+        clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.derivatives())
+        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.derivatives(), clock)
         return self._tables(compiled, found)
 
     def compile(
@@ -362,7 +372,7 @@ class Questions:
         def answer(posterior: Posterior, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        return self._ask(compiled, None, "auto", answer)
+        return self._ask(compiled, None, "auto", answer, start_clock())
 
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
@@ -407,10 +417,11 @@ class Questions:
         given: Given,
         engine: str | Engine,
         answer: Callable[[Posterior, Report], _Answer],
+        clock: Clock,
         *,
         fit: bool = True,
     ) -> _Answer:
-        return self._answer(compiled, observe(compiled.by_name, given), engine, answer, fit=fit)
+        return self._answer(compiled, observe(compiled.by_name, given), engine, answer, clock, fit=fit)
 
     def _answer(
         self,
@@ -418,17 +429,19 @@ class Questions:
         observed: Observed,
         engine: str | Engine,
         answer: Callable[[Posterior, Report], _Answer],
+        clock: Clock,
         *,
         explain: bool = True,
         fit: bool = True,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong."""
         chosen = find(engine)
-        clock = start_clock()
         begin = time.perf_counter()
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
-            return answer(posterior, _report(chosen))
+            found = answer(posterior, _report(chosen, clock))
+            clock.lap(WRAPPING)
+            return found
         except SystemError as error:
             if _interrupted(error):  # Ctrl-C inside the compiler comes out as this
                 raise KeyboardInterrupt from None
@@ -449,11 +462,8 @@ def _interrupted(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _report(engine: Engine) -> Report:
-    return _REPORTS[engine.name]
-
-
-_REPORTS = {name: Report(name, exact=True) for name in ENGINES}
+def _report(engine: Engine, clock: Clock) -> Report:
+    return Report(engine.name, exact=True, profile=clock.profile)
 
 
 def _together(first: Observed, second: Observed) -> Observed | None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from pgm import jit
-from pgm.config import Clock
+from pgm.config import REDUCING, RUNNING, Clock
 
 TABLES = "pgm.inference.compiled"
 REDUCTION = "pgm.inference.reduction.compiled"
@@ -41,6 +41,7 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES)
         status = kernel(*args, stop)
     else:
         status = beside(kernel, args, stop, clock)
+    clock.lap(REDUCING if module == REDUCTION else RUNNING)
     if status == 0:
         return
     if status == 2:

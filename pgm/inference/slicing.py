@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
-from pgm.inference.plan import Needs, seconds_of
+from pgm.config import TRIANGULATING, Clock
+from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, reduce_case
 from pgm.inference.running import Impossible, code, run
-from pgm.inference.trees import Tree, TreeCache, lay_out_tree, shape_of
+from pgm.inference.scratch import give, take
+from pgm.inference.trees import EFFORT_FOR_MANY, Shape, Tree, TreeCache, lay_out_tree, shape_of
 
 Wide = tuple[float, int]
 
 # What a tree of its own costs a question: to reduce, to triangulate, to lay out; measured.
 _NEW_TREE = 0.2e-3
 _NEW_TREE_PER_FACTOR = 3e-6
+_NOWHERE = np.empty(0, np.int64)
 _MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
 
 
@@ -51,10 +54,15 @@ class Sliced:
     def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these states of what is observed, and the total."""
         tree = self.tree
+        t = tree.arrays
+        size = int(t.item_at[-1])
+        if t.result_at.size > 1:
+            size += size - int(t.item_at[-1 - t.parent.size]) + max(tree.largest_message, tree.longest_row)
+        scratch = take(size)
         mantissa, exponent, answer = np.empty(1), np.empty(1, np.int64), np.zeros(self.size)
         run(
             "sliced",
-            tree.arrays,
+            t,
             program.values,
             codes,
             self.sources,
@@ -67,13 +75,14 @@ class Sliced:
             self.fixed,
             self.seen_at,
             tree.longest_row,
-            tree.largest_message,
+            scratch,
             mantissa,
             exponent,
             answer,
             steps=self.needs.steps(tree.shape),
             clock=clock,
         )
+        give(scratch)
         return answer, (float(mantissa[0]), int(exponent[0]) + self.exponent)
 
 
@@ -105,15 +114,10 @@ def sliced(
         needs: what kind of run the question takes.
         clock: the time of the question.
     """
-    if program.wide_exponents is not None or not program.possible:
-        return None
-    if hard and program.values.size > _MOST_VALUES:
-        return None
-    if targets is not None and any(t in hard for t in targets):
-        return None
     observed = tuple(sorted(hard))
     key = ("sliced", observed, None if targets is None else tuple(targets))
     found = trees.get(key, lambda: _make(program, observed, targets, needs, clock))
+    clock.lap(TRIANGULATING)
     if not isinstance(found, Sliced) or not found.needs.fits(found.tree.shape):
         return None
     p = program.arrays
@@ -123,32 +127,63 @@ def sliced(
     return found
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Considered:
+    """A question sliced by what was observed, whatever it was; and whether a tree for it is worth having."""
+
+    case: Case
+    inner: np.ndarray  # reduced variables whose joint is asked
+    mine: np.ndarray  # reduced variables whose marginals are asked
+    shape: Shape
+    pays: bool
+    why: str
+
+
+def consider(
+    program: Program,
+    hard: Iterable[int],
+    targets: Sequence[int] | None,
+    needs: Needs,
+    clock: Clock,
+) -> Considered | None:
+    """Weigh a sliced tree for this question; None if the model or the question is of the wrong kind."""
+    observed = set(hard)
+    if program.wide_exponents is not None or not program.possible:
+        return None
+    if observed and program.values.size > _MOST_VALUES:
+        return None
+    if targets is not None and not observed.isdisjoint(targets):
+        return None
+    everything = targets is None
+    wanted = np.arange(program.n_named) if targets is None else targets
+    narrow = not everything and len(wanted) > 0
+    case = reduce_case(program, Known(), wanted, clock, only_wanted=narrow, placeholders=sorted(observed))
+    inner, mine = np.empty(0, np.int32), np.empty(0, np.int32)
+    if everything:
+        mine = np.flatnonzero(case.reduced.variables < program.n_named).astype(np.int32)
+    else:
+        inner = open_targets(case, wanted)
+    shape = shape_of(case, clock, inner, effort=EFFORT_FOR_MANY)
+    run = seconds_of(needs.steps(shape))
+    other = _NEW_TREE + _NEW_TREE_PER_FACTOR * program.arrays.heads.size
+    if not observed:
+        return Considered(case, inner, mine, shape, True, "made once: nothing is observed")
+    if run <= other:
+        why = f"sliced by what is observed: its run takes less than another tree ({time_of(other)})"
+        return Considered(case, inner, mine, shape, True, why)
+    return Considered(case, inner, mine, shape, False, "")
+
+
 def _make(
     program: Program, observed: tuple[int, ...], targets: Sequence[int] | None, needs: Needs, clock: Clock
 ) -> Sliced | Unsliced:
-    p, n_named = program.arrays, program.n_named
-    everything = targets is None
-    wanted = np.arange(n_named) if targets is None else targets
-    case = reduce_case(
-        program,
-        Known(),
-        wanted,
-        clock,
-        only_wanted=not everything and len(wanted) > 0,
-        placeholders=observed,
-    )
-    r = case.reduced
-    inner = np.empty(0, np.int32)
-    mine = np.empty(0, np.int32)
-    if everything:
-        mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
-    else:
-        inner = open_targets(case, wanted)
-    shape = shape_of(case, clock, inner)
-    new_tree = _NEW_TREE + _NEW_TREE_PER_FACTOR * p.heads.size
-    if not needs.fits(shape) or (observed and seconds_of(needs.steps(shape)) > new_tree):
+    found = consider(program, observed, targets, needs, clock)
+    if found is None or not found.pays or not needs.fits(found.shape):
         return Unsliced()
-    tree = lay_out_tree(case, shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
+    p, n_named = program.arrays, program.n_named
+    case, inner, mine = found.case, found.inner, found.mine
+    r = case.reduced
+    tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
 
     slot_of = np.full(program.n, -1, np.int64)
     slot_of[list(observed)] = np.arange(len(observed))
@@ -160,8 +195,8 @@ def _make(
     begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
     low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
     low[: r.factors.size] = lows(case)
-    fixed, seen_at = np.empty(0, np.int64), np.empty(0, np.int64)
-    if everything:
+    fixed = seen_at = _NOWHERE
+    if targets is None:
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
         places = owners + r.states[: int(r.state_at[mine.size])]
         size = int(p.state_at[n_named])
@@ -169,9 +204,9 @@ def _make(
         fixed = p.state_at[still] + case.codes[still]
         seen_at = p.state_at[list(observed)]
     else:
-        cards = [int(p.cards[t]) for t in wanted]
-        size = int(np.prod(cards)) if cards else 0
-        places = np.arange(size).reshape(cards)[open_index(case, wanted)].ravel()
+        cards = [int(p.cards[t]) for t in targets]
+        size = math.prod(cards) if cards else 0
+        places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
     return Sliced(

@@ -10,6 +10,7 @@ import numpy as np
 from pgm.config import Clock, current
 from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import Impossible, Narrow, code, run
+from pgm.inference.scratch import give, take
 from pgm.inference.trees import Tree
 
 Wide = tuple[float, int]
@@ -33,7 +34,7 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
     if case.program.wide_exponents is not None:
         raise Narrow
     constant = case.constant()
-    pool = np.empty(int(t.item_at[-1]))
+    pool = take(int(t.item_at[-1]))
     pool[: int(case.reduced.table_at[-1])] = case.tables()
     low = np.zeros(t.item_at.size - 1, np.int64)
     low[: case.reduced.factors.size] = lows(case)
@@ -48,7 +49,9 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
 def total(case: Case, tree: Tree, clock: Clock) -> Wide:
     """The sum of the product of all factors over everything that is open."""
     try:
-        return inward(case, tree, clock, keep=False).total
+        up = inward(case, tree, clock, keep=False)
+        give(up.pool)
+        return up.total
     except Narrow:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", tree.arrays, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
@@ -62,7 +65,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
     try:
         up = inward(case, tree, clock, keep=False)
         first = int(t.item_at[case.reduced.factors.size])
-        down = np.empty(up.pool.size - first)
+        down = take(up.pool.size - first)
         ratio, belief = np.empty(max(tree.largest_message, tree.longest_row)), np.empty(tree.longest_row)
         run(
             "outward",
@@ -78,6 +81,8 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
             steps=tree.steps,
             clock=clock,
         )
+        give(up.pool)
+        give(down)
         whole = up.total
     except Narrow:
         rm, re, whole = _wide_results(case, tree, clock)
@@ -103,6 +108,7 @@ def joint(case: Case, tree: Tree, clock: Clock, n_targets: int) -> tuple[np.ndar
     try:
         up = inward(case, tree, clock, keep=False)
         mantissas = up.pool[at : at + size].copy()
+        give(up.pool)
         exponents = np.zeros(size, np.int64)
         whole = up.total
     except Narrow:

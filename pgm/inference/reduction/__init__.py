@@ -9,7 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import REDUCING, Clock
 from pgm.inference.arrays import ReducedArrays
 from pgm.inference.program import Program
 from pgm.inference.running import REDUCTION, Impossible, code, run
@@ -218,6 +218,7 @@ def reduce_case(
     codes = kernels.fixed_codes(p, open_states)
     # What a tree depends on: how many states the open variables have, and which of them share a table.
     key = b"|".join(a.tobytes() for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
+    clock.lap(REDUCING)
     return Case(
         program,
         arrays,

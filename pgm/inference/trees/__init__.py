@@ -10,12 +10,16 @@ from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import TRIANGULATING, Clock
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.arrays import TreeArrays
 from pgm.inference.reduction import Case
 from pgm.inference.running import REDUCTION, TREES, code
 
+# Operations that the search for a better tree may use for each entry: as long as the run takes, about. What
+# serves many questions is worth more.
+_EFFORT = 0.2
+EFFORT_FOR_MANY = 2.0
 _KEPT_BYTES = 256 * 2**20  # of trees that one model keeps
 # Above this, sizes do not fit the integers that index entries; no machine holds such a table.
 LARGEST_LOG2 = 45.0
@@ -96,7 +100,12 @@ class TreeCache:
 
 
 def shape_of(
-    case: Case, clock: Clock, targets: np.ndarray = _NO_TARGETS, stage: np.ndarray | None = None
+    case: Case,
+    clock: Clock,
+    targets: np.ndarray = _NO_TARGETS,
+    stage: np.ndarray | None = None,
+    *,
+    effort: float = _EFFORT,
 ) -> Shape:
     """Triangulate what is left of the question; allocates no table."""
     r = case.reduced
@@ -105,7 +114,7 @@ def shape_of(
     log2_cards = np.log2(r.cards.astype(np.float64))
     clock.check()
     mixed = None if stage is None or stage.all() or not stage.any() else stage
-    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed)
+    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, effort=effort)
     clock.check()
     return _measure(case, found, log2_cards)
 
@@ -170,6 +179,7 @@ def tree_of(
 
     tree = cache.get(key, make)
     check(tree.shape)  # the limit may have changed since the tree was kept
+    clock.lap(TRIANGULATING)
     return tree
 
 
@@ -197,6 +207,7 @@ def lay_out_tree(
     home = k.homes(r, *cliques)
     if stage is None:
         *cliques, home = k.gather_operands(r, *cliques, home)
+    cliques = (cliques[0], k.order_axes(r, *cliques, home, targets), *cliques[2:])
     laid_out = k.lay_out(r, *cliques, home, targets, result_at, result_scopes)
     arrays = TreeArrays(r.cards, cliques[0], *laid_out)
     if stage is None:

@@ -404,6 +404,61 @@ def gather_operands(r, clique_at, cliques, kept, parent, home):
 
 
 @njit
+def order_axes(r, clique_at, cliques, kept, parent, home, targets):
+    """Put the variables of each clique in an order in which its operands lie side by side along a row.
+
+    What a clique sends comes last, in the order that its parent has; so only what it sums out, and the order
+    of a root, are free. There the variables that most operands of large cliques share come last: along those
+    a row and its operands move together, and nothing has to be looked up.
+    """
+    m, count = r.cards.size, parent.size
+    size = np.ones(count)
+    n_operands = np.zeros(count)
+    for c in range(count):
+        for i in range(clique_at[c], clique_at[c + 1]):
+            size[c] *= r.cards[cliques[i]]
+        if parent[c] >= 0:
+            n_operands[parent[c]] += 1
+    for g in range(r.factors.size):
+        n_operands[home[g]] += 1
+    shared = np.zeros(m)
+    for c in range(count):
+        for i in range(clique_at[c], clique_at[c + 1]):
+            shared[cliques[i]] -= size[c] * n_operands[c]
+            if parent[c] >= 0 and i >= clique_at[c] + kept[c]:
+                shared[cliques[i]] += 2 * size[parent[c]]
+    for g in range(r.factors.size):
+        for i in range(r.scope_at[g], r.scope_at[g + 1]):
+            shared[r.scopes[i]] += 2 * size[home[g]]
+
+    ordered = cliques.copy()
+    key = np.zeros(m)
+    for c in range(count - 1, -1, -1):
+        begin, end = clique_at[c], clique_at[c + 1]
+        middle = begin + kept[c] if parent[c] >= 0 else end
+        for i in range(begin, middle):
+            key[ordered[i]] = shared[ordered[i]]
+        if c == count - 1:
+            for i in range(targets.size):
+                key[targets[i]] = np.inf
+        if parent[c] >= 0:
+            up = parent[c]
+            for i in range(clique_at[up], clique_at[up + 1]):
+                key[ordered[i]] = i
+        for first, last in ((begin, middle), (middle, end)):
+            for i in range(first + 1, last):
+                v, j = ordered[i], i
+                while j > first and key[ordered[j - 1]] > key[v]:
+                    ordered[j] = ordered[j - 1]
+                    j -= 1
+                ordered[j] = v
+        if c == count - 1:
+            for i in range(targets.size):
+                ordered[end - targets.size + i] = targets[i]
+    return ordered
+
+
+@njit
 def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_scope_at, result_scopes):
     """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
 
