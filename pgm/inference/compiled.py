@@ -260,16 +260,16 @@ def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
 
 
 @njit
-def inward(t, pool, work, kept, low, high, exponent, stop):
-    """Send every message towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
+def inward(t, cliques, pool, work, kept, low, high, exponent, stop):
+    """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
-    `work` is room for a row; if `kept` has room it gets all products. low and high bound log2 of what items
-    hold; they are carried along, and where they drift the message is measured and scaled by a power of two,
-    which `exponent` takes out.
+    `cliques` are those to go through, children before their parents. `work` is room for a row; if `kept` has
+    room it gets all products. low and high bound log2 of what items hold; they are carried along, and where
+    they drift the message is measured and scaled by a power of two, which `exponent` takes out.
     """
-    n_cliques = t.parent.size
-    n_factors = t.item_at.size - 1 - n_cliques
-    for c in range(n_cliques):
+    n_factors = t.item_at.size - 1 - t.parent.size
+    for i in range(cliques.size):
+        c = cliques[i]
         if stop[0] != 0:
             return STOPPED
         n, sent = t.inner[c], t.sent[c]
@@ -338,23 +338,19 @@ def inward(t, pool, work, kept, low, high, exponent, stop):
 
 
 @njit
-def outward(t, pool, down, results, low, high, exponent, ratio, belief, stop):
-    """Send every message away from the roots and read the results, multiplying each clique a second time.
+def outward(t, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high, ratio, belief, stop):
+    """Send messages away from the roots and read the results, multiplying each clique a second time.
 
-    That is quicker than to keep the products, which are much larger than what they are made from. `down` has
-    the beliefs over what each clique sends, laid out as the messages; a clique is corrected by the ratio of
-    new to old, in which 0 / 0 is 0. A clique that sums out nothing has its belief from there.
+    `cliques` are in the order of `inward`, and are gone through from the last to the first. To multiply again
+    is quicker than to keep the products, which are much larger than what they are made from. `down` has the
+    beliefs over what each clique sends, laid out as the messages; a clique is corrected by the ratio of new
+    to old, in which 0 / 0 is 0. A clique that sums out nothing has its belief from there.
     """
-    n_cliques = t.parent.size
-    n_factors = t.item_at.size - 1 - n_cliques
+    n_factors = t.item_at.size - 1 - t.parent.size
     whole = np.empty(belief.size)
     first_message = t.item_at[n_factors]
-    ratio_low, ratio_high = np.zeros(n_cliques, np.int64), np.zeros(n_cliques, np.int64)
-    for i in range(results.size):
-        results[i] = 0.0
-    for i in range(down.size):
-        down[i] = 0.0
-    for c in range(n_cliques - 1, -1, -1):
+    for i in range(cliques.size - 1, -1, -1):
+        c = cliques[i]
         if stop[0] != 0:
             return STOPPED
         n, sent = t.inner[c], t.sent[c]
@@ -362,7 +358,9 @@ def outward(t, pool, down, results, low, high, exponent, ratio, belief, stop):
         below = down[at - first_message : at - first_message + sent]
         for w in range(t.passing_at[c], t.passing_at[c + 1]):
             index = t.lookup[t.passing_index[w] : t.passing_index[w] + sent]
-            part = results[t.result_at[t.passing[w]] :]
+            part = results[t.result_at[t.passing[w]] : t.result_at[t.passing[w] + 1]]
+            for s in range(part.size):
+                part[s] = 0.0
             for s in range(sent):
                 part[index[s]] += below[s]
         first, last = t.operand_at[c], t.operand_at[c + 1]
@@ -396,6 +394,13 @@ def outward(t, pool, down, results, low, high, exponent, ratio, belief, stop):
             ratio_low[child] = least - low[t.operand[o]]
             ratio_high[child] = most - high[t.operand[o]]
             ratio_high[child] += math.frexp(float(t.size[c] // t.sent[child]))[1]
+            part = down[t.item_at[t.operand[o]] - first_message : t.item_at[t.operand[o] + 1] - first_message]
+            for s in range(part.size):
+                part[s] = 0.0
+        for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+            part = results[t.result_at[t.wanted[w]] : t.result_at[t.wanted[w] + 1]]
+            for s in range(part.size):
+                part[s] = 0.0
         row_belief = belief[:n]
         wrap = max(1, sent // n)
         for row in range(t.size[c] // n):
@@ -477,81 +482,79 @@ def normalise(result_at, results):
 
 
 @njit
-def sliced(
-    t,
-    values,
-    codes,
-    sources,
-    begins,
-    item,
-    slot,
-    stride,
-    low,
-    places,
-    fixed,
-    seen_at,
-    longest_row,
-    scratch,
-    mantissa,
-    exponent,
-    answer,
-    stop,
-):
-    """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
+def fill(values, codes, sources, begins, item, slot, stride, n_tables, pool):
+    """Put the tables of a sliced tree, for these states of what was observed, where the tree has them.
 
-    The total goes to mantissa and exponent. What the answer has comes from the last root if no results are
-    laid out, else from the way out.
+    Returns the product of the single numbers behind the tables, as a wide number.
     """
-    n_cliques = t.parent.size
-    n_tables = t.item_at.size - 1 - n_cliques
     shift = np.zeros(begins.size, np.int64)
     for i in range(item.size):
         shift[item[i]] += codes[slot[i]] * stride[i]
+    for g in range(n_tables):
+        for i in range(begins[g], begins[g + 1]):
+            pool[i] = values[sources[i] + shift[g]]
     m, e = 1.0, 0
     for g in range(n_tables, begins.size - 1):
         m, more = math.frexp(m * values[sources[begins[g]] + shift[g]])
         e += more
-    if m == 0.0:
-        return IMPOSSIBLE
-    used = t.item_at[n_tables + n_cliques]
-    pool = scratch[:used]
-    for g in range(n_tables):
-        for i in range(begins[g], begins[g + 1]):
-            pool[i] = values[sources[i] + shift[g]]
-    least, most = low.copy(), np.zeros(low.size, np.int64)
-    powers = np.zeros(n_cliques, np.int64)
-    work = np.empty(longest_row)
-    status = inward(t, pool, work, work[:0], least, most, powers, stop)
-    if status != DONE:
-        return status
-    total, more = total_of(t, pool, powers)
-    mantissa[0], shifted = math.frexp(m * total)
-    exponent[0] = e + more + shifted
-    if answer.size == 0:
-        return DONE
-    if t.result_at.size > 1:
-        down = scratch[used : 2 * used - t.item_at[n_tables]]
-        ratio = scratch[used + down.size :]
-        results = np.empty(t.result_at[t.result_at.size - 1])
-        status = outward(t, pool, down, results, least, most, powers, ratio, work, stop)
-        if status == DONE:
-            status = normalise(t.result_at, results)
-        if status != DONE:
-            return status
-        for i in range(places.size):
-            answer[places[i]] = results[i]
-    elif places.size > 0:
-        at = t.item_at[n_tables + n_cliques - 1]
-        total = 0.0
-        for i in range(places.size):
-            total += pool[at + i]
-        for i in range(places.size):
-            answer[places[i]] = pool[at + i] / total
+    return m, e
+
+
+@njit
+def finish(results, codes, places, fixed, seen_at, answer):
+    """Put results where they stand in an answer; what is fixed, and the states observed, are certain."""
+    for i in range(places.size):
+        answer[places[i]] = results[i]
     for i in range(fixed.size):
         answer[fixed[i]] = 1.0
     for i in range(seen_at.size):
         answer[seen_at[i] + codes[i]] = 1.0
-    return DONE
+
+
+@njit
+def sliced(
+    t, values, codes, sources, begins, item, slot, stride, low, places, fixed, seen_at, row, scratch, answer
+):
+    """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
+
+    `row` is how long the longest row is. What the answer has comes from the last root if no results are laid
+    out, else from the way out. Returns a status, and the total as a wide number.
+    """
+    n_cliques = t.parent.size
+    n_tables = t.item_at.size - 1 - n_cliques
+    used = t.item_at[n_tables + n_cliques]
+    pool = scratch[:used]
+    m, e = fill(values, codes, sources, begins, item, slot, stride, n_tables, pool)
+    if m == 0.0:
+        return IMPOSSIBLE, 0.0, 0
+    least, most = low.copy(), np.zeros(low.size, np.int64)
+    powers, cliques = np.zeros(n_cliques, np.int64), np.arange(n_cliques)
+    work, never = np.empty(row), np.zeros(1, np.uint8)
+    status = inward(t, cliques, pool, work, work[:0], least, most, powers, never)
+    if status != DONE:
+        return status, 0.0, 0
+    total, more = total_of(t, pool, powers)
+    m, shift = math.frexp(m * total)
+    e += more + shift
+    results = work[:0]
+    if t.result_at.size > 1:
+        down = scratch[used : 2 * used - t.item_at[n_tables]]
+        ratio = scratch[used + down.size :]
+        results = np.empty(t.result_at[t.result_at.size - 1])
+        ratio_low, ratio_high = np.zeros(n_cliques, np.int64), np.zeros(n_cliques, np.int64)
+        status = outward(
+            *(t, cliques, pool, down, results, least, most, powers, ratio_low, ratio_high, ratio, work, never)
+        )
+        if status == DONE:
+            status = normalise(t.result_at, results)
+        if status != DONE:
+            return status, 0.0, 0
+    elif places.size > 0:
+        at = t.item_at[n_tables + n_cliques - 1]
+        results = pool[at : at + places.size]
+        normalise(np.array([0, places.size]), results)
+    finish(results, codes, places, fixed, seen_at, answer)
+    return DONE, m, e
 
 
 @njit
@@ -1156,7 +1159,7 @@ def run_rows(
         if m == 0.0:
             status[row] = IMPOSSIBLE
             continue
-        status[row] = inward(t, pool, work, work[:0], low, high, exponent, stop)
+        status[row] = inward(t, np.arange(n_cliques), pool, work, work[:0], low, high, exponent, stop)
         if status[row] != DONE:
             continue
         rest, more = total_of(t, pool, exponent)

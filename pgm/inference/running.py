@@ -42,6 +42,11 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES)
     else:
         status = beside(kernel, args, stop, clock)
     clock.lap(REDUCING if module == REDUCTION else RUNNING)
+    settle(status, name, clock)
+
+
+def settle(status: int, name: str, clock: Clock) -> None:
+    """Raise what the status of a kernel means, if it is not that all went well."""
     if status == 0:
         return
     if status == 2:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import TRIANGULATING, Clock
+from pgm.config import RUNNING, TRIANGULATING, Clock
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
-from pgm.inference.reduction import Case, Known, lows, reduce_case
-from pgm.inference.running import Impossible, code, run
+from pgm.inference.reduction import Case, Known, lows, reduce_case, wide_multiply
+from pgm.inference.running import Impossible, code, settle
 from pgm.inference.scratch import give, take
+from pgm.inference.sweeps import sweep_in, sweep_out
 from pgm.inference.trees import EFFORT_FOR_MANY, Shape, Tree, TreeCache, lay_out_tree, shape_of
 
 Wide = tuple[float, int]
@@ -21,6 +22,7 @@ Wide = tuple[float, int]
 # What a tree of its own costs a question: to reduce, to triangulate, to lay out; measured.
 _NEW_TREE = 0.2e-3
 _NEW_TREE_PER_FACTOR = 3e-6
+_AT_ONCE = 3e6  # inner steps, some milliseconds; what is longer may be stopped, and shared by threads
 _NOWHERE = np.empty(0, np.int64)
 _MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
 
@@ -53,37 +55,53 @@ class Sliced:
 
     def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these states of what is observed, and the total."""
-        tree = self.tree
-        t = tree.arrays
+        tree, t = self.tree, self.tree.arrays
+        answer, steps = np.zeros(self.size), self.needs.steps(self.tree.shape)
+        clock.check()
+        if steps > _AT_ONCE:
+            return self._in_steps(program, codes, answer, clock)
         size = int(t.item_at[-1])
         if t.result_at.size > 1:
             size += size - int(t.item_at[-1 - t.parent.size]) + max(tree.largest_message, tree.longest_row)
         scratch = take(size)
-        mantissa, exponent, answer = np.empty(1), np.empty(1, np.int64), np.zeros(self.size)
-        run(
-            "sliced",
-            t,
-            program.values,
-            codes,
-            self.sources,
-            self.begins,
-            self.item,
-            self.slot,
-            self.stride,
-            self.low,
-            self.places,
-            self.fixed,
-            self.seen_at,
-            tree.longest_row,
-            scratch,
-            mantissa,
-            exponent,
-            answer,
-            steps=self.needs.steps(tree.shape),
-            clock=clock,
+        moves = (self.sources, self.begins, self.item, self.slot, self.stride)
+        places = (self.places, self.fixed, self.seen_at)
+        status, mantissa, exponent = code(steps).sliced(
+            t, program.values, codes, *moves, self.low, *places, tree.longest_row, scratch, answer
         )
         give(scratch)
-        return answer, (float(mantissa[0]), int(exponent[0]) + self.exponent)
+        settle(status, "sliced", clock)
+        clock.lap(RUNNING)
+        return answer, (float(mantissa), int(exponent) + self.exponent)
+
+    def _in_steps(
+        self, program: Program, codes: np.ndarray, answer: np.ndarray, clock: Clock
+    ) -> tuple[np.ndarray, Wide]:
+        """The same for a large tree, whose sweeps can be stopped and shared by threads."""
+        t = self.tree.arrays
+        n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
+        pool = take(int(t.item_at[-1]))
+        moves = (self.sources, self.begins, self.item, self.slot, self.stride)
+        mantissa, exponent = kernels.fill(program.values, codes, *moves, n_tables, pool)
+        if mantissa == 0.0:
+            raise Impossible
+        low, high, powers = self.low.copy(), np.zeros_like(self.low), np.zeros(t.parent.size, np.int64)
+        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock)
+        m, e = kernels.total_of(t, pool, powers)
+        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(m), int(e)))
+        if t.result_at.size > 1:
+            results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
+            sweep_out(self.tree, pool, down, results, low, high, powers, clock)
+            give(down)
+            bounds = t.result_at
+        else:
+            at = int(t.item_at[-2])
+            results = pool[at : at + self.places.size].copy()
+            bounds = np.array([0, results.size] if results.size else [0])
+        give(pool)
+        settle(kernels.normalise(bounds, results), "normalise", clock)
+        kernels.finish(results, codes, self.places, self.fixed, self.seen_at, answer)
+        return answer, whole
 
 
 class Unsliced:

@@ -11,6 +11,7 @@ from pgm.config import Clock, current
 from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
+from pgm.inference.sweeps import sweep_in, sweep_out
 from pgm.inference.trees import Tree
 
 Wide = tuple[float, int]
@@ -40,8 +41,8 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
     low[: case.reduced.factors.size] = lows(case)
     high = np.zeros_like(low)
     exponent = np.zeros(t.parent.size, np.int64)
-    work, kept = np.empty(tree.longest_row), np.empty(tree.entries if keep else 0)
-    run("inward", t, pool, work, kept, low, high, exponent, steps=tree.steps, clock=clock)
+    kept = np.empty(tree.entries if keep else 0)
+    sweep_in(tree, pool, kept, low, high, exponent, clock)
     total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
     return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
 
@@ -66,21 +67,7 @@ def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
         up = inward(case, tree, clock, keep=False)
         first = int(t.item_at[case.reduced.factors.size])
         down = take(up.pool.size - first)
-        ratio, belief = np.empty(max(tree.largest_message, tree.longest_row)), np.empty(tree.longest_row)
-        run(
-            "outward",
-            t,
-            up.pool,
-            down,
-            results,
-            up.low,
-            up.high,
-            up.exponent,
-            ratio,
-            belief,
-            steps=tree.steps,
-            clock=clock,
-        )
+        sweep_out(tree, up.pool, down, results, up.low, up.high, up.exponent, clock)
         give(up.pool)
         give(down)
         whole = up.total

@@ -47,6 +47,7 @@ class Tree:
     arrays: TreeArrays
     shape: Shape
     maximising: np.ndarray  # uint8[C] cliques that take maxima
+    all_cliques: np.ndarray  # int64 their numbers: the order of a sweep
     entries: int
     largest_message: int
     longest_row: int
@@ -56,6 +57,10 @@ class Tree:
     def nbytes(self) -> int:
         """Memory that keeping the tree takes."""
         return sum(a.nbytes for a in self.arrays)
+
+    def clique_steps(self) -> np.ndarray:
+        """Inner steps of an inward pass in each clique."""
+        return self.arrays.size * (np.diff(self.arrays.operand_at) + 2.0)
 
 
 class Sized(Protocol):
@@ -219,6 +224,7 @@ def lay_out_tree(
         arrays,
         shape,
         maximising,
+        np.arange(arrays.parent.size),
         int(arrays.clique_at[-1]),
         int(arrays.sent.max(initial=1)),
         int(arrays.inner.max(initial=1)),

@@ -459,6 +459,74 @@ def order_axes(r, clique_at, cliques, kept, parent, home, targets):
 
 
 @njit
+def shares(parent, cost, threads):
+    """Which thread sweeps each clique, -1 for what is left between those parts and the roots.
+
+    Parts are whole subtrees, at first one below each root; while that shortens the time that all threads take
+    together with what is left, the largest is split at its top.
+    """
+    count = parent.size
+    below = cost.copy()
+    n_children = np.zeros(count + 1, np.int64)
+    for c in range(count):
+        if parent[c] >= 0:
+            below[parent[c]] += below[c]
+            n_children[parent[c] + 1] += 1
+    for c in range(count):
+        n_children[c + 1] += n_children[c]
+    children = np.empty(count, np.int64)
+    fill = n_children[:count].copy()
+    for c in range(count):
+        if parent[c] >= 0:
+            children[fill[parent[c]]] = c
+            fill[parent[c]] += 1
+    tops = np.empty(count, np.int64)
+    n_tops, left = 0, 0.0
+    total = 0.0
+    for c in range(count):
+        if parent[c] < 0:
+            tops[n_tops] = c
+            n_tops += 1
+            total += below[c]
+    small = total / 1000.0  # parts below this are not worth sorting
+    owner = np.full(count, -1, np.int64)
+    best_time = np.inf
+    loads = np.zeros(threads)
+    for _ in range(200):
+        # The largest first, each to the thread that has least.
+        order = np.argsort(-below[tops[:n_tops]])
+        loads[:] = 0.0
+        mine = np.empty(n_tops, np.int64)
+        for k in range(n_tops):
+            least = 0
+            for i in range(threads):
+                if loads[i] < loads[least]:
+                    least = i
+            loads[least] += below[tops[order[k]]]
+            mine[order[k]] = least
+        time = loads.max() + left
+        if time < best_time:
+            best_time = time
+            owner[:] = -1
+            for k in range(n_tops):
+                owner[tops[k]] = mine[k]
+        largest = order[0] if n_tops > 0 else -1
+        if largest < 0 or n_tops > 4000 or below[tops[largest]] < small or left > best_time:
+            break
+        top = tops[largest]
+        left += cost[top]
+        n_tops -= 1
+        tops[largest] = tops[n_tops]
+        for i in range(n_children[top], n_children[top + 1]):
+            tops[n_tops] = children[i]
+            n_tops += 1
+    for c in range(count - 1, -1, -1):  # what hangs below belongs to the same thread
+        if owner[c] < 0 and parent[c] >= 0:
+            owner[c] = owner[parent[c]]
+    return owner
+
+
+@njit
 def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_scope_at, result_scopes):
     """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
 
