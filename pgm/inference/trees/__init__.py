@@ -16,6 +16,7 @@ from pgm.inference.arrays import TreeArrays
 from pgm.inference.reduction import Case
 from pgm.inference.running import REDUCTION, TREES, code
 
+_WORTH_BALANCE = 1e7  # inner steps; larger trees hang from their middle, so that threads can share them
 # Operations that the search for a better tree may use for each entry: as long as the run takes, about. What
 # serves many questions is worth more.
 _EFFORT = 0.2
@@ -208,7 +209,9 @@ def lay_out_tree(
     if stage is not None:
         cliques = k.split_stages(*cliques, stage)
     if targets.size:
-        cliques = k.reroot(*cliques, targets)
+        cliques = k.reroot(r.cards.size, *cliques, k.holder(r.cards.size, *cliques[:2], targets))
+    elif stage is None and shape.steps > _WORTH_BALANCE:
+        cliques = k.reroot(r.cards.size, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
     home = k.homes(r, *cliques)
     if stage is None:
         *cliques, home = k.gather_operands(r, *cliques, home)

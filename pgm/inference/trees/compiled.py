@@ -13,26 +13,56 @@ SHARE = 4.0  # a group has at most this part of its clique's entries
 
 
 @njit
-def reroot(clique_at, cliques, kept, parent, targets):
-    """Hang the tree from the smallest clique that holds all targets; `kept` counts what a clique sums out.
-
-    Returns the same four arrays, children still before parents, and the new root (the last clique).
-    """
-    count = parent.size
+def holder(n, clique_at, cliques, targets):
+    """The smallest of all cliques that hold these targets, of n variables."""
     best, best_size = -1, -1
-    n = 0
-    for i in range(cliques.size):
-        n = max(n, cliques[i] + 1)
     is_target = np.zeros(n, np.uint8)
     for i in range(targets.size):
         is_target[targets[i]] = 1
-    for c in range(count):
+    for c in range(clique_at.size - 1):
         found = 0
         for i in range(clique_at[c], clique_at[c + 1]):
             found += is_target[cliques[i]]
         width = clique_at[c + 1] - clique_at[c]
         if found == targets.size and (best < 0 or width < best_size):
             best, best_size = c, width
+    return best
+
+
+@njit
+def centre(cards, clique_at, cliques, parent):
+    """The clique around which the largest part that a tree falls into is as small as it can be."""
+    count = parent.size
+    below = np.ones(count)
+    for c in range(count):
+        for i in range(clique_at[c], clique_at[c + 1]):
+            below[c] *= cards[cliques[i]]
+    largest = np.zeros(count)  # of the subtrees below
+    for c in range(count):
+        if parent[c] >= 0:
+            below[parent[c]] += below[c]
+            largest[parent[c]] = max(largest[parent[c]], below[c])
+    root = int(np.argmax(np.where(parent < 0, below, 0.0)))
+    of_root = np.zeros(count, np.uint8)
+    of_root[root] = 1
+    best = root
+    for c in range(count - 1, -1, -1):
+        if parent[c] >= 0:
+            of_root[c] = of_root[parent[c]]
+        if of_root[c] != 0:
+            largest[c] = max(largest[c], below[root] - below[c])
+            if largest[c] < largest[best]:
+                best = c
+    return best
+
+
+@njit
+def reroot(n, clique_at, cliques, kept, parent, best):
+    """Hang a tree, of n variables, from this clique; `kept` counts what a clique sums out.
+
+    Returns the same four arrays, children still before parents, and the new root (the last clique).
+    """
+    count = parent.size
     on_path = np.zeros(count, np.uint8)
     length, c = 0, best
     while c >= 0:
