@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
@@ -48,7 +49,7 @@ def njit(function: _Function) -> _Function:
 def kernels(module: str, steps: float) -> ModuleType:
     """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
     if _ready.is_set() or threading.current_thread() is _background:
-        return importlib.import_module(module)
+        return sys.modules.get(module) or importlib.import_module(module)
     if steps > INTERPRETED_STEPS:
         load()
         return importlib.import_module(module)

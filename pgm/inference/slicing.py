@@ -95,9 +95,9 @@ class Sliced:
             give(down)
             bounds = t.result_at
         else:
-            at = int(t.item_at[-2])
-            results = pool[at : at + self.places.size].copy()
-            bounds = np.array([0, results.size] if results.size else [0])
+            size = self.places.size  # of what the last root keeps: the end of the pool
+            results = pool[pool.size - size :].copy()
+            bounds = np.array([0, size] if size else [0])
         give(pool)
         settle(kernels.normalise(bounds, results), "normalise", clock)
         kernels.finish(results, codes, self.places, self.fixed, self.seen_at, answer)

@@ -210,7 +210,7 @@ def lay_out_tree(
         cliques = k.split_stages(*cliques, stage)
     if targets.size:
         cliques = k.reroot(r.cards.size, *cliques, k.holder(r.cards.size, *cliques[:2], targets))
-    elif stage is None and shape.steps > _WORTH_BALANCE:
+    elif stage is None and found.parent.size and shape.steps > _WORTH_BALANCE:
         cliques = k.reroot(r.cards.size, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
     home = k.homes(r, *cliques)
     if stage is None:

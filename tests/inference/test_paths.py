@@ -1,0 +1,117 @@
+"""Every way in which the exact engine may run, forced in turn, over the questions of test_truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import pgm
+from pgm.inference import pool, posterior, slicing, sweeps, trees
+from pgm.inference.engines import exact
+from pgm.inference.running import Narrow
+from tests.inference import test_truth as truth
+
+FEWER = settings(max_examples=60)
+
+
+def never(*_: Any, **__: Any) -> None:
+    return None
+
+
+def narrow(*_: Any, **__: Any) -> None:
+    raise Narrow
+
+
+def sliced_always(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slicing, "_NEW_TREE", np.inf)
+
+
+def new_tree_always(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slicing, "consider", never)
+
+
+def without_domains(patch: pytest.MonkeyPatch) -> None:
+    new_tree_always(patch)
+    whole = posterior.reduce_case
+    patch.setattr(posterior, "reduce_case", lambda *a, **k: whole(*a, **{**k, "domains": False}))
+
+
+def wide_numbers(patch: pytest.MonkeyPatch) -> None:
+    new_tree_always(patch)
+    patch.setattr(exact, "inward", narrow)
+
+
+def shared_by_threads(patch: pytest.MonkeyPatch) -> None:
+    """Even the smallest tree is hung from its middle and swept by two threads."""
+    patch.setattr(slicing, "_AT_ONCE", -1.0)
+    patch.setattr(sweeps, "_WORTH_THREADS", -1.0)
+    patch.setattr(trees, "_WORTH_BALANCE", -1.0)
+    patch.setattr(pool, "_SHORT", -1.0)
+
+
+def threads_on_new_trees(patch: pytest.MonkeyPatch) -> None:
+    shared_by_threads(patch)
+    new_tree_always(patch)
+
+
+PATHS = [
+    sliced_always,
+    new_tree_always,
+    without_domains,
+    wide_numbers,
+    shared_by_threads,
+    threads_on_new_trees,
+]
+
+
+@pytest.fixture(scope="module", autouse=True, params=PATHS, ids=lambda path: path.__name__)
+def path(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch, pgm.config(threads=2):
+        request.param(patch)
+        yield
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_every_marginal(data):
+    truth.test_every_marginal.hypothesis.inner_test("exact", data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_one_target(data):
+    truth.test_one_target.hypothesis.inner_test("exact", data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_a_joint(data):
+    truth.test_a_joint.hypothesis.inner_test("exact", data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_the_probability_of_evidence(data):
+    truth.test_the_probability_of_evidence.hypothesis.inner_test("exact", data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_soft_evidence(data):
+    truth.test_soft_evidence.hypothesis.inner_test("exact", data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_samples_follow_the_posterior(data):
+    truth.test_samples_follow_the_posterior.hypothesis.inner_test(data)
+
+
+@FEWER
+@given(data=truth.DATA)
+def test_expected_counts(data):
+    truth.test_expected_counts.hypothesis.inner_test(data)
