@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import gc
-import json
 import math
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from importlib import metadata
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +18,12 @@ import pgm.jit
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 NETWORKS = SHARED / "networks"
-RESULTS = Path(__file__).with_name("results")
 PYAGRUM = "pyAgrum, 1 thread"
 LONG_ENOUGH = 0.1  # a round of a quick task is repeated until it takes this many seconds
 WARM_UP = 0.5
 AGREEING = 10.0  # seconds for comparing answers; the first questions are compared in any case
 SLOW = 5.0  # a round that takes longer is run twice only
+NO_MEMORY = 60.0  # seconds that a run of the peer counts which fails for want of memory
 ROUND = 4.0  # what a round may take: of slow questions it asks fewer
 
 # For either side of a race, a function that answers the question of one number.
@@ -199,23 +194,28 @@ def compete(
     What a question took us when it was new (no tree of it kept) is noted as `new`: later rounds find trees.
     A peer that fails is a note; one that answers otherwise is an error.
     """
-    sides: dict[str, Side] = {"pgm": ours, label: theirs}
-    news, theirs_first = [], 0.0
+    news, others = [], []
     start = time.perf_counter()
     for number in range(questions):
         took, mine = timed(ours, number)
         news.append(took)
         try:
-            theirs_first, other = timed(theirs, number)
+            took, other = timed(theirs, number)
         except Exception as trouble:
-            report.add(Result(race, case, label, note=str(trouble) or type(trouble).__name__))
+            said = str(trouble) or type(trouble).__name__
+            if isinstance(trouble, MemoryError) or "bad_alloc" in said:
+                note = f"out of memory; counted as {NO_MEMORY:g} s"
+                assume(report, race, case, ours, NO_MEMORY, note, rounds, figures or {}, label)
+            else:
+                report.add(Result(race, case, label, note=said))
             return
+        others.append(took)
         compare(mine, other)
         if time.perf_counter() - start > AGREEING and number + 1 >= least:
             break
-    slowest = max(theirs_first, news[-1])
-    asked = max(least, min(questions, int(ROUND / max(slowest, 1e-9))))
-    found = duel(sides, {"pgm": news[-1], label: theirs_first}, asked, rounds)
+    first = {"pgm": float(np.mean(news)), label: float(np.mean(others))}
+    asked = max(least, min(questions, int(ROUND / max(*first.values(), 1e-9))))
+    found = duel({"pgm": ours, label: theirs}, first, asked, rounds)
     new = float(np.median(news[1:] or news))  # the first has to make more than a tree
     numbers = {**(figures or {}), "questions": float(asked)}
     report.add(Result(race, case, "pgm", found["pgm"], 1.0, figures={**numbers, "new": new}))
@@ -231,12 +231,13 @@ def assume(
     note: str,
     rounds: int,
     figures: Mapping[str, float],
+    label: str = PYAGRUM,
 ) -> None:
-    """Time our side alone; the peer is known to fail and counts as so many seconds."""
+    """Time our side alone, on its first question; the peer fails and counts as so many seconds."""
     first, _ = timed(ours, 0)
     found = duel({"pgm": ours}, {"pgm": first}, 1, rounds)["pgm"]
     report.add(Result(race, case, "pgm", found, 1.0, figures={**figures, "new": first}))
-    report.add(Result(race, case, PYAGRUM, seconds, seconds / found, note, dict(figures)))
+    report.add(Result(race, case, label, seconds, seconds / found, note, dict(figures)))
 
 
 def geometric(ratios: Sequence[float]) -> float:
@@ -289,90 +290,3 @@ def networks(options: Options) -> Iterator[tuple[str, pgm.BayesianNetwork]]:
             net = pgm.read(path)
             assert isinstance(net, pgm.BayesianNetwork)
             yield name, net
-
-
-# --- what is kept -------------------------------------------------------------------------------------------
-
-
-def processor() -> str:
-    """What the machine calls its processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of everything that took part, where installed."""
-    found = {"python": platform.python_version(), "pgm": pgm.__version__}
-    for package in ("numpy", "numba", "networkx", "pandas", "pyagrum", "pgmpy"):
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
-
-
-def keep(command: str, report: Report, options: Options | None = None) -> str:
-    """Write the results with the machine beside them, as JSON and as a page; returns the names."""
-    now = datetime.now(UTC)
-    RESULTS.mkdir(exist_ok=True)
-    stem = f"{command}-{now:%Y%m%d-%H%M%S}"
-    content = {
-        "command": command,
-        "date": f"{now:%Y-%m-%d %H:%M} UTC",
-        "seconds": round(time.perf_counter() - report.start),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "versions": versions(),
-        "options": asdict(options) if options else None,
-        "findings": [asdict(f) for f in report.findings],
-        "results": [{k: v for k, v in asdict(r).items() if v not in (None, "", {})} for r in report.results],
-    }
-    (RESULTS / f"{stem}.json").write_text(json.dumps(content, indent=1) + "\n")
-    (RESULTS / f"{stem}.md").write_text(page(content, report))
-    return f"benchmarks/results/{stem}.json and .md"
-
-
-def page(content: Mapping[str, Any], report: Report) -> str:
-    """The findings and a table for each race, in markdown."""
-    named = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
-    lines = [
-        f"`python -m benchmarks {content['command']}`, {content['date']}, {content['processor']}, "
-        f"{content['cores']} cores, load at the end {content['load']}; {named}.",
-        "",
-    ]
-    if report.findings:
-        lines += ["| number | found | wanted | reached |", "| --- | --- | --- | --- |"]
-        yes = {True: "yes", False: "**no**", None: ""}
-        lines += [f"| {f.what} | {f.found} | {f.wanted} | {yes[f.met]} |" for f in report.findings]
-        lines.append("")
-    for race in dict.fromkeys(r.race for r in report.results):
-        lines += [
-            f"**{race}**",
-            "",
-            "| case | side | time | peer / pgm | more |",
-            "| --- | --- | --- | --- | --- |",
-        ]
-        for r in report.results:
-            if r.race == race:
-                more = [f"{name} {number:.4g}" for name, number in r.figures.items()]
-                more += [r.note] if r.note else []
-                ratio = f"{r.ratio:.2f}" if r.ratio is not None else ""
-                lines.append(f"| {r.case} | {r.side} | {span(r.seconds)} | {ratio} | {'; '.join(more)} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def span(seconds: float | None) -> str:
-    """A time with its unit."""
-    if seconds is None:
-        return ""
-    for unit, size in (("s", 1.0), ("ms", 1e-3)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} µs"

@@ -44,6 +44,14 @@ def ask(module: str, *arguments: object, seconds: float, **environment: str) -> 
     return found
 
 
+def free_memory() -> float:
+    """Bytes that a process could take."""
+    for line in open("/proc/meminfo").read().splitlines():
+        if line.startswith("MemAvailable:"):
+            return float(line.split()[1]) * 1024
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
 def limit_memory(size: float) -> None:
     """From now on this process may take so many bytes more than it has."""
     pages = int(open("/proc/self/statm").read().split()[0])

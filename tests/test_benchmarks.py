@@ -13,6 +13,7 @@ from benchmarks import (
     harness,
     networks,
     overhead,
+    pages,
     peers,
     processes,
     random_networks,
@@ -111,10 +112,22 @@ def test_a_peer_that_fails_is_a_note():
     report = Report()
 
     def fails(number):
-        raise MemoryError("too large for it")
+        raise ValueError("not for it")
 
     harness.compete(report, "race", "case", lambda i: {}, fails, questions=2, rounds=1)
-    assert [(r.side, r.seconds, r.note) for r in report.results] == [(PYAGRUM, None, "too large for it")]
+    assert [(r.side, r.seconds, r.note) for r in report.results] == [(PYAGRUM, None, "not for it")]
+
+
+def test_a_peer_without_memory_counts_as_a_minute():
+    report = Report()
+
+    def fails(number):
+        raise Exception("std::bad_alloc")
+
+    harness.compete(report, "race", "case", lambda i: {}, fails, questions=2, rounds=1)
+    ours, theirs = report.results
+    assert theirs.seconds == 60.0
+    assert theirs.ratio == pytest.approx(60.0 / ours.seconds)
 
 
 def test_findings_of_a_race():
@@ -193,19 +206,26 @@ def test_a_process_that_fails_says_why():
 
 
 def test_what_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr(harness, "RESULTS", tmp_path)
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
     report = Report()
     report.add(Result("race", "case", "pgm", 0.0021, 1.0))
+    report.add(Result("beside", "one", "pgm", 0.5, 1.0))
+    report.add(Result("beside", "one", PYAGRUM, 2.0, 4.0))
     report.find(harness.Finding("race", "2 ms", "1 ms", False))
-    harness.keep("exact", report, QUICK)
+    pages.keep("exact", report, QUICK)
     (kept,) = tmp_path.glob("*.json")
     content = json.loads(kept.read_text())
-    assert content["results"] == [
-        {"race": "race", "case": "case", "side": "pgm", "seconds": 0.0021, "ratio": 1.0}
-    ]
+    assert content["results"][0] == {
+        "race": "race",
+        "case": "case",
+        "side": "pgm",
+        "seconds": 0.0021,
+        "ratio": 1.0,
+    }
     page = kept.with_suffix(".md").read_text()
     assert "| race | 2 ms | 1 ms | **no** |" in page
     assert "| case | pgm | 2.1 ms | 1.00 |  |" in page
+    assert "| one | 500 ms (4) |" in page
 
 
 def test_nothing_is_asked_of_a_network_left_out():
