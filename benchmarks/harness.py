@@ -216,9 +216,9 @@ def compete(
     first = {"pgm": float(np.mean(news)), label: float(np.mean(others))}
     asked = max(least, min(questions, int(ROUND / max(*first.values(), 1e-9))))
     found = duel({"pgm": ours, label: theirs}, first, asked, rounds)
-    new = float(np.median(news[1:] or news))  # the first has to make more than a tree
     numbers = {**(figures or {}), "questions": float(asked)}
-    report.add(Result(race, case, "pgm", found["pgm"], 1.0, figures={**numbers, "new": new}))
+    new = {"new": float(np.median(news[1:]))} if len(news) > 1 else {}  # the first makes more than a tree
+    report.add(Result(race, case, "pgm", found["pgm"], 1.0, figures={**numbers, **new}))
     report.add(Result(race, case, label, found[label], found[label] / found["pgm"], figures=numbers))
 
 
@@ -236,7 +236,7 @@ def assume(
     """Time our side alone, on its first question; the peer fails and counts as so many seconds."""
     first, _ = timed(ours, 0)
     found = duel({"pgm": ours}, {"pgm": first}, 1, rounds)["pgm"]
-    report.add(Result(race, case, "pgm", found, 1.0, figures={**figures, "new": first}))
+    report.add(Result(race, case, "pgm", found, 1.0, figures=dict(figures)))
     report.add(Result(race, case, label, seconds, seconds / found, note, dict(figures)))
 
 
