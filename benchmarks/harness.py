@@ -21,10 +21,10 @@ NETWORKS = SHARED / "networks"
 PYAGRUM = "pyAgrum, 1 thread"
 LONG_ENOUGH = 0.1  # a round of a quick task is repeated until it takes this many seconds
 WARM_UP = 0.5
-AGREEING = 10.0  # seconds for comparing answers; the first questions are compared in any case
+AGREEING = 20.0  # seconds for comparing answers; the first questions are compared in any case
 SLOW = 5.0  # a round that takes longer is run twice only
 NO_MEMORY = 60.0  # seconds that a run of the peer counts which fails for want of memory
-ROUND = 4.0  # what a round may take: of slow questions it asks fewer
+ROUND = 10.0  # what a round may take: of slow questions it asks fewer
 
 # For either side of a race, a function that answers the question of one number.
 Side = Callable[[int], Any]
