@@ -1,70 +1,127 @@
-"""Races: both sides agree first, then each is timed, best of several rounds; ratios are kept."""
+"""Races: both sides agree first, then they are timed in turn; what comes out is printed and kept."""
 
 from __future__ import annotations
 
 import gc
-import json
-import os
-import platform
+import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
-from importlib import metadata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pgm
+import pgm.jit
 
-NETWORKS = Path(__file__).resolve().parents[2] / "shared" / "networks"
-RESULTS = Path(__file__).with_name("results")
-LONG_ENOUGH = 0.2  # a round of a quick task is repeated until it takes this many seconds
-WARM_UP = 1.0
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+NETWORKS = SHARED / "networks"
+PYAGRUM = "pyAgrum, 1 thread"
+LONG_ENOUGH = 0.1  # a round of a quick task is repeated until it takes this many seconds
+WARM_UP = 0.5
+AGREEING = 20.0  # seconds for comparing answers; the first questions are compared in any case
+SLOW = 5.0  # a round that takes longer is run twice only
+NO_MEMORY = 60.0  # seconds that a run of the peer counts which fails for want of memory
+ROUND = 10.0  # what a round may take: of slow questions it asks fewer
 
-# What a race hands over: for either side, a function that answers the question of one number.
+# For either side of a race, a function that answers the question of one number.
 Side = Callable[[int], Any]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What was asked for on the command line."""
+
+    networks: tuple[str, ...] = ()  # none: all
+    races: tuple[str, ...] = ()  # parts of names; none: all
+    rounds: int = 5
+    threads: int = 1  # of ours, where a race does not say it
+    seconds: float = 20.0  # for each of the UAI problems
+    sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # in the races on growth
+    rows: int = 100_000
+    peer_rows: int = 300
+    targets: int = 10  # of classified rows
+
+    def asked(self, name: str) -> bool:
+        """Say whether this network takes part."""
+        return not self.networks or name in self.networks
+
+    def wants(self, race: str) -> bool:
+        """Say whether this race is run."""
+        return not self.races or any(part in race for part in self.races)
 
 
 @dataclass
 class Result:
-    """One side of one race; `ratio` is the peer's time divided by ours."""
+    """One side of one race, or one measurement; `ratio` is the peer's time divided by ours."""
 
     race: str
     case: str
     side: str
-    seconds: float
+    seconds: float | None = None
     ratio: float | None = None
     note: str = ""
+    figures: dict[str, float] = field(default_factory=dict)  # further numbers, by name
 
 
-@dataclass(frozen=True)
-class Race:
-    name: str
-    cases: tuple[str, ...]
-    peers: tuple[str, ...]
-    enter: Callable[[pgm.BayesianNetwork, Any], tuple[Side, Side]]
-    questions: int = 10  # how many different questions a round asks
-    skip: dict[tuple[str, str], str] = field(default_factory=dict)  # (case, peer): why not
+@dataclass
+class Finding:
+    """What the summary says of one number: what was found, what was wanted, whether it was reached."""
+
+    what: str
+    found: str
+    wanted: str
+    met: bool | None = None  # None: nothing was wanted, or nothing measured
 
 
-def race(
-    name: str,
-    *cases: str,
-    peers: Sequence[str] = ("pyagrum", "pgmpy"),
-    questions: int = 10,
-    skip: dict[tuple[str, str], str] | None = None,
-) -> Callable[[Callable[..., tuple[Side, Side]]], Race]:
-    """Make a race of a function of (our network, the peer) that checks and hands over both sides."""
+class Report:
+    """Results are printed as they come; findings at the end."""
 
-    def make(enter: Callable[..., tuple[Side, Side]]) -> Race:
-        return Race(name, cases, tuple(peers), enter, questions, skip or {})
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+        self.findings: list[Finding] = []
+        self.start = time.perf_counter()
 
-    return make
+    def add(self, result: Result) -> None:
+        if not self.results:
+            print(f"{'race':<36} {'case':<22} {'side':<20} {'seconds':>12} {'peer / pgm':>11}")
+        self.results.append(result)
+        seconds = f"{result.seconds:12.6f}" if result.seconds is not None else f"{'-':>12}"
+        ratio = f"{result.ratio:11.2f}" if result.ratio is not None else f"{'':>11}"
+        figures = ", ".join(f"{name} {number:.4g}" for name, number in result.figures.items())
+        note = "; ".join(part for part in (figures, result.note) if part)
+        line = f"{result.race:<36} {result.case:<22} {result.side:<20} {seconds} {ratio} {note}"
+        print(line.rstrip(), flush=True)
+
+    def find(self, finding: Finding) -> None:
+        self.findings.append(finding)
+        mark = {True: "reached", False: "MISSED", None: ""}[finding.met]
+        print(f"  => {finding.what}: {finding.found} (wanted: {finding.wanted}) {mark}".rstrip(), flush=True)
+
+    def of(self, race: str, side: str) -> dict[str, Result]:
+        """The results of one side of one race, by case."""
+        return {r.case: r for r in self.results if r.race == race and r.side == side}
 
 
-def assert_close(ours: dict[str, Any], theirs: dict[str, Any], within: float = 1e-9) -> None:
+def load_compiled() -> None:
+    """Load every compiled function, so that no race waits for the compiler."""
+    pgm.jit.load()
+    small = pgm.MarkovNetwork.grid(
+        np.zeros((3, 3), int), states=[0, 1], coupling=0.3, unary=[[0.6, 0.4], [0.3, 0.7]]
+    )
+    known = {"pixel[0,0]": 1}
+    small.marginals(known)
+    small.query("pixel[2,2]", known)
+    small.log_probability(known)
+    small.map(known)
+
+
+# --- agreeing and timing ------------------------------------------------------------------------------------
+
+
+def assert_close(ours: Mapping[str, Any], theirs: Mapping[str, Any], within: float = 1e-9) -> None:
     """A race that disagrees has no winner."""
     if set(ours) != set(theirs):
         raise AssertionError(f"only one side answered {sorted(set(ours) ^ set(theirs))[:5]}")
@@ -74,117 +131,162 @@ def assert_close(ours: dict[str, Any], theirs: dict[str, Any], within: float = 1
             raise AssertionError(f"the answers for {name!r} differ by {off}")
 
 
-def best(side: Side, questions: int, rounds: int) -> float:
-    """Seconds for one question: the best of several rounds, each of which asks them all in turn."""
+def timed(side: Side, number: int) -> tuple[float, Any]:
+    """Seconds for one question, and its answer."""
     start = time.perf_counter()
-    while time.perf_counter() - start < WARM_UP:  # what loads or compiles in the background has time to
-        side(0)
-    seconds = np.inf
-    passes = 1
-    for _ in range(rounds):
-        gc.collect()
-        start = time.perf_counter()
-        for number in range(passes * questions):
-            side(number % questions)
-        took = time.perf_counter() - start
-        seconds = min(seconds, took / (passes * questions))
-        if took < LONG_ENOUGH:
-            passes = min(1000, int(passes * LONG_ENOUGH / max(took, 1e-4)) + 1)
-        if took > 20:
-            break
-    return float(seconds)
+    answer = side(number)
+    return time.perf_counter() - start, answer
 
 
-class Results(list[Result]):
-    """Printed as they come."""
+def duel(
+    sides: Mapping[str, Side], first: Mapping[str, float], questions: int, rounds: int
+) -> dict[str, float]:
+    """Seconds for one question of each side: the best of several rounds, which the sides run in turn.
 
-    def append(self, result: Result) -> None:
-        if not self:
-            print(f"{'race':<34} {'network':<24} {'side':<22} {'seconds':>12} {'peer / pgm':>11}")
-        super().append(result)
-        seconds = f"{result.seconds:12.6f}" if np.isfinite(result.seconds) else f"{'-':>12}"
-        ratio = f"{result.ratio:11.2f}" if result.ratio is not None else f"{'':>11}"
-        line = f"{result.race:<34} {result.case:<24} {result.side:<22} {seconds} {ratio} {result.note}"
-        print(line.rstrip(), flush=True)
-
-
-def run(races: Iterable[Race], networks: Sequence[str], names: Sequence[str], rounds: int) -> Results:
-    """Run the races asked for; a peer that is not there or gives up is a note, not a number."""
-    results = Results()
-    for contest in races:
-        if names and not any(part in contest.name for part in names):
-            continue
-        for case in contest.cases:
-            if networks and case not in networks:
+    Args:
+        sides: by label.
+        first: what a question took when it was asked for the first time.
+        questions: how many different ones a round asks, each in turn.
+        rounds: how many; two where a round takes over five seconds.
+    """
+    passes = dict.fromkeys(sides, 1)
+    for label, side in sides.items():
+        if first[label] < WARM_UP:  # what loads or compiles in the background has time to
+            start, done = time.perf_counter(), 0
+            while time.perf_counter() - start < WARM_UP:
+                side(done % questions)
+                done += 1
+            took = (time.perf_counter() - start) / done * questions
+            passes[label] = max(1, min(1000, int(LONG_ENOUGH / max(took, 1e-6)) + 1))
+    best = dict.fromkeys(sides, math.inf)
+    longest = dict.fromkeys(sides, 0.0)
+    for number in range(rounds):
+        for label, side in sides.items():
+            if number >= 2 and longest[label] > SLOW:
                 continue
-            path = NETWORKS / f"{case}.bif.gz"
-            if path.exists():
-                compete(contest, case, pgm.read(path), rounds, results)
-            else:
-                results.append(Result(contest.name, case, "-", np.nan, note="network not found"))
-    return results
+            gc.collect()
+            start = time.perf_counter()
+            for _ in range(passes[label]):
+                for question in range(questions):
+                    side(question)
+            took = time.perf_counter() - start
+            longest[label] = max(longest[label], took)
+            best[label] = min(best[label], took / (passes[label] * questions))
+    return best
 
 
-def compete(contest: Race, case: str, net: pgm.BayesianNetwork, rounds: int, results: Results) -> None:
-    """One race on one network: ours, then each peer in each of its settings."""
-    from benchmarks import peers
+def compete(
+    report: Report,
+    race: str,
+    case: str,
+    ours: Side,
+    theirs: Side,
+    *,
+    questions: int,
+    rounds: int,
+    least: int = 2,
+    compare: Callable[[Any, Any], None] = assert_close,
+    label: str = PYAGRUM,
+    figures: Mapping[str, float] | None = None,
+) -> None:
+    """One race: the answers are compared, then both are timed over the same questions.
 
-    ours: float | None = None
-    for peer in contest.peers:
-        if (case, peer) in contest.skip:
-            results.append(Result(contest.name, case, peer, np.nan, note=contest.skip[case, peer]))
-            continue
-        for label, make in peers.versions(peer):
-            try:
-                mine, theirs = contest.enter(net, make(net))
-            except AssertionError:
-                raise
-            except Exception as trouble:
-                note = str(trouble) or type(trouble).__name__
-                results.append(Result(contest.name, case, label, np.nan, note=note))
-                continue
-            if ours is None:
-                ours = best(mine, contest.questions, rounds)
-                results.append(Result(contest.name, case, "pgm", ours, 1.0))
-            seconds = best(theirs, contest.questions, rounds)
-            results.append(Result(contest.name, case, label, seconds, seconds / ours))
-
-
-def processor() -> str:
-    """What the machine calls its processor."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of everything that took part, where installed."""
-    found = {"python": platform.python_version(), "pgm": pgm.__version__}
-    for package in ("numpy", "numba", "networkx", "pyagrum", "pgmpy"):
+    What a question took us when it was new (no tree of it kept) is noted as `new`: later rounds find trees.
+    A peer that fails is a note; one that answers otherwise is an error.
+    """
+    news, others = [], []
+    start = time.perf_counter()
+    for number in range(questions):
+        took, mine = timed(ours, number)
+        news.append(took)
         try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+            took, other = timed(theirs, number)
+        except Exception as trouble:
+            said = str(trouble) or type(trouble).__name__
+            if isinstance(trouble, MemoryError) or "bad_alloc" in said:
+                note = f"out of memory; counted as {NO_MEMORY:g} s"
+                assume(report, race, case, ours, NO_MEMORY, note, rounds, figures or {}, label)
+            else:
+                report.add(Result(race, case, label, note=said))
+            return
+        others.append(took)
+        compare(mine, other)
+        if time.perf_counter() - start > AGREEING and number + 1 >= least:
+            break
+    first = {"pgm": float(np.mean(news)), label: float(np.mean(others))}
+    asked = max(least, min(questions, int(ROUND / max(*first.values(), 1e-9))))
+    found = duel({"pgm": ours, label: theirs}, first, asked, rounds)
+    numbers = {**(figures or {}), "questions": float(asked)}
+    new = {"new": float(np.median(news[1:]))} if len(news) > 1 else {}  # the first makes more than a tree
+    report.add(Result(race, case, "pgm", found["pgm"], 1.0, figures={**numbers, **new}))
+    report.add(Result(race, case, label, found[label], found[label] / found["pgm"], figures=numbers))
 
 
-def keep(command: str, results: Sequence[Result]) -> str:
-    """Write the results with the machine beside them; returns the name of the file."""
-    now = datetime.now(UTC)
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{command}-{now:%Y%m%d-%H%M%S}.json"
-    content = {
-        "command": command,
-        "date": f"{now:%Y-%m-%d %H:%M} UTC",
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "versions": versions(),
-        "results": [{k: v for k, v in asdict(r).items() if v == v} for r in results],
+def assume(
+    report: Report,
+    race: str,
+    case: str,
+    ours: Side,
+    seconds: float,
+    note: str,
+    rounds: int,
+    figures: Mapping[str, float],
+    label: str = PYAGRUM,
+) -> None:
+    """Time our side alone, on its first question; the peer fails and counts as so many seconds."""
+    first, _ = timed(ours, 0)
+    found = duel({"pgm": ours}, {"pgm": first}, 1, rounds)["pgm"]
+    report.add(Result(race, case, "pgm", found, 1.0, figures=dict(figures)))
+    report.add(Result(race, case, label, seconds, seconds / found, note, dict(figures)))
+
+
+def geometric(ratios: Sequence[float]) -> float:
+    """The geometric mean."""
+    return math.exp(math.fsum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def conclude(
+    report: Report, race: str, wanted: float | None, label: str = PYAGRUM, *, least_nodes: int = 20
+) -> None:
+    """The geometric mean over the larger networks, the lowest ratio, and where the peer was quicker."""
+    found = {case: r for case, r in report.of(race, label).items() if r.ratio is not None}
+    large = {
+        c: r.ratio for c, r in found.items() if r.figures.get("nodes", math.inf) >= least_nodes and r.ratio
     }
-    path.write_text(json.dumps(content, indent=1) + "\n")
-    return f"benchmarks/results/{path.name}"
+    if large:
+        mean = geometric(list(large.values()))
+        low = min(large, key=large.__getitem__)
+        report.find(
+            Finding(
+                f"{race}: geometric mean over {len(large)} networks of {least_nodes} nodes or more",
+                f"{mean:.1f} (lowest {large[low]:.1f}, {low})",
+                f"at least {wanted:g}" if wanted else "-",
+                mean >= wanted if wanted else None,
+            )
+        )
+    news = [
+        r.seconds / ours.figures["new"]
+        for case, r in found.items()
+        if case in large
+        and r.seconds
+        and (ours := report.of(race, "pgm").get(case))
+        and "new" in ours.figures
+    ]
+    if news:
+        what = f"{race}: geometric mean where each set is new to us, no tree of it kept"
+        report.find(Finding(what, f"{geometric(news):.1f} (lowest {min(news):.1f})", "-"))
+    if found:
+        slower = [
+            f"{case} {r.ratio:.2f}" for case, r in found.items() if r.ratio is not None and r.ratio < 1.0
+        ]
+        report.find(Finding(f"{race}: slower than the peer", ", ".join(slower) or "none", "none", not slower))
+
+
+def networks(options: Options) -> Iterator[tuple[str, pgm.BayesianNetwork]]:
+    """The networks that were asked for, from small files to large ones."""
+    for path in sorted(NETWORKS.glob("*.bif.gz"), key=lambda p: (p.stat().st_size, p.name)):
+        name = path.name.removesuffix(".bif.gz")
+        if options.asked(name):
+            net = pgm.read(path)
+            assert isinstance(net, pgm.BayesianNetwork)
+            yield name, net

@@ -1,0 +1,254 @@
+"""The benchmarks run, agree with the peer, and add up; how fast anything is, is not tested here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pgm
+from benchmarks import (
+    growth,
+    harness,
+    networks,
+    overhead,
+    pages,
+    peers,
+    processes,
+    random_networks,
+    reading,
+    rows,
+    uai,
+)
+from benchmarks.harness import PYAGRUM, Options, Report, Result
+
+QUICK = Options(networks=("asia",), rounds=1, sizes=(40, 400), rows=200, peer_rows=5, targets=2, seconds=5)
+needs_networks = pytest.mark.skipif(
+    not harness.NETWORKS.is_dir(), reason="the networks of shared/ are not here"
+)
+needs_problems = pytest.mark.skipif(not uai.UAI.is_dir(), reason="the problems of shared/ are not here")
+
+
+@pytest.fixture(autouse=True)
+def _briefly(monkeypatch):
+    monkeypatch.setattr(harness, "WARM_UP", 0.01)
+    monkeypatch.setattr(harness, "LONG_ENOUGH", 0.001)
+
+
+@needs_networks
+def test_every_race_on_asia():
+    pytest.importorskip("pyagrum")
+    report = Report()
+    networks.run(report, QUICK)
+    races = {*networks.ALL.values(), networks.TARGET, networks.EVIDENCE}
+    assert {r.race for r in report.results} == races
+    for race in races:
+        ours, theirs = report.of(race, "pgm")["asia"], report.of(race, PYAGRUM)["asia"]
+        assert ours.seconds > 0
+        assert theirs.ratio == pytest.approx(theirs.seconds / ours.seconds)
+
+
+@needs_networks
+def test_overhead_on_asia():
+    pytest.importorskip("numba")
+    report = Report()
+    harness.load_compiled()
+    overhead.run(report, QUICK)
+    found = {r.side: r.seconds for r in report.results}
+    assert found["its compiled run"] > 0
+    assert found["beyond all compiled"] <= found["beyond the run"] <= found["all of it"]
+    import pgm.inference.compiled as kernels
+
+    assert not any(getattr(f, "__name__", "") == "call" for f in vars(kernels).values())  # all put back
+
+
+@needs_networks
+def test_rows_of_alarm():
+    pytest.importorskip("pyagrum")
+    pytest.importorskip("pandas")
+    report = Report()
+    rows.run(report, Options(rounds=1, rows=200, peer_rows=5, targets=2))
+    assert len(report.results) == 2 * 3
+    assert len(report.findings) == 2
+
+
+@needs_networks
+def test_a_tenth_of_the_cells_is_observed():
+    pytest.importorskip("pandas")
+    net = pgm.read(harness.NETWORKS / "asia.bif.gz")
+    frame, codes = rows.frame_of(net, 2000, 1)
+    assert 0.08 < (codes >= 0).mean() < 0.12
+    for i, (name, variable) in enumerate(net.variables.items()):
+        seen = codes[:, i] >= 0
+        assert frame[name].notna().to_numpy().tolist() == seen.tolist()
+        assert list(frame[name][seen]) == [variable.states[c] for c in codes[seen, i]]
+
+
+@needs_networks
+@pytest.mark.parametrize("share", [0.1, 0.3])
+def test_sets_of_evidence_differ_and_are_possible(share):
+    net = pgm.read(harness.NETWORKS / "asia.bif.gz")
+    sets = networks.evidence_sets(net, share, 8)
+    assert len(sets) == 8
+    assert all(a != b for i, a in enumerate(sets) for b in sets[:i])
+    assert all(len(given) == max(1, round(share * 8)) and net.probability(given) > 0 for given in sets)
+
+
+def test_a_race_that_disagrees_has_no_winner():
+    with pytest.raises(AssertionError, match="differ by"):
+        harness.compete(
+            Report(),
+            "race",
+            "case",
+            lambda i: {"a": np.array([0.5, 0.5])},
+            lambda i: {"a": np.array([0.5 + 1e-8, 0.5 - 1e-8])},
+            questions=2,
+            rounds=1,
+        )
+
+
+def test_a_peer_that_fails_is_a_note():
+    report = Report()
+
+    def fails(number):
+        raise ValueError("not for it")
+
+    harness.compete(report, "race", "case", lambda i: {}, fails, questions=2, rounds=1)
+    assert [(r.side, r.seconds, r.note) for r in report.results] == [(PYAGRUM, None, "not for it")]
+
+
+def test_a_peer_without_memory_counts_as_a_minute():
+    report = Report()
+
+    def fails(number):
+        raise Exception("std::bad_alloc")
+
+    harness.compete(report, "race", "case", lambda i: {}, fails, questions=2, rounds=1)
+    ours, theirs = report.results
+    assert theirs.seconds == 60.0
+    assert theirs.ratio == pytest.approx(60.0 / ours.seconds)
+
+
+def test_findings_of_a_race():
+    report = Report()
+    for case, nodes, ratio in (("a", 50, 4.0), ("b", 20, 16.0), ("c", 5, 0.5)):
+        report.add(Result("race", case, "pgm", 1.0, 1.0, figures={"nodes": nodes, "new": 2.0}))
+        report.add(Result("race", case, PYAGRUM, ratio, ratio, figures={"nodes": nodes}))
+    harness.conclude(report, "race", 7.0)
+    mean, new, slower = report.findings
+    assert mean.found.startswith("8.0 (lowest 4.0, a)")
+    assert mean.met is True
+    assert new.found.startswith("4.0 (lowest 2.0)")
+    assert slower.found == "c 0.50"
+    assert slower.met is False
+
+
+def test_what_is_known_of_libdai_is_carried_over():
+    report = Report()
+    race = networks.ALL[0.1]
+    for case, ours, theirs in (("pigs", 0.002, 0.0338 * 2), ("link", 0.5, 80.0), ("alarm", 0.1, 0.00105 * 8)):
+        report.add(Result(race, case, "pgm", ours, 1.0))
+        report.add(Result(race, case, PYAGRUM, theirs, theirs / ours))
+    networks.carry_over(report)
+    found = report.of(race, "libDAI, carried over")
+    assert set(found) == {"pigs", "link"}  # alarm's tree is small
+    assert found["pigs"].seconds == pytest.approx(0.015 * 2)
+    # No ratio of its own: this machine is the geometric mean of 2 and 8 times as slow as that of the table.
+    assert found["link"].seconds == pytest.approx(0.179 * 4)
+    assert [f.found for f in report.findings] == ["none"]
+
+
+def test_growth():
+    report = Report()
+    growth.run(report, QUICK)
+    assert {r.race for r in report.results} == {f"growth of {kind}" for kind in growth.KINDS}
+    assert all(r.seconds > 0 for r in report.results)
+    assert sum(r.ratio is not None for r in report.results) == 3 * 7
+
+
+def test_stand_ins_are_dense_and_the_same_each_time():
+    shape = random_networks.MIDDLE["dense44"]
+    one, two = random_networks.dense(shape), random_networks.dense(shape)
+    assert one == two
+    assert len(one.variables) == shape.nodes
+    for name, variable in one.variables.items():
+        assert 5 <= len(variable.states) <= 60
+        assert one.cpd(name).table().min() > 0.0
+    assert 1.5e7 < one.plan().entries < 3e7
+
+
+@needs_problems
+def test_the_reader_of_uai_against_ours():
+    path = uai.UAI / "MAR" / "Grids_11.uai.gz"
+    cards, tables = uai.factors(path)
+    net = pgm.read(path)
+    assert cards == [len(v.states) for v in net.variables.values()]
+    codes = np.random.default_rng(0).integers(0, cards)
+    joint = dict(zip(net.variables, codes.tolist(), strict=True))
+    with pgm.config(memory_limit="1 GB"):
+        expected = net.log_probability(joint) + net.log_partition()
+    assert uai.log_value(tables, codes.tolist()) == pytest.approx(expected, rel=1e-9)
+
+
+@needs_problems
+def test_a_problem_of_uai_in_processes():
+    pytest.importorskip("pyagrum")
+    report = Report()
+    uai.run_marginals(report, Options(networks=("Promedus_31",), seconds=20))
+    assert [(r.side, r.note) for r in report.results] == [("pgm", ""), ("pyAgrum", "")]
+    assert all(f.met is not False for f in report.findings)
+
+
+def test_a_process_that_fails_says_why():
+    found = processes.ask("benchmarks.uai_worker", "nobody", "x", 1, 1, ".", seconds=60)
+    assert "nobody" in found["failed"]
+
+
+def test_what_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "RESULTS", tmp_path)
+    report = Report()
+    report.add(Result("race", "case", "pgm", 0.0021, 1.0))
+    report.add(Result("beside", "one", "pgm", 0.5, 1.0))
+    report.add(Result("beside", "one", PYAGRUM, 2.0, 4.0))
+    report.find(harness.Finding("race", "2 ms", "1 ms", False))
+    pages.keep("exact", report, QUICK)
+    (kept,) = tmp_path.glob("*.json")
+    content = json.loads(kept.read_text())
+    assert content["results"][0] == {
+        "race": "race",
+        "case": "case",
+        "side": "pgm",
+        "seconds": 0.0021,
+        "ratio": 1.0,
+    }
+    page = kept.with_suffix(".md").read_text()
+    assert "| race | 2 ms | 1 ms | **no** |" in page
+    assert "| case | pgm | 2.1 ms | 1.00 |  |" in page
+    assert "| one | 500 ms (4) |" in page
+
+
+def test_nothing_is_asked_of_a_network_left_out():
+    report = Report()
+    for part in (overhead.run, rows.run, reading.run, random_networks.run):
+        part(report, Options(networks=("cancer",)))
+    assert report.results == []
+
+
+def test_a_peer_fills_in_our_tables():
+    pytest.importorskip("pyagrum")
+    net = pgm.BayesianNetwork()
+    net.add("a", {"x": 0.2, "y": 0.3, "z": 0.5})
+    net.add("b", {"x": 0.1, "y": 0.6, "z": 0.7}, parents=["a"])
+    net.add(
+        "c",
+        np.random.default_rng(0).dirichlet([1, 1, 1, 1], size=(2, 3)),
+        parents=["b", "a"],
+        states=range(4),
+    )
+    peer = peers.PyAgrum(net)
+    given = {"c": 2}
+    for name, values in peer.marginals(peer.evidence(given)).items():
+        assert values == pytest.approx(net.query(name, given).values, abs=1e-12)
+    assert peer.query("b", peer.evidence(given)) == pytest.approx(net.query("b", given).values, abs=1e-12)
+    assert peer.probability(peer.evidence(given)) == pytest.approx(float(net.probability(given)), rel=1e-12)
