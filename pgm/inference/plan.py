@@ -155,11 +155,11 @@ class Needs:
         each = _WIDE if self.wide else 8
         inward = (
             each * (shape.tables + shape.messages)
-            + 8.0 * shape.tables
-            + 4.0 * shape.lookup
+            + 2 * each * shape.tables  # where they come from
+            + shape.layout
             + _RESULT * self.results
         )
-        both = inward + each * (shape.tables + shape.messages)
+        both = inward + each * (shape.messages + (shape.tables if self.wide else 0.0))
         if self.sweeps == "kept":
             return inward, both, inward + 8.0 * _power(shape.log2_total)
         return inward, both, inward if self.sweeps == "in" else both

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from pgm.inference.slicing import consider, open_index, open_targets, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
 Wide = tuple[float, int]
+_Answer = TypeVar("_Answer")
 _FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
 _FIT_SWEEPS = 20_000
 _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
@@ -93,6 +95,17 @@ class Posterior:
 
     # --- sums ---
 
+    def _in_doubles_or_wide(
+        self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
+    ) -> _Answer:
+        """Run a question of exact.py; where doubles are too narrow again, if the wider numbers fit."""
+        try:
+            return question(case, tree, self.clock, *args)
+        except Narrow:
+            pass  # and with it go the arrays of the first run
+        self._check(case, replace(needs, wide=True))(tree.shape)
+        return question(case, tree, self.clock, *args, wide=True)
+
     def _sliced(self, targets: Sequence[int] | None, needs: Needs) -> tuple[np.ndarray, Wide] | None:
         """The answer and the total from a tree that serves all questions like this one, if that pays."""
         if self.known.weights or self.engine != "exact":
@@ -117,7 +130,8 @@ class Posterior:
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
         check = self._check(case, needs)
-        return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
+        tree = tree_of(case, self.clock, self.trees, check=check)
+        return self._in_doubles_or_wide(exact.total, case, tree, needs)
 
     def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
         case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
@@ -138,14 +152,13 @@ class Posterior:
             compact = elimination.joint(case, inner, self.clock)[0]
         elif inner.size == 0:
             check = self._check(case, needs)
-            exact.total(
-                case, tree_of(case, self.clock, self.trees, check=check), self.clock
-            )  # it may be impossible
+            tree = tree_of(case, self.clock, self.trees, check=check)
+            self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
             compact = np.ones(1)
         else:
             check = self._check(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
-            mantissas, exponents, _ = exact.joint(case, tree, self.clock, inner.size)
+            mantissas, exponents, _ = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)
             compact = exact.relative_values(mantissas, exponents)
         return spread(case, targets, compact)
 
@@ -166,7 +179,7 @@ class Posterior:
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
         check = self._check(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-        values, whole = exact.marginals(case, tree, self.clock)
+        values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
         flat = np.zeros(size)
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
@@ -252,9 +265,10 @@ class Posterior:
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
         entries = float(r.table_at[ours.size])
-        check = self._check(case, Needs("expected counts", "both", results=entries))
+        needs = Needs("expected counts", "both", results=entries)
+        check = self._check(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
-        values, _ = exact.marginals(case, tree, self.clock)
+        values, _ = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
         return self._spread(case, values)
 
     def derivatives(self) -> dict[int, np.ndarray]:

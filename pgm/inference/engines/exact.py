@@ -47,43 +47,43 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
     return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
 
 
-def total(case: Case, tree: Tree, clock: Clock) -> Wide:
+def total(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> Wide:
     """The sum of the product of all factors over everything that is open."""
-    try:
-        up = inward(case, tree, clock, keep=False)
-        give(up.pool)
-        return up.total
-    except Narrow:
+    if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", tree.arrays, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
         return _wide_total(case, tree, pm, pe)
+    up = inward(case, tree, clock, keep=False)
+    give(up.pool)
+    return up.total
 
 
-def marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
+def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, Wide]:
     """The normalised results that the tree was laid out for, and the total."""
     t = tree.arrays
-    results = np.empty(int(t.result_at[-1]))
-    try:
-        up = inward(case, tree, clock, keep=False)
-        first = int(t.item_at[case.reduced.factors.size])
-        down = take(up.pool.size - first)
-        sweep_out(tree, up.pool, down, results, up.low, up.high, up.exponent, clock)
-        give(up.pool)
-        give(down)
-        whole = up.total
-    except Narrow:
+    if wide:
         rm, re, whole = _wide_results(case, tree, clock)
         shifts = np.repeat(
             np.maximum.reduceat(np.where(rm > 0, re, -(1 << 60)), t.result_at[:-1]) if rm.size else re,
             np.diff(t.result_at),
         )
         results = np.ldexp(rm, np.clip(re - shifts, -2000, 0).astype(np.int32))
+    else:
+        up = inward(case, tree, clock, keep=False)
+        results = np.empty(int(t.result_at[-1]))
+        down = take(up.pool.size - int(t.item_at[case.reduced.factors.size]))
+        sweep_out(tree, up.pool, down, results, up.low, up.high, up.exponent, clock)
+        give(up.pool)
+        give(down)
+        whole = up.total
     if code(4.0 * results.size).normalise(t.result_at, results) != 0:
         raise Impossible
     return results, whole
 
 
-def joint(case: Case, tree: Tree, clock: Clock, n_targets: int) -> tuple[np.ndarray, np.ndarray, Wide]:
+def joint(
+    case: Case, tree: Tree, clock: Clock, n_targets: int, *, wide: bool = False
+) -> tuple[np.ndarray, np.ndarray, Wide]:
     """The unnormalised table that the last root keeps: mantissas and exponents, and what multiplies them.
 
     The third is the product of everything outside that root's part of the graph.
@@ -92,18 +92,14 @@ def joint(case: Case, tree: Tree, clock: Clock, n_targets: int) -> tuple[np.ndar
     n_factors = case.reduced.factors.size
     at = int(t.item_at[n_factors + t.parent.size - 1])
     size = int(t.sent[-1])
-    try:
-        up = inward(case, tree, clock, keep=False)
-        mantissas = up.pool[at : at + size].copy()
-        give(up.pool)
-        exponents = np.zeros(size, np.int64)
-        whole = up.total
-    except Narrow:
+    if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
-        whole = _wide_total(case, tree, pm, pe)
-        mantissas, exponents = pm[at : at + size].copy(), pe[at : at + size].copy()
-    return mantissas, exponents, whole
+        return pm[at : at + size].copy(), pe[at : at + size].copy(), _wide_total(case, tree, pm, pe)
+    up = inward(case, tree, clock, keep=False)
+    mantissas = up.pool[at : at + size].copy()
+    give(up.pool)
+    return mantissas, np.zeros(size, np.int64), up.total
 
 
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:

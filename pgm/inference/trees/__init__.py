@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from pgm.config import TRIANGULATING, Clock
+from pgm.config import TRIANGULATING, Clock, current
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.arrays import TreeArrays
 from pgm.inference.reduction import Case
@@ -21,7 +21,9 @@ _WORTH_BALANCE = 1e7  # inner steps; larger trees hang from their middle, so tha
 # serves many questions is worth more.
 _EFFORT = 0.2
 EFFORT_FOR_MANY = 2.0
-_KEPT_BYTES = 256 * 2**20  # of trees that one model keeps
+_KEPT_BYTES = 256 * 2**20  # of trees that one model keeps, or this part of what its questions may take:
+_KEPT_SHARE = 1 / 8
+_PER_CLIQUE, _PER_OPERAND = 220.0, 80.0  # bytes in a laid out tree, whatever their size
 # Above this, sizes do not fit the integers that index entries; no machine holds such a table.
 LARGEST_LOG2 = 45.0
 _NO_TARGETS = np.empty(0, np.int32)
@@ -37,7 +39,7 @@ class Shape:
     complete: bool  # False: too large to be worked out
     tables: float  # entries of the reduced tables
     messages: float  # entries that all cliques send
-    lookup: float  # numbers that say where an entry of an operand is
+    layout: float  # bytes that the tree takes once it is laid out
     steps: float  # inner steps of one inward pass
 
 
@@ -93,10 +95,11 @@ class TreeCache:
                 return cast(_Kept, found)
         made = make()
         with self._lock:
-            if key not in self._trees and made.nbytes <= _KEPT_BYTES:
+            most = max(_KEPT_BYTES, _KEPT_SHARE * current().memory_limit)
+            if key not in self._trees and made.nbytes <= most:
                 self._trees[key] = made
                 self._bytes += made.nbytes
-                while self._bytes > _KEPT_BYTES:
+                while self._bytes > most:
                     self._bytes -= self._trees.popitem(last=False)[1].nbytes
         return made
 
@@ -147,10 +150,12 @@ def _measure(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
         first = np.minimum.reduceat(rank[r.scopes], r.scope_at[:-1])
         uses = uses + np.bincount(clique_of[found.order[first]], minlength=n_cliques)
     rows = np.where(sizes < 4096, 32.0, np.where(sizes < 262144, 128.0, 512.0))  # as lay_out has them
-    lookup = float((uses * (sizes / rows + 2.0 * rows)).sum())
-    return Shape(
-        found, total, largest, True, tables, float(sent.sum()), lookup, float((sizes * (uses + 2)).sum())
-    )
+    lookup = 4.0 * uses * (sizes / rows + 3.0 * rows)
+    _, once = np.unique(lookup, return_index=True)  # many cliques of one form share what small ones take
+    layout = np.where(sizes < 4096, 0.0, lookup).sum() + lookup[once].sum()
+    layout += _PER_CLIQUE * n_cliques + _PER_OPERAND * uses.sum()
+    steps = float((sizes * (uses + 2)).sum())
+    return Shape(found, total, largest, True, tables, float(sent.sum()), float(layout), steps)
 
 
 def tree_of(

@@ -711,6 +711,13 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
     stride = np.zeros(widest, np.int64)
     card = np.zeros(widest, np.int64)
     axis_of = np.full(m, -1, np.int64)
+    # Cliques of one form use one part of the look-up: a chain of a million has a handful.
+    n_slots = 16
+    while n_slots < 2 * operand.size:
+        n_slots *= 2
+    slots = np.full(n_slots, -1, np.int64)  # the first operand of each form, by a hash of its form
+    form_at = np.zeros(operand.size, np.int64)
+    forms, n_forms = np.empty(1024, np.int64), 0
     at = 0
     for c in range(n_cliques):
         begin, end = clique_at[c], clique_at[c + 1]
@@ -731,6 +738,40 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
                 for i in range(clique_at[child + 1] - 1, clique_at[child + 1] - sends[child] - 1, -1):
                     stride[axis_of[axes[i]]] = step
                     step *= r.cards[axes[i]]
+            # A form is what the walk below depends on; the same as one before?
+            length = 2 * (end - begin) + 3
+            while n_forms + length > forms.size:
+                forms = np.concatenate((forms, np.empty(forms.size, np.int64)))
+            form = forms[n_forms : n_forms + length]
+            form[0], form[1], form[2] = end - begin, cut, 1 if item >= n_factors else 0
+            for i in range(end - begin):
+                form[3 + 2 * i], form[4 + 2 * i] = card[i], stride[i]
+            hashed = 0
+            for i in range(length):
+                hashed = ((hashed ^ form[i]) * 1000003) & 0xFFFFFFFFFFFF
+            place = (hashed ^ (hashed >> 17)) & (n_slots - 1)
+            same = -1
+            while slots[place] >= 0 and same < 0:
+                other = forms[form_at[slots[place]] : form_at[slots[place]] + length]
+                equal = other.size == length
+                for i in range(other.size):
+                    equal = equal and other[i] == form[i]
+                if equal:
+                    same = slots[place]
+                else:
+                    place = (place + 1) & (n_slots - 1)
+            if same >= 0:
+                outer_at[o], inner_at[o], kind[o], run[o] = (
+                    outer_at[same],
+                    inner_at[same],
+                    kind[same],
+                    run[same],
+                )
+                short_at[o], short[o] = short_at[same], short[same]
+                continue
+            slots[place] = o
+            form_at[o] = n_forms
+            n_forms += length
             outer_at[o] = at
             at += _walk(card, stride, 0, cut, index, at)
             inner_at[o] = at
@@ -797,6 +838,6 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         passing_at,
         passing,
         passing_index,
-        index[:at],
+        index[:at].copy(),
         clique_of,
     )
