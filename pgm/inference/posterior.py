@@ -22,6 +22,7 @@ Wide = tuple[float, int]
 _FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
 _FIT_SWEEPS = 20_000
 _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
+_NOTHING = np.empty(0, np.int32)
 
 
 class NoFit(Exception):
@@ -364,26 +365,34 @@ def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:
 
 
 def tree_for_rows(
-    posterior: Posterior, observed: Sequence[int], targets: Sequence[int], sometimes: Sequence[int]
+    posterior: Posterior,
+    observed: Sequence[int],
+    sometimes: Sequence[int],
+    targets: Sequence[int],
+    *,
+    whole: bool = False,
+    results: float = 0.0,
 ) -> tuple[Case, Tree]:
     """A tree that serves every row of a frame in which the same variables are observed.
 
-    `sometimes` are variables observed in some of the rows only; they enter as weights of one.
+    Args:
+        posterior: the model, nothing known.
+        observed: variables that every row observes: they are sliced away.
+        sometimes: variables that some rows observe: they stay.
+        targets: what the last root keeps, or with `whole` what will be read off all over the tree.
+        whole: a tree for the way back too.
+        results: numbers that the answer consists of.
     """
-    program = posterior.program
-    weights = {v: _placeholder_weights(int(program.arrays.cards[v])) for v in sometimes}
     case = reduce_case(
-        program,
-        posterior.known.with_weights(weights),
+        posterior.program,
+        posterior.known,
         targets,
         posterior.clock,
-        only_wanted=bool(targets),
+        only_wanted=len(targets) > 0,
+        kept=sometimes,
         placeholders=observed,
     )
-    inner = open_targets(case, targets)
-    check = posterior._check(case, Needs("rows of a frame"))
+    inner = _NOTHING if whole else open_targets(case, targets)
+    needs = Needs("rows of a frame", "both" if whole else "in", results=results)
+    check = posterior._check(case, needs)
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
-
-
-def _placeholder_weights(card: int) -> np.ndarray:
-    return np.full(card, 0.5)  # not one: a weight of one would be left out
