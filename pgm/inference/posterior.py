@@ -386,7 +386,7 @@ def tree_for_rows(
     case = reduce_case(
         posterior.program,
         posterior.known,
-        targets,
+        list(targets),
         posterior.clock,
         only_wanted=len(targets) > 0,
         kept=sometimes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -200,10 +201,7 @@ def group_of(
     masked, part = found.astype(np.int64), share[here]
     skeleton = k.skeleton(t, inner.size)
     table_low = lows(case)
-    skeleton, low, high, scaled = _bounded(k, r.cards, skeleton, table_low)
-    ratio_scaled = np.zeros(scaled.size, np.uint8)
-    if wanted.whole and not k.bounds_outward(r.cards, skeleton, low, high, ratio_scaled):
-        raise Narrow
+    skeleton, scaled, ratio_scaled = _bounded(k, r.cards, skeleton, table_low, wanted.whole)
     where, in_message, lane = k.place_masks(r, skeleton, sliced, masked, part, wanted.whole)
     open_wanted = open_targets(case, wanted.targets) if wanted.whole else np.empty(0, np.int32)
     status, power, pool_size, arrays, table_pool = k.lay_out(
@@ -270,17 +268,19 @@ Skeleton = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.
 
 
 def _bounded(
-    k: object, cards: np.ndarray, skeleton: Skeleton, table_low: np.ndarray
-) -> tuple[Skeleton, np.ndarray, np.ndarray, np.ndarray]:
-    """The tree, hubs split where needed, with bounds on its items and marks on what must be scaled."""
+    k: ModuleType, cards: np.ndarray, skeleton: Skeleton, table_low: np.ndarray, whole: bool
+) -> tuple[Skeleton, np.ndarray, np.ndarray]:
+    """The tree, hubs split where needed, with marks on what must be scaled on the way in and back."""
     for attempt in range(2):
         count = skeleton[2].size
         low = np.zeros(table_low.size + count, np.int64)
-        high, scaled = np.zeros_like(low), np.zeros(count, np.uint8)
-        if k.bounds(cards, skeleton, table_low, low, high, scaled) < 0:  # type: ignore[attr-defined]
-            return skeleton, low, high, scaled
+        high = np.zeros_like(low)
+        scaled, ratio_scaled = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
+        safe = k.bounds(cards, skeleton, table_low, low, high, scaled)
+        if safe and (not whole or k.bounds_outward(cards, skeleton, low, high, ratio_scaled)):
+            return skeleton, scaled, ratio_scaled
         if attempt == 0:
-            skeleton = k.split_hubs(cards, skeleton, table_low)  # type: ignore[attr-defined]
+            skeleton = k.split_hubs(skeleton, table_low, whole)
     raise Narrow
 
 

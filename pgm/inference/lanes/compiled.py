@@ -120,8 +120,8 @@ def _entries(cards, axes, first, last):
 def bounds(cards, tree, table_low, low, high, scaled):
     """Bound log2 of what each item holds, zeros apart; mark cliques whose messages are to be scaled.
 
-    Returns the first clique in which a product could leave the range that is safe, or -1. A scaled message is
-    taken to hold nothing under 2**-DRIFT; the run checks that in every lane.
+    Returns whether no product can leave the range that is safe. A scaled message is taken to hold nothing
+    under 2**-DRIFT; the run checks that in every lane.
     """
     axis_at, axes, parent, sends, operand_at, operand = tree
     n_factors = table_low.size
@@ -139,11 +139,11 @@ def bounds(cards, tree, table_low, low, high, scaled):
             low[item] += low[operand[o]]
             high[item] += high[operand[o]]
         if least <= -SAFE or most + math.frexp(float(size))[1] >= SAFE:
-            return c
+            return False
         scaled[c] = 0
         if low[item] < -DRIFT or high[item] > DRIFT:
             scaled[c], low[item], high[item] = 1, -DRIFT, 0
-    return -1
+    return True
 
 
 @njit
@@ -176,22 +176,24 @@ def bounds_outward(cards, tree, low, high, scaled):
 
 
 @njit
-def split_hubs(cards, tree, table_low):
+def split_hubs(tree, table_low, whole):
     """Cut cliques whose products could leave the range of doubles into several, one after the other.
 
-    Each but the last sums out nothing; its product is scaled before the next multiplies on.
+    Each but the last sums out nothing; its product is scaled before the next multiplies on. On the way back,
+    if there is one, a correction comes on top.
     """
     axis_at, axes, parent, sends, operand_at, operand = tree
     count, n_factors = parent.size, table_low.size
     low = np.zeros(n_factors + count, np.int64)
     low[:n_factors] = table_low
+    least_allowed = SAFE // 10 - SAFE + (DRIFT if whole else 0)
     begins = np.zeros(operand.size, np.uint8)  # operands that begin the next piece
     extra = np.zeros(count + 1, np.int64)
     for c in range(count):
         least = 0
         for o in range(operand_at[c], operand_at[c + 1]):
             mine = min(0, low[operand[o]])
-            if least + mine <= 100 - SAFE and o > operand_at[c]:
+            if least + mine <= least_allowed and o > operand_at[c]:
                 begins[o] = 1
                 extra[c] += 1
                 least = max(least, -DRIFT)
