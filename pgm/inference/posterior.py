@@ -371,7 +371,6 @@ def tree_for_rows(
     targets: Sequence[int],
     *,
     whole: bool = False,
-    results: float = 0.0,
 ) -> tuple[Case, Tree]:
     """A tree that serves every row of a frame in which the same variables are observed.
 
@@ -381,7 +380,6 @@ def tree_for_rows(
         sometimes: variables that some rows observe: they stay.
         targets: what the last root keeps, or with `whole` what will be read off all over the tree.
         whole: a tree for the way back too.
-        results: numbers that the answer consists of.
     """
     case = reduce_case(
         posterior.program,
@@ -393,6 +391,5 @@ def tree_for_rows(
         placeholders=observed,
     )
     inner = _NOTHING if whole else open_targets(case, targets)
-    needs = Needs("rows of a frame", "both" if whole else "in", results=results)
-    check = posterior._check(case, needs)
+    check = posterior._check(case, Needs("rows of a frame", "kept"))
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)

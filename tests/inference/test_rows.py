@@ -367,6 +367,26 @@ def test_variables_of_one_state_or_in_no_factor():
     close(every["c"], [[1 / 3] * 3, [0, 0, 1], [0, 1, 0]])
 
 
+def test_a_frame_whose_rows_do_not_fit_one_tree():
+    """What each row observes makes its own tree small: a grid of 24 times 24, of which 60 % are observed."""
+    rng = np.random.default_rng(0)
+    grid = pgm.MarkovNetwork.grid(
+        np.zeros((24, 24), int), states=[0, 1], coupling=1.5, unary=[[2, 1], [1, 2]]
+    )
+    frame = {name: rng.choice([0, 1, None], size=6, p=[0.3, 0.3, 0.4]) for name in grid.variables}
+    target = "pixel[3,4]"
+    with pgm.config(memory_limit="8 MB"):
+        with pytest.raises(pgm.TooLarge):
+            grid.query(target)
+        shares = grid.predict_proba(frame, target)
+        for i in range(6):
+            row = {name: column[i] for name, column in frame.items() if column[i] is not None}
+            row.pop(target, None)
+            close(shares[i], grid.query(target, row).values)
+        with pytest.raises(pgm.TooLarge, match="numbers"):
+            grid.predict_proba({name: np.resize(column, 1000) for name, column in frame.items()})
+
+
 # --- threads, time, forks ---
 
 

@@ -18,9 +18,11 @@ from pgm.inference.running import LANES, Narrow, code
 
 DONE, NARROW, IMPOSSIBLE = 0, 2, 3
 
-_CACHE = 2**18  # bytes that the numbers of one thread should stay within
-_MOST_LANES = 32
-_SECONDS_PER_STEP = 0.08e-9  # in one lane
+# What an entry costs besides its arithmetic is the same for any number of lanes, and counts for more than the
+# nearest cache: up to 32 lanes each doubling pays while the numbers of a thread are within this many bytes.
+_CACHE = 2**25
+_MOST_LANES, _LEAST_LANES = 32, 8
+_SECONDS_PER_STEP = 0.15e-9  # in one lane
 _SECONDS_PER_CELL = 2e-9  # of evidence put into a lane
 _MOST_ROWS = 4096  # of one piece of work
 _PIECE = 0.02  # seconds that it should take
@@ -156,7 +158,7 @@ def cost(posterior: Posterior, observed: Sequence[int], sometimes: Sequence[int]
 
 
 def _seconds(steps: float, whole: bool, n_columns: int) -> float:
-    return 1e-8 + steps * (3.0 if whole else 1.0) * _SECONDS_PER_STEP + n_columns * _SECONDS_PER_CELL
+    return 1e-8 + steps * (4.0 if whole else 1.0) * _SECONDS_PER_STEP + n_columns * _SECONDS_PER_CELL
 
 
 def group_of(
@@ -183,10 +185,7 @@ def group_of(
     """
     program = posterior.program
     p = program.arrays
-    n_results = float(p.cards[list(wanted.targets)].sum()) * n_rows
-    case, tree = tree_for_rows(
-        posterior, observed, sometimes, wanted.targets, whole=wanted.whole, results=n_results
-    )
+    case, tree = tree_for_rows(posterior, observed, sometimes, wanted.targets, whole=wanted.whole)
     r, t = case.reduced, tree.arrays
     k = code(8.0 * tree.steps, LANES)
     sliced_column = np.full(program.n, -1, np.int64)
@@ -285,13 +284,10 @@ def _bounded(
 
 
 def lanes_for(pool_size: int, n_rows: int) -> int:
-    """How many rows are answered at once: as many as the cache holds, in powers of two.
-
-    At least four while memory allows: fewer would not be worth the arithmetic of lanes.
-    """
+    """How many rows are answered at once, a power of two; fewer than eight only where memory is short."""
     limits = current()
     n = _MOST_LANES
-    while n > 4 and 8 * n * pool_size > _CACHE:
+    while n > _LEAST_LANES and 8 * n * pool_size > _CACHE:
         n //= 2
     while n > 1 and (n >= 2 * n_rows or 16 * n * pool_size * limits.threads > limits.memory_limit):
         n //= 2

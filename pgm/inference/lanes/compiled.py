@@ -754,6 +754,7 @@ def _outward(b, pool, down, results, work, ratio_scaled, powers, narrow, stop):
             child += 1
         if child == last and b.read_begin[c] == b.read_begin[c + 1]:
             continue
+        few = last - first <= 2 and b.read_begin[c] == b.read_begin[c + 1]  # one loop over the lanes does
         for k in range(b.size[c] // sent):
             if (k & 1023) == 1023 and stop[0] != 0:
                 return
@@ -762,6 +763,29 @@ def _outward(b, pool, down, results, work, ratio_scaled, powers, narrow, stop):
                 if x == 0.0:
                     continue
                 new = down[at + s]
+                if few:
+                    place = b.lane_pool[first] + b.lookup[b.lane_outer[first] + k]
+                    place += b.lookup[b.lane_inner[first] + s]
+                    left, to_left = pool[place], down[place]
+                    if last - first == 1:
+                        for j in range(lanes):
+                            to_left[j] += x * new[j] * left[j]
+                        continue
+                    place = b.lane_pool[last - 1] + b.lookup[b.lane_outer[last - 1] + k]
+                    place += b.lookup[b.lane_inner[last - 1] + s]
+                    right, to_right = pool[place], down[place]
+                    if b.lane_child[last - 1] < 0:
+                        for j in range(lanes):
+                            to_left[j] += x * new[j] * left[j] * right[j]
+                    elif b.lane_child[first] < 0:
+                        for j in range(lanes):
+                            to_right[j] += x * new[j] * left[j] * right[j]
+                    else:
+                        for j in range(lanes):
+                            y = x * new[j] * left[j] * right[j]
+                            to_left[j] += y
+                            to_right[j] += y
+                    continue
                 for j in range(lanes):
                     work[j] = x * new[j]
                 for o in range(first, last):
