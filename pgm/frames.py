@@ -195,7 +195,7 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
 
 
 def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
-    """Codes of a categorical column by the numbers that stand for its values: each is looked up in some row."""
+    """Codes of a categorical column: each number that stands for a value is looked up once, in some row."""
     numbers = column.to_physical().to_numpy()
     if numbers.dtype.kind == "f":  # polars writes missing ones as NaN
         numbers = np.where(np.isnan(numbers), -1.0, numbers)
@@ -205,10 +205,11 @@ def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
     rows = np.full(int(numbers.max()) + 2, -1, np.int64)  # the last is for those missing
     rows[numbers] = np.arange(numbers.size)
     rows[-1] = -1
-    table = np.full(rows.size, _MISSING, np.int32)
+    codes = np.full(rows.size, _MISSING, np.int32)
     for number in np.flatnonzero(rows >= 0).tolist():
-        table[number] = _code(variable, column[int(rows[number])])
-    return np.take(table, numbers)  # -1 takes the last
+        codes[number] = _code(variable, column[int(rows[number])])
+    found: np.ndarray = codes[numbers]  # -1 takes the last
+    return found
 
 
 def _lookup(variable: Variable, values: Iterable[Any]) -> np.ndarray:

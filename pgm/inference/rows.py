@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm import jit
 from pgm.config import Clock, current, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
 from pgm.evidence import observe
@@ -194,7 +196,7 @@ def _answer(compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, 
     left_out = frozenset(targets or ())
     wanted = {name: v for name, v in compiled.by_name.items() if name not in left_out}
     data = columns(frame, wanted, bad=bad_rows)
-    clock = start_clock()
+    clock, begin = start_clock(), time.perf_counter()
     table = _distinct(compiled, data)
     named = compiled.names if targets is None else targets
     asked = Wanted(tuple(compiled.position[name] for name in named), targets is None or len(targets) > 1)
@@ -221,6 +223,7 @@ def _answer(compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, 
     for row in np.flatnonzero(answers.status == _NARROW).tolist():
         clock.check()
         _one_row(posterior, table, row, asked, answers, logs)
+    jit.spent(time.perf_counter() - begin)
     status = np.take(answers.status, table.inverse)
     if data.bad is not None:
         status[data.bad] = _BAD
