@@ -288,9 +288,9 @@ def _exclude(compiled: CompiledModel, table: _Table, status: np.ndarray) -> None
 def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
     """Run rows that observe the same variables on a tree of their own where that pays, the others on one.
 
-    A tree of its own has what is observed sliced away; making it costs some milliseconds. On the tree for
-    all, what a row observes strikes out states. So rows go where making a tree would take longer than
-    answering them all on the common one; when that does not fit, each kind of rows gets its own.
+    A tree of its own has what is observed sliced away, but must be made; on the tree for all, what a row
+    observes strikes out states. So rows that observe the same get their own when answering them on the
+    common tree would take longer than making it. When that does not fit, each kind of rows gets its own.
     """
     if rows.size == 0:
         return

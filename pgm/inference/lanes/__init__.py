@@ -16,7 +16,7 @@ from pgm.inference.posterior import Posterior, open_targets, tree_for_rows
 from pgm.inference.reduction import Case, lows
 from pgm.inference.running import LANES, Narrow, code
 
-DONE, NARROW, IMPOSSIBLE = 0, 2, 3
+_NARROW = 2  # a status of the kernels
 
 # What an entry costs besides its arithmetic is the same for any number of lanes, and counts for more than the
 # nearest cache: up to 32 lanes each doubling pays while the numbers of a thread are within this many bytes.
@@ -99,7 +99,6 @@ class Answers:
 class Group:
     """Rows that share a tree, ready to run."""
 
-    case: Case
     lanes: Lanes
     evidence: RowEvidence
     n_lanes: int
@@ -217,7 +216,7 @@ def group_of(
         wanted.whole,
         stop,
     )
-    if status == NARROW:
+    if status == _NARROW:
         raise Narrow
 
     which = np.flatnonzero(sliced)
@@ -248,7 +247,6 @@ def group_of(
     used = float(_seconds(tree.steps, wanted.whole, masked.size) + evidence.table_entry.size * 1e-9)
     own = r.factors[r.factors < p.heads.size]
     return Group(
-        case,
         Lanes(*arrays),
         evidence,
         lanes_for(pool_size * (2 if wanted.whole else 1), n_rows),
