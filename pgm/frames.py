@@ -179,6 +179,8 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
             native = column.to_native().cat
             table = _lookup(variable, native.categories.tolist())
             return np.take(table, np.asarray(native.codes))  # -1, a missing one, takes the last
+        if isinstance(dtype, nw.Categorical | nw.Enum) and column.implementation.is_polars():
+            return _codes_of_polars(variable, column.to_native())
         if dtype.is_float() or ((dtype.is_integer() or dtype == nw.Boolean) and not column.null_count()):
             column = column.to_numpy()
         else:
@@ -190,6 +192,24 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
     if column.dtype.kind == "M":
         column = column.astype("datetime64[us]")  # of which Python's own datetime is made
     return _codes_of_list(variable, column.tolist())
+
+
+def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
+    """Codes of a categorical column: each number that stands for a value is looked up once, in some row."""
+    numbers = column.to_physical().to_numpy()
+    if numbers.dtype.kind == "f":  # polars writes missing ones as NaN
+        numbers = np.where(np.isnan(numbers), -1.0, numbers)
+    numbers = numbers.astype(np.int64)
+    if numbers.size == 0 or numbers.max() > numbers.size + _NARROW:
+        return _codes_of_list(variable, column.to_list())
+    rows = np.full(int(numbers.max()) + 2, -1, np.int64)  # the last is for those missing
+    rows[numbers] = np.arange(numbers.size)
+    rows[-1] = -1
+    codes = np.full(rows.size, _MISSING, np.int32)
+    for number in np.flatnonzero(rows >= 0).tolist():
+        codes[number] = _code(variable, column[int(rows[number])])
+    found: np.ndarray = codes[numbers]  # -1 takes the last
+    return found
 
 
 def _lookup(variable: Variable, values: Iterable[Any]) -> np.ndarray:

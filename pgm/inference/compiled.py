@@ -18,36 +18,6 @@ DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
 
 
 @njit
-def _gather_table(p, r, number, codes, virtual_at, n_values, g, source):
-    f = r.factors[g]
-    at = r.table_at[g]
-    if f >= p.heads.size:
-        i = r.scopes[r.scope_at[g]]
-        start = n_values + virtual_at[f - p.heads.size]
-        for s in range(r.state_at[i], r.state_at[i + 1]):
-            source[at] = start + r.states[s]
-            at += 1
-        return
-    base, step, size = p.table_at[f], 1, 1
-    source[at] = 0
-    for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis runs fastest
-        v = p.scopes[a]
-        i = number[v]
-        if i < 0:
-            base += codes[v] * step
-        else:
-            begin = r.state_at[i]
-            for s in range(r.cards[i] - 1, -1, -1):  # the block of state 0 is what the others are made from
-                shift = r.states[begin + s] * step
-                for j in range(size):
-                    source[at + s * size + j] = source[at + j] + shift
-            size *= r.cards[i]
-        step *= p.cards[v]
-    for j in range(size):
-        source[at + j] += base
-
-
-@njit
 def numbers(p, r):
     """The number of each variable of the program among the reduced ones, -1 if it is not there."""
     number = np.full(p.cards.size, -1, np.int64)
@@ -1082,97 +1052,6 @@ def total_of(t, pool, exponent):
             m, more = math.frexp(m * total)
             e += more
     return m, e
-
-
-@njit
-def run_rows(
-    p,
-    r,
-    t,
-    values,
-    codes,
-    observed,
-    rows,
-    weighted,
-    weighted_rows,
-    work,
-    low,
-    high,
-    answers,
-    tops,
-    powers,
-    status,
-    stop,
-):
-    """Run the inward pass for every row of a frame on one tree.
-
-    `observed` are variables that the tree was sliced by, with their codes in `rows`. `weighted` are reduced
-    factors that stand for variables observed in some rows only: a row sets them to one state, or to all ones
-    where `weighted_rows` has -1. The root's message goes to `answers` where that has room.
-    """
-    n_cliques = t.parent.size
-    n_factors = r.factors.size
-    number = numbers(p, r)
-    is_observed = np.zeros(p.cards.size, np.uint8)
-    for i in range(observed.size):
-        is_observed[observed[i]] = 1
-    source = np.empty(r.table_at[n_factors], np.int64)
-    pool = np.empty(t.item_at[n_factors + n_cliques])
-    exponent = np.zeros(n_cliques, np.int64)
-    no_virtual = np.zeros(r.factors.size + 1, np.int64)
-    scalar_at = np.empty(r.scalars.size, np.int64)
-    changes = np.zeros(n_factors, np.uint8)
-    for g in range(n_factors):
-        f = r.factors[g]
-        if f >= p.heads.size:
-            for i in range(r.table_at[g], r.table_at[g + 1]):
-                pool[i] = 1.0
-            continue
-        _gather_table(p, r, number, codes, no_virtual, 0, g, source)
-        for i in range(r.table_at[g], r.table_at[g + 1]):
-            pool[i] = values[source[i]]
-        for i in range(p.scope_at[f], p.scope_at[f + 1]):
-            if is_observed[p.scopes[i]] != 0:
-                changes[g] = 1
-    for row in range(rows.shape[0]):
-        if stop[0] != 0:
-            return STOPPED
-        for i in range(observed.size):
-            codes[observed[i]] = rows[row, i]
-        for g in range(n_factors):
-            if changes[g] != 0:
-                _gather_table(p, r, number, codes, no_virtual, 0, g, source)
-                for i in range(r.table_at[g], r.table_at[g + 1]):
-                    pool[i] = values[source[i]]
-        for w in range(weighted.size):
-            g = weighted[w]
-            v = r.scopes[r.scope_at[g]]
-            code = weighted_rows[row, w]
-            for s in range(r.cards[v]):
-                same = code < 0 or r.states[r.state_at[v] + s] == code
-                pool[r.table_at[g] + s] = 1.0 if same else 0.0
-        gather_scalars(p, r, codes, scalar_at)
-        m, e = 1.0, 0
-        for i in range(scalar_at.size):
-            m, more = math.frexp(m * values[scalar_at[i]])
-            e += more
-        if m == 0.0:
-            status[row] = IMPOSSIBLE
-            continue
-        status[row] = inward(t, np.arange(n_cliques), pool, work, work[:0], low, high, exponent, stop)
-        if status[row] != DONE:
-            continue
-        rest, more = total_of(t, pool, exponent)
-        tops[row], shift = math.frexp(m * rest)
-        powers[row] = e + more + shift
-        if answers.shape[1] > 0:
-            at = t.item_at[n_factors + n_cliques - 1]
-            total = 0.0
-            for s in range(answers.shape[1]):
-                total += pool[at + s]
-            for s in range(answers.shape[1]):
-                answers[row, s] = pool[at + s] / total
-    return DONE
 
 
 @njit

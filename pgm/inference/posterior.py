@@ -25,6 +25,7 @@ _Answer = TypeVar("_Answer")
 _FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
 _FIT_SWEEPS = 20_000
 _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
+_NOTHING = np.empty(0, np.int32)
 
 
 class NoFit(Exception):
@@ -80,7 +81,7 @@ class Posterior:
             size = float(p.state_at[self.program.n_named])
             needs = Needs(question, "both", results=size, engine=self.engine)
         else:
-            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
+            needs = Needs(question, results=entries(p.cards, targets), engine=self.engine)
         if not self.known.weights and self.engine == "exact":
             found = consider(self.program, self.known.hard, targets, needs, self.clock)
             if found is not None and found.pays and needs.fits(found.shape):
@@ -116,7 +117,7 @@ class Posterior:
             return None
         codes = np.array([hard[v] for v in sorted(hard)], dtype=np.int64)
         try:
-            return tree.answer(self.program, codes, self.clock)
+            return tree.answer(codes, self.clock)
         except Narrow:
             return None
 
@@ -139,7 +140,7 @@ class Posterior:
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
-        needs = Needs(question, results=_entries(self.program.arrays.cards, targets))
+        needs = Needs(question, results=entries(self.program.arrays.cards, targets))
         found = self._sliced(targets, needs)
         if found is not None:
             return found[0].reshape([int(self.program.arrays.cards[t]) for t in targets])
@@ -377,7 +378,7 @@ class Posterior:
         return factors
 
 
-def _entries(cards: np.ndarray, targets: Sequence[int]) -> float:
+def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     """How many combinations of states there are."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
 
@@ -398,26 +399,31 @@ def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:
 
 
 def tree_for_rows(
-    posterior: Posterior, observed: Sequence[int], targets: Sequence[int], sometimes: Sequence[int]
+    posterior: Posterior,
+    observed: Sequence[int],
+    sometimes: Sequence[int],
+    targets: Sequence[int],
+    *,
+    whole: bool = False,
 ) -> tuple[Case, Tree]:
     """A tree that serves every row of a frame in which the same variables are observed.
 
-    `sometimes` are variables observed in some of the rows only; they enter as weights of one.
+    Args:
+        posterior: the model, nothing known.
+        observed: variables that every row observes: they are sliced away.
+        sometimes: variables that some rows observe: they stay.
+        targets: what the last root keeps, or with `whole` what will be read off all over the tree.
+        whole: a tree for the way back too.
     """
-    program = posterior.program
-    weights = {v: _placeholder_weights(int(program.arrays.cards[v])) for v in sometimes}
     case = reduce_case(
-        program,
-        posterior.known.with_weights(weights),
-        targets,
+        posterior.program,
+        posterior.known,
+        list(targets),
         posterior.clock,
-        only_wanted=bool(targets),
+        only_wanted=len(targets) > 0,
+        kept=sometimes,
         placeholders=observed,
     )
-    inner = open_targets(case, targets)
-    check = posterior._check(case, Needs("rows of a frame"))
+    inner = _NOTHING if whole else open_targets(case, targets)
+    check = posterior._check(case, Needs("rows of a frame", "kept"))
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)
-
-
-def _placeholder_weights(card: int) -> np.ndarray:
-    return np.full(card, 0.5)  # not one: a weight of one would be left out

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
 
@@ -322,28 +322,49 @@ class Questions:
         known = names_of(given, compiled.by_name)
         return rows.CompiledQuery(self, compiled, self._asked(compiled, target), known)
 
-    def predict(self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise") -> np.ndarray:
+    @overload
+    def predict(self, frame: Any, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    @overload
+    def predict(self, frame: Any, target: Iterable[str] | None = None, *, bad_rows: str = "raise") -> Any: ...
+    def predict(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any:
         """Return the most probable state of the target in each row of a frame, given its other columns.
 
         Args:
             frame: a data frame, or a dict of columns; columns that are no variable are not read.
-            target: one variable; its own column is not read.
+            target: one variable gives an array, several {name: array}; their columns are not read. None: all
+                variables, and every column is read, so that this fills the gaps of a frame.
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
         """
         from pgm.inference import rows
 
         compiled = self._compile()
-        name = self._one(compiled, target)
-        return states_array(compiled.by_name[name], rows.predict(compiled, frame, name, bad_rows))
+        names = None if target is None else self._asked(compiled, target, joint=False)
+        codes = rows.predict(compiled, frame, names, bad_rows)
+        found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
+        return found[names[0]] if names is not None and len(names) == 1 else found
 
+    @overload
+    def predict_proba(self, frame: Any, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    @overload
     def predict_proba(
-        self, frame: Any, target: str | Iterable[str], *, bad_rows: str = "raise"
-    ) -> np.ndarray:
-        """Return P(target | row) for each row of a frame: an array with a column for each state, in order."""
+        self, frame: Any, target: Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any: ...
+    def predict_proba(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any:
+        """Return P(target | row) for each row of a frame: an array with a column for each state, in order.
+
+        Several targets give {name: array}, None all variables, each by itself: those that a row observes have
+        a 1 at their state.
+        """
         from pgm.inference import rows
 
         compiled = self._compile()
-        return rows.predict_proba(compiled, frame, self._one(compiled, target), bad_rows)
+        names = None if target is None else self._asked(compiled, target, joint=False)
+        found = rows.predict_proba(compiled, frame, names, bad_rows)
+        return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
         """Return log P(row) for each row of a frame; missing cells and absent columns are summed out."""
@@ -401,15 +422,6 @@ class Questions:
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
-
-    def _one(self, compiled: CompiledModel, target: str | Iterable[str]) -> str:
-        asked = self._asked(compiled, target)
-        if len(asked) > 1:
-            raise InvalidArgument(
-                f"One target at a time is predicted, not {len(asked)} ({listed(asked)}); "
-                "for the most probable combination ask `map(given, targets=[...])`."
-            )
-        return asked[0]
 
     def _ask(
         self,

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.config import Clock, start_clock
+from pgm import jit
+from pgm.config import Clock, current, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
-from pgm.evidence import observe
+from pgm.evidence import Observed, observe
 from pgm.frames import Columns, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import exact
 from pgm.inference.failures import contradiction, no_fit
-from pgm.inference.posterior import NoFit, Posterior, log_of, spread, tree_for_rows
-from pgm.inference.reduction import Known, lows
-from pgm.inference.running import Impossible, run
-from pgm.inference.slicing import open_targets
+from pgm.inference.lanes import Answers, Wanted, cost, group_of
+from pgm.inference.plan import Needs
+from pgm.inference.pool import Task, run_all
+from pgm.inference.posterior import NoFit, Posterior, entries, log_of
+from pgm.inference.reduction import Known
+from pgm.inference.running import LANES, Impossible, Narrow, code
+from pgm.inference.slicing import sliced
 from pgm.results import Distribution
 
 if TYPE_CHECKING:
     from pgm.inference.questions import Questions
 
-_ROWS_PER_PATTERN = 8  # fewer than this many rows of a kind share one tree with the others
-_CHUNK = 65_536
 _DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
+# Seconds that a tree of its own costs rows that observe the same variables: at least, and for each factor.
+_OWN_TREE, _OWN_TREE_FACTOR = 3e-4, 2e-6
 
 
 class CompiledQuery:
@@ -41,15 +46,16 @@ class CompiledQuery:
         self.given = given
         self._model = model.copy()  # for pickling: the question goes with the tables of now
         self._compiled = compiled
-        self._tree = None
-        if not set(targets) & set(given):
-            clock = start_clock()
-            observed = [compiled.position[name] for name in given]
-            wanted = [compiled.position[name] for name in targets]
-            try:
-                self._tree = tree_for_rows(_blank(compiled, clock), observed, wanted, [])
-            except Impossible:
+        clock = start_clock()
+        positions = [compiled.position[name] for name in targets]
+        needs = Needs(f"P({listed(targets)})", results=entries(compiled.program.arrays.cards, positions))
+        codes = dict.fromkeys((compiled.position[name] for name in given), 0)
+        try:  # the states do not matter yet
+            sliced(compiled.program, compiled.trees, codes, positions, needs, clock, always=True)
+        except Impossible:
+            if not compiled.program.possible:
                 raise contradiction(compiled, observe(compiled.by_name, None), clock) from None
+        self._needs = needs
 
     def __call__(self, given: Mapping[str, Any] | None = None) -> Distribution:
         """Return P(targets | given)."""
@@ -64,37 +70,30 @@ class CompiledQuery:
         targets = [compiled.position[name] for name in self.targets]
         clock = start_clock()
         try:
-            if self._tree is None or len(observed.hard) < len(self.given):
-                posterior = make_posterior(compiled, observed, clock)
-                values = posterior.joint(targets)
-            else:
-                values = self._run(observed.hard, targets, clock)
+            values = self._on_the_tree(observed, targets, clock)
+            if values is None:
+                values = make_posterior(compiled, observed, clock).joint(targets)
         except NoFit as failed:
             raise no_fit(compiled, observed, clock, failed) from None
         except Impossible:
             raise contradiction(compiled, observed, clock) from None
         return Distribution(tuple(compiled.variables[t] for t in targets), values)
 
-    def _run(self, hard: dict[str, int], targets: list[int], clock: Clock) -> np.ndarray:
+    def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:
+        """The answer of the tree that was made for states of all the names; None: not a case for it."""
         compiled = self._compiled
-        p = compiled.program.arrays
-        assert self._tree is not None
-        case, tree = self._tree
-        codes = case.codes.copy()
-        for name, code in hard.items():
-            v = compiled.position[name]
-            if not compiled.program.open_states[p.state_at[v] + code]:
-                raise Impossible
-            codes[v] = code
-        case = dataclasses.replace(case, codes=codes)
-        n_open = open_targets(case, targets).size
-        if n_open == 0:
-            exact.total(case, tree, clock)
-            compact = np.ones(1)
-        else:
-            compact = exact.relative_values(*exact.joint(case, tree, clock, n_open)[:2])
-        full = spread(case, targets, compact)
-        return np.asarray(full / full.sum())
+        if len(observed.hard) < len(self.given):
+            return None
+        hard = {compiled.position[name]: code for name, code in observed.hard.items()}
+        tree = sliced(compiled.program, compiled.trees, hard, targets, self._needs, clock, always=True)
+        if tree is None:
+            return None
+        codes = np.array([hard[v] for v in sorted(hard)], dtype=np.int64)
+        try:
+            values, _ = tree.answer(codes, clock)
+        except Narrow:
+            return None
+        return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))
 
     def __repr__(self) -> str:
         """The question as written."""
@@ -113,215 +112,247 @@ def _blank(compiled: CompiledModel, clock: Clock) -> Posterior:
     return Posterior(compiled.program, compiled.trees, Known({}, {}), clock, compiled.names)
 
 
-@dataclasses.dataclass(eq=False, slots=True)
-class _Answers:
-    """What the rows of a frame gave."""
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class _Table:
+    """A frame in codes, equal rows once."""
 
-    status: np.ndarray  # int64
+    data: Columns
+    column: np.ndarray  # int64 for each variable of the program its column, or -1
+    codes: np.ndarray  # int32 (different rows, columns), -1 where missing
+    inverse: np.ndarray  # for each row of the frame which of the different rows it is
+    pattern: np.ndarray  # for each different row a number for which of its cells are observed
+
+
+@dataclasses.dataclass(frozen=True, eq=False, slots=True)
+class _Found:
+    """What was found for the rows of a frame."""
+
+    table: _Table
+    status: np.ndarray  # int64, of the frame's rows
     logs: np.ndarray  # log P(row), not divided by the sum over all rows that could be
-    shares: np.ndarray  # P(target | row), (n, states), or (n, 0)
+    shares: np.ndarray  # (different rows, states of all targets)
 
 
-def predict(compiled: CompiledModel, frame: Any, target: str, bad_rows: str) -> np.ndarray:
-    """The code of the most probable state of the target in each row, -1 where a row is bad."""
-    shares = predict_proba(compiled, frame, target, bad_rows)
-    codes = np.full(len(shares), -1, np.int64)
-    good = ~np.isnan(shares[:, 0])
-    # Rounding must not choose between equals: the state declared first.
-    best = shares[good].max(axis=1, keepdims=True)
-    codes[good] = np.argmax(shares[good] >= best * (1 - 1e-13), axis=1)
-    return codes
+def predict(
+    compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, bad_rows: str
+) -> dict[str, np.ndarray]:
+    """The code of the most probable state of each target in each row, -1 where a row is bad."""
+    found = _answer(compiled, frame, targets, bad_rows)
+    failed = np.flatnonzero(found.status != _DONE)
+    answers = {}
+    for name, shares in _parts(compiled, targets, found):
+        # Rounding must not choose between equals: the state declared first.
+        best = shares.max(axis=1, keepdims=True, initial=0.0)
+        codes = np.take(np.argmax(shares >= best * (1 - 1e-13), axis=1), found.table.inverse)
+        codes[failed] = -1
+        answers[name] = codes
+    return answers
 
 
-def predict_proba(compiled: CompiledModel, frame: Any, target: str, bad_rows: str) -> np.ndarray:
-    """P(target | row) for each row; NaN where a row is bad."""
-    answers, data = _answer(compiled, frame, target, bad_rows)
-    return _checked(compiled, answers, data, bad_rows, answers.shares)
+def predict_proba(
+    compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, bad_rows: str
+) -> dict[str, np.ndarray]:
+    """P(target | row) of each target for each row; NaN where a row is bad."""
+    found = _answer(compiled, frame, targets, bad_rows)
+    failed = np.flatnonzero(found.status != _DONE)
+    answers = {}
+    for name, shares in _parts(compiled, targets, found):
+        values = np.take(shares, found.table.inverse, axis=0)
+        values[failed] = math.nan
+        values.flags.writeable = False
+        answers[name] = values
+    return answers
 
 
 def log_likelihood(compiled: CompiledModel, frame: Any, bad_rows: str) -> np.ndarray:
     """The log of the sum of the product of all factors, for each row; NaN where a row is bad."""
-    answers, data = _answer(compiled, frame, None, bad_rows)
-    return _checked(compiled, answers, data, bad_rows, answers.logs)
-
-
-def _checked(
-    compiled: CompiledModel, answers: _Answers, data: Columns, bad_rows: str, values: np.ndarray
-) -> np.ndarray:
-    failed = np.flatnonzero(answers.status != _DONE)
-    if failed.size:
-        if bad_rows == "raise":
-            row = int(failed[0])
-            given = {
-                name: compiled.by_name[name].states[int(codes[row])]
-                for name, codes in data.codes.items()
-                if codes[row] >= 0
-            }
-            cause = contradiction(compiled, observe(compiled.by_name, given), start_clock())
-            more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
-            raise ImpossibleEvidence(
-                f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
-                cause.contradiction,
-            )
-        values[failed] = math.nan
+    found = _answer(compiled, frame, (), bad_rows)
+    values = np.take(found.logs, found.table.inverse)
+    values[found.status != _DONE] = math.nan
     values.flags.writeable = False
     return values
 
 
-def _answer(
-    compiled: CompiledModel, frame: Any, target: str | None, bad_rows: str
-) -> tuple[_Answers, Columns]:
+def _parts(
+    compiled: CompiledModel, targets: Sequence[str] | None, found: _Found
+) -> Iterator[tuple[str, np.ndarray]]:
+    """The columns of each target."""
+    begin = 0
+    for name in compiled.names if targets is None else targets:
+        card = compiled.by_name[name].card
+        yield name, found.shares[:, begin : begin + card]
+        begin += card
+
+
+def _answer(compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, bad_rows: str) -> _Found:
+    """Answer every row; targets None: all variables, those observed too; without targets P(row) alone."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    wanted = {name: v for name, v in compiled.by_name.items() if name != target}
+    left_out = frozenset(targets or ())
+    wanted = {name: v for name, v in compiled.by_name.items() if name not in left_out}
     data = columns(frame, wanted, bad=bad_rows)
-    n, clock = data.n_rows, start_clock()
-    card = 0 if target is None else compiled.by_name[target].card
-    answers = _Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros((n, card)))
-    if data.bad is not None:
-        answers.status[data.bad] = _BAD
-    names = list(data.codes)
-    positions = [compiled.position[name] for name in names]
-    codes = np.empty((n, len(names)), np.int32)
-    for i, name in enumerate(names):
-        codes[:, i] = data.codes[name]
-    p = compiled.program.arrays
-    for i, v in enumerate(positions):
-        seen = codes[:, i] >= 0
-        dead = compiled.program.open_states[p.state_at[v] + np.maximum(codes[:, i], 0)] == 0
-        answers.status[seen & dead & (answers.status == _DONE)] = _IMPOSSIBLE
-    targets = [] if target is None else [compiled.position[target]]
-    if not compiled.program.possible:
-        answers.status[answers.status == _DONE] = _IMPOSSIBLE
-        return answers, data
-    rows = np.flatnonzero(answers.status == _DONE)
-    if compiled.program.wide_exponents is not None:
-        answers.status[rows] = _NARROW
+    clock, begin = start_clock(), time.perf_counter()
+    table = _distinct(compiled, data)
+    named = compiled.names if targets is None else targets
+    asked = Wanted(tuple(compiled.position[name] for name in named), targets is None or len(targets) > 1)
+    n = table.codes.shape[0]
+    width = sum(compiled.by_name[name].card for name in named)
+    if 16.0 * data.n_rows * width > current().memory_limit:
+        raise TooLarge(
+            f"The answer alone has {data.n_rows * width:,} numbers, more than the memory limit allows: "
+            "ask for fewer rows or fewer variables at once."
+        )
+    answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
+    posterior = _blank(compiled, clock)
+    if compiled.program.possible:
+        _exclude(compiled, table, answers.status)
+        rows = np.flatnonzero(answers.status == _DONE)
+        if compiled.program.wide_exponents is not None:
+            answers.status[rows] = _NARROW
+        else:
+            _run(posterior, table, rows, asked, answers)
     else:
-        _by_pattern(compiled, clock, positions, codes, rows, targets, answers)
-    for row in np.flatnonzero(answers.status == _NARROW):
+        answers.status[:] = _IMPOSSIBLE
+    with np.errstate(divide="ignore"):
+        logs = np.log(answers.tops) + answers.powers * math.log(2.0)
+    for row in np.flatnonzero(answers.status == _NARROW).tolist():
         clock.check()
-        _one_row(compiled, clock, positions, codes[row], targets, answers, int(row))
-    return answers, data
+        _one_row(posterior, table, row, asked, answers, logs)
+    jit.spent(time.perf_counter() - begin)
+    status = np.take(answers.status, table.inverse)
+    if data.bad is not None:
+        status[data.bad] = _BAD
+    if bad_rows == "raise":
+        _refuse(compiled, data, status)
+    return _Found(table, status, logs, answers.shares)
 
 
-def _by_pattern(
-    compiled: CompiledModel,
-    clock: Clock,
-    positions: list[int],
-    codes: np.ndarray,
-    rows: np.ndarray,
-    targets: list[int],
-    answers: _Answers,
-) -> None:
-    """Give rows that observe the same variables one tree; kinds of rows that are rare share one."""
+def _refuse(compiled: CompiledModel, data: Columns, status: np.ndarray) -> None:
+    failed = np.flatnonzero(status != _DONE)
+    if failed.size == 0:
+        return
+    row = int(failed[0])
+    given = {
+        name: compiled.by_name[name].states[int(codes[row])]
+        for name, codes in data.codes.items()
+        if codes[row] >= 0
+    }
+    cause = contradiction(compiled, observe(compiled.by_name, given), start_clock())
+    more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
+    raise ImpossibleEvidence(
+        f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
+        cause.contradiction,
+    )
+
+
+def _distinct(compiled: CompiledModel, data: Columns) -> _Table:
+    """Find equal rows, and rows that observe the same variables."""
+    m, n = len(data.codes), data.n_rows
+    codes = np.empty((m, n), np.int32)
+    for i, column in enumerate(data.codes.values()):
+        codes[i] = column
+    radix = np.array([compiled.by_name[name].card for name in data.codes], dtype=np.int64)
+    places = np.full(compiled.program.n, -1, np.int64)
+    places[[compiled.position[name] for name in data.codes]] = np.arange(m)
+    k = code(8.0 * (m + 4) * n, LANES)
+    words = np.zeros((1 + m, n), np.int64)
+    first, inverse = np.empty(n, np.int64), np.empty(n, np.int64)
+    slots = np.full(1 << max(1, (2 * n - 1).bit_length()), -1, np.int32)
+    count = k.distinct(words, k.pack(codes, radix, False, words), slots, first, inverse)
+    rows = np.empty((count, m), np.int32)
+    k.gather_rows(codes, first[:count], rows)
+    words = np.zeros((1 + m, count), np.int64)
+    n_words = k.pack(np.ascontiguousarray(rows.T), radix, True, words)
+    slots[:] = -1
+    pattern = np.empty(count, np.int64)
+    k.distinct(words, n_words, slots, np.empty(count, np.int64), pattern)
+    return _Table(data, places, rows, inverse, pattern)
+
+
+def _exclude(compiled: CompiledModel, table: _Table, status: np.ndarray) -> None:
+    """Mark rows with a state that no assignment has."""
+    p, open_states = compiled.program.arrays, compiled.program.open_states
+    for i, name in enumerate(table.data.codes):
+        v = compiled.position[name]
+        mine = open_states[p.state_at[v] : p.state_at[v + 1]]
+        if not mine.all():
+            codes = table.codes[:, i]
+            status[(codes >= 0) & (np.take(mine, np.maximum(codes, 0)) == 0)] = _IMPOSSIBLE
+
+
+def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
+    """Run rows that observe the same variables on a tree of their own where that pays, the others on one.
+
+    A tree of its own has what is observed sliced away, but must be made; on the tree for all, what a row
+    observes strikes out states. So rows that observe the same get their own when answering them on the
+    common tree would take longer than making it. When that does not fit, each kind of rows gets its own.
+    """
     if rows.size == 0:
         return
-    patterns, which, counts = np.unique(
-        np.packbits(codes[rows] >= 0, axis=1), axis=0, return_inverse=True, return_counts=True
-    )
-    which = which.ravel()
-    rare = np.flatnonzero(counts < _ROWS_PER_PATTERN)
-    if rare.size > 1:
-        together = rows[np.isin(which, rare)]
+    counts = np.bincount(table.pattern[rows])
+    p = posterior.program.arrays
+    alone = np.ones(counts.size, bool)
+    if np.count_nonzero(counts) > 1:
         try:
-            _group(compiled, clock, positions, codes, together, targets, answers)
-        except TooLarge:  # what is observed in each row makes each of them smaller
-            rare = rare[:0]
-    else:
-        rare = rare[:0]
-    done = np.zeros(len(patterns), bool)
-    done[rare] = True
-    in_order = rows[np.argsort(which, kind="stable")]
-    ends = np.cumsum(counts)
-    for i in np.flatnonzero(~done):
-        clock.check()
-        _group(compiled, clock, positions, codes, in_order[ends[i] - counts[i] : ends[i]], targets, answers)
+            seconds = cost(posterior, *_observed(table, rows)[:2], asked)
+        except TooLarge:
+            pass
+        except Impossible:
+            answers.status[rows] = _IMPOSSIBLE
+            return
+        else:
+            alone = counts * seconds > _OWN_TREE + _OWN_TREE_FACTOR * p.heads.size
+    own = alone[table.pattern[rows]]
+    groups = [rows[~own]] if not own.all() else []
+    mine = rows[own]
+    in_order = mine[np.argsort(table.pattern[mine], kind="stable")]
+    if in_order.size:
+        groups += np.split(in_order, np.flatnonzero(np.diff(table.pattern[in_order])) + 1)
+
+    def lay_out(group: np.ndarray, stop: np.ndarray) -> list[Task]:
+        observed, sometimes, share = _observed(table, group)
+        try:
+            made = group_of(posterior, table.column, observed, sometimes, share, asked, group.size, stop)
+        except Narrow:
+            answers.status[group] = _NARROW
+        except Impossible:
+            answers.status[group] = _IMPOSSIBLE
+        else:
+            return made.pieces(table.codes, group, answers)
+        return []
+
+    run_all([Task(partial(lay_out, group), _OWN_TREE) for group in groups], posterior.clock)
 
 
-def _group(
-    compiled: CompiledModel,
-    clock: Clock,
-    positions: list[int],
-    codes: np.ndarray,
-    rows: np.ndarray,
-    targets: list[int],
-    answers: _Answers,
-) -> None:
-    seen = codes[rows] >= 0
-    always, ever = seen.all(axis=0), seen.any(axis=0)
-    observed = [i for i in range(len(positions)) if always[i]]
-    sometimes = [i for i in range(len(positions)) if ever[i] and not always[i]]
-    posterior = _blank(compiled, clock)
-    try:
-        case, tree = tree_for_rows(
-            posterior, [positions[i] for i in observed], targets, [positions[i] for i in sometimes]
-        )
-    except Impossible:
-        answers.status[rows] = _IMPOSSIBLE
-        return
-    p, r = compiled.program.arrays, case.reduced
-    n_factors = p.heads.size
-    own = r.factors[r.factors < n_factors]
-    base = int(p.exponent[own].sum()) + int(p.exponent[r.scalars].sum())
-    virtual = {int(r.variables[r.scopes[r.scope_at[g]]]): g for g in range(own.size, r.factors.size)}
-    weighted = [i for i in sometimes if positions[i] in virtual]
-    items = np.array([virtual[positions[i]] for i in weighted], dtype=np.int64)
-    low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
-    low[: r.factors.size] = lows(case)
-    inside = open_targets(case, targets)
-    width = int(r.cards[inside].prod()) if inside.size else 0
-    work = np.empty(tree.longest_row)
-    for begin in range(0, rows.size, _CHUNK):
-        part = rows[begin : begin + _CHUNK]
-        shares = np.empty((part.size, width))
-        tops, powers = np.ones(part.size), np.zeros(part.size, np.int64)
-        status = np.zeros(part.size, np.int64)
-        run(
-            "run_rows",
-            p,
-            r,
-            tree.arrays,
-            compiled.program.values,
-            case.codes.copy(),
-            np.array([positions[i] for i in observed], dtype=np.int64),
-            np.ascontiguousarray(codes[part][:, observed]),
-            items,
-            np.ascontiguousarray(codes[part][:, weighted]),
-            work,
-            low,
-            np.zeros_like(low),
-            shares,
-            tops,
-            powers,
-            status,
-            steps=(tree.steps + 2.0 * r.table_at[-1] + 8.0 * p.scopes.size) * part.size,
-            clock=clock,
-        )
-        answers.status[part] = status
-        with np.errstate(divide="ignore"):
-            answers.logs[part] = np.log(tops) + (powers + base) * math.log(2.0)
-        for t in targets:
-            states = np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]])
-            answers.shares[part[:, None], states] = shares if inside.size else 1.0
+def _observed(table: _Table, rows: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
+    """The variables that all of these rows observe, those that some do, and how large a part does."""
+    share = (table.codes[rows] >= 0).mean(axis=0)
+    variables = np.flatnonzero(table.column >= 0)
+    share = share[table.column[variables]]
+    some = (share > 0.0) & (share < 1.0)
+    return variables[share == 1.0].tolist(), variables[some].tolist(), share[some]
 
 
 def _one_row(
-    compiled: CompiledModel,
-    clock: Clock,
-    positions: list[int],
-    codes: np.ndarray,
-    targets: Sequence[int],
-    answers: _Answers,
-    row: int,
+    posterior: Posterior, table: _Table, row: int, asked: Wanted, answers: Answers, logs: np.ndarray
 ) -> None:
-    hard = {v: int(code) for v, code in zip(positions, codes, strict=True) if code >= 0}
-    posterior = Posterior(compiled.program, compiled.trees, Known(hard, {}), clock, compiled.names)
+    """Answer a row by itself, for which doubles in lanes are not safe."""
+    column = table.column
+    hard = {
+        int(v): int(table.codes[row, column[v]])
+        for v in np.flatnonzero(column >= 0)
+        if table.codes[row, column[v]] >= 0
+    }
+    one = dataclasses.replace(posterior, known=Known(hard, {}))
     try:
-        if targets:
-            answers.shares[row] = posterior.joint(targets)
+        if asked.whole:
+            flat, begins = one.marginals()[0], posterior.program.arrays.state_at
+            parts = [flat[begins[v] : begins[v + 1]] for v in asked.targets]
+            answers.shares[row] = np.concatenate(parts)
+        elif asked.targets:
+            answers.shares[row] = one.joint(asked.targets)
         else:
-            answers.logs[row] = log_of(posterior.total())
+            logs[row] = log_of(one.total())
         answers.status[row] = _DONE
     except Impossible:
         answers.status[row] = _IMPOSSIBLE

@@ -31,6 +31,7 @@ _MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is t
 class Sliced:
     """A tree, and where the tables are that it takes: only the codes of what was observed are missing."""
 
+    program: Program  # of which it has the zeros and scales; kept, so that nothing else has its id
     tree: Tree
     needs: Needs
     sources: (
@@ -53,13 +54,13 @@ class Sliced:
         mine = (self.sources, self.begins, self.item, self.slot, self.stride, self.low, self.places)
         return self.tree.nbytes + sum(a.nbytes for a in mine)
 
-    def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+    def answer(self, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these states of what is observed, and the total."""
         tree, t = self.tree, self.tree.arrays
         answer, steps = np.zeros(self.size), self.needs.steps(self.tree.shape)
         clock.check()
         if steps > _AT_ONCE:
-            return self._in_steps(program, codes, answer, clock)
+            return self._in_steps(codes, answer, clock)
         size = int(t.item_at[-1])
         if t.result_at.size > 1:
             size += size - int(t.item_at[-1 - t.parent.size]) + max(tree.largest_message, tree.longest_row)
@@ -67,22 +68,20 @@ class Sliced:
         moves = (self.sources, self.begins, self.item, self.slot, self.stride)
         places = (self.places, self.fixed, self.seen_at)
         status, mantissa, exponent = code(steps).sliced(
-            t, program.values, codes, *moves, self.low, *places, tree.longest_row, scratch, answer
+            t, self.program.values, codes, *moves, self.low, *places, tree.longest_row, scratch, answer
         )
         give(scratch)
         settle(status, "sliced", clock)
         clock.lap(RUNNING)
         return answer, (float(mantissa), int(exponent) + self.exponent)
 
-    def _in_steps(
-        self, program: Program, codes: np.ndarray, answer: np.ndarray, clock: Clock
-    ) -> tuple[np.ndarray, Wide]:
+    def _in_steps(self, codes: np.ndarray, answer: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The same for a large tree, whose sweeps can be stopped and shared by threads."""
         t = self.tree.arrays
         n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
         pool = take(int(t.item_at[-1]))
         moves = (self.sources, self.begins, self.item, self.slot, self.stride)
-        mantissa, exponent = kernels.fill(program.values, codes, *moves, n_tables, pool)
+        mantissa, exponent = kernels.fill(self.program.values, codes, *moves, n_tables, pool)
         if mantissa == 0.0:
             raise Impossible
         low, high, powers = self.low.copy(), np.zeros_like(self.low), np.zeros(t.parent.size, np.int64)
@@ -117,6 +116,8 @@ def sliced(
     targets: Sequence[int] | None,
     needs: Needs,
     clock: Clock,
+    *,
+    always: bool = False,
 ) -> Sliced | None:
     """The tree sliced by these observed variables, from the cache or made; None: a new tree is better.
 
@@ -131,10 +132,11 @@ def sliced(
         targets: of whose joint is asked, in this order; None: all marginals.
         needs: what kind of run the question takes.
         clock: the time of the question.
+        always: also where a new tree would be better, for what is asked very often.
     """
     observed = tuple(sorted(hard))
-    key = ("sliced", observed, None if targets is None else tuple(targets))
-    found = trees.get(key, lambda: _make(program, observed, targets, needs, clock))
+    key = ("sliced", id(program), always, observed, None if targets is None else tuple(targets))
+    found = trees.get(key, lambda: _make(program, observed, targets, needs, clock, always))
     clock.lap(TRIANGULATING)
     if not isinstance(found, Sliced) or not found.needs.fits(found.tree.shape):
         return None
@@ -163,12 +165,14 @@ def consider(
     targets: Sequence[int] | None,
     needs: Needs,
     clock: Clock,
+    *,
+    always: bool = False,
 ) -> Considered | None:
     """Weigh a sliced tree for this question; None if the model or the question is of the wrong kind."""
     observed = set(hard)
     if program.wide_exponents is not None or not program.possible:
         return None
-    if observed and program.values.size > _MOST_VALUES:
+    if observed and program.values.size > _MOST_VALUES and not always:
         return None
     if targets is not None and not observed.isdisjoint(targets):
         return None
@@ -184,7 +188,7 @@ def consider(
     shape = shape_of(case, clock, inner, effort=EFFORT_FOR_MANY)
     run = seconds_of(needs.steps(shape))
     other = _NEW_TREE + _NEW_TREE_PER_FACTOR * program.arrays.heads.size
-    if not observed:
+    if not observed or always:
         return Considered(case, inner, mine, shape, True, "made once: nothing is observed")
     if run <= other:
         why = f"sliced by what is observed: its run takes less than another tree ({time_of(other)})"
@@ -193,9 +197,14 @@ def consider(
 
 
 def _make(
-    program: Program, observed: tuple[int, ...], targets: Sequence[int] | None, needs: Needs, clock: Clock
+    program: Program,
+    observed: tuple[int, ...],
+    targets: Sequence[int] | None,
+    needs: Needs,
+    clock: Clock,
+    always: bool,
 ) -> Sliced | Unsliced:
-    found = consider(program, observed, targets, needs, clock)
+    found = consider(program, observed, targets, needs, clock, always=always)
     if found is None or not found.pays or not needs.fits(found.shape):
         return Unsliced()
     p, n_named = program.arrays, program.n_named
@@ -228,6 +237,7 @@ def _make(
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
     return Sliced(
+        program,
         tree,
         needs,
         sources,

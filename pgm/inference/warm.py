@@ -6,10 +6,12 @@ import numpy as np
 
 from pgm.config import Clock
 from pgm.factors import Dense
+from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import compile_program
 from pgm.inference.reduction import Known
 from pgm.inference.trees import TreeCache
+from pgm.variables import Variable
 
 
 def _posterior() -> Posterior:
@@ -36,4 +38,14 @@ def _draws() -> object:
     return _posterior().sample(1, np.random.default_rng(0))
 
 
-STEPS = (_sums, _maxima, _draws)
+def _rows() -> object:
+    from pgm.inference import rows
+
+    posterior = _posterior()
+    variables = tuple(Variable(name, [0, 1]) for name in posterior.names)
+    position = {name: i for i, name in enumerate(posterior.names)}
+    model = CompiledModel(posterior.program, posterior.trees, variables, posterior.names, position)
+    return rows.predict_proba(model, {"b": [0, None], "c": [1, 1]}, None, "missing")
+
+
+STEPS = (_sums, _maxima, _draws, _rows)

@@ -142,3 +142,20 @@ def test_a_fork_during_the_warm_up_answers():
         check=True,
     )
     assert done.stdout.strip() == "0"
+
+
+def test_a_tree_that_is_kept_knows_nothing_of_old_tables():
+    net = pgm.BayesianNetwork()
+    net.add("a", [0.5, 0.5])
+    net.add("b", [[0.5, 0.5], [1.0, 0.0]], parents=["a"])
+    net.add("c", [[0.9, 0.1], [0.2, 0.8]], parents=["b"])
+    assert net.marginals()["b"][False] == 0.75
+    ask = net.compile("a", given=["c"])
+    before = ask({"c": True})[True]
+    net.set("a", [1.0, 0.0])  # a zero that was not there
+    assert net.marginals()["b"][False] == 0.5
+    assert net.query("a", {"c": True})[True] == 0.0
+    net.set("a", [1e-300, 1.0])  # a scale that was not there
+    assert net.query("a", {"b": True}).values.tolist() == [1.0, 0.0]
+    assert net.probability({"b": True}) == 5e-301
+    assert ask({"c": True})[True] == before

@@ -125,6 +125,7 @@ def reduce_case(
     prune: bool = True,
     only_wanted: bool = False,
     domains: bool = True,
+    kept: Iterable[int] = (),
     placeholders: Iterable[int] = (),
 ) -> Case:
     """Reduce a program for a question about `wanted` under what is `known`.
@@ -137,6 +138,7 @@ def reduce_case(
         prune: drop what only sums to one.
         only_wanted: drop parts separated from everything wanted, unless zeros could make them impossible.
         domains: close states that have probability zero.
+        kept: positions that may be observed: what speaks of them is not pruned.
         placeholders: positions that will be observed in a state yet unknown.
     """
     if domains and not program.possible:
@@ -155,7 +157,7 @@ def reduce_case(
             needed[v] = 1
         for v in known.weights:
             needed[v] = 1
-        for v in placeholders:
+        for v in (*kept, *placeholders):
             needed[v] = 1
         dropped = kernels.prune(p, needed, keep)
 

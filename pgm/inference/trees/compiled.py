@@ -748,8 +748,8 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
                 form[3 + 2 * i], form[4 + 2 * i] = card[i], stride[i]
             hashed = 0
             for i in range(length):
-                hashed = ((hashed ^ form[i]) * 1000003) & 0xFFFFFFFFFFFF
-            place = (hashed ^ (hashed >> 17)) & (n_slots - 1)
+                hashed = ((hashed ^ (form[i] & 0x7FFFFFFF)) * 1000003) & 0x7FFFFFFF  # never past 2**53
+            place = (hashed ^ (hashed >> 13)) & (n_slots - 1)
             same = -1
             while slots[place] >= 0 and same < 0:
                 other = forms[form_at[slots[place]] : form_at[slots[place]] + length]

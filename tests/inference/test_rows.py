@@ -1,0 +1,463 @@
+"""Rows of a frame: whatever tree, lane and thread answers a row, it is the answer of a single question."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+import pgm
+from pgm import jit
+from pgm.inference import lanes, pool, rows
+from tests.oracle import Known, Oracle
+from tests.strategies import Case, models
+
+DATA = st.data()
+
+
+@contextlib.contextmanager
+def forced(n_lanes: int | None = None, own: bool | None = None, threads: int = 1) -> Iterator[None]:
+    """So many lanes and threads; every kind of row on a tree of its own, or all on one."""
+    before = lanes.lanes_for, rows._OWN_TREE, rows._OWN_TREE_FACTOR, pool._SHORT
+    if n_lanes is not None:
+        lanes.lanes_for = lambda pool_size, n_rows: n_lanes  # type: ignore[assignment]
+    if own is not None:
+        rows._OWN_TREE, rows._OWN_TREE_FACTOR = (-1.0 if own else 1e9), 0.0
+    if threads > 1:
+        pool._SHORT = -math.inf
+    try:
+        with pgm.config(threads=threads):
+            yield
+    finally:
+        lanes.lanes_for, rows._OWN_TREE, rows._OWN_TREE_FACTOR, pool._SHORT = before  # type: ignore[assignment]
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Kernels run by Python, whatever was loaded before."""
+    before = jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE
+    jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE = threading.Event(), 10**12, math.inf
+    try:
+        yield
+    finally:
+        jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE = before
+
+
+def close(found: Any, expected: Any) -> None:
+    found, expected = np.asarray(found, dtype=float), np.asarray(expected, dtype=float)
+    assert found.shape == expected.shape
+    assert np.all(np.abs(found - expected) <= 1e-12 * np.maximum(1.0, np.abs(expected))), (found, expected)
+
+
+def same(a: Any, b: Any) -> None:
+    """The same bits."""
+    if isinstance(a, dict):
+        assert list(a) == list(b)
+        for name in a:
+            same(a[name], b[name])
+    else:
+        assert a.dtype == b.dtype
+        assert a.tolist() == b.tolist() if a.dtype == object else np.array_equal(a, b, equal_nan=True)
+
+
+def drawn_frame(data: st.DataObject, case: Case, most: int) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Codes, -1 where missing, and the frame; rows repeat, columns are missing."""
+    columns = data.draw(st.lists(st.sampled_from(case.names), unique=True))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
+    n = data.draw(st.integers(1, most))
+    gaps = data.draw(st.sampled_from([0.0, 0.1, 0.5, 0.9]))
+    codes = {name: rng.integers(len(case.states[name]), size=n) for name in columns}
+    for column in codes.values():
+        column[rng.random(n) < gaps] = -1
+    again = rng.integers(n, size=n)
+    codes = {name: np.where(rng.random(n) < 0.3, column[again], column) for name, column in codes.items()}
+    frame: dict[str, Any] = {
+        name: [None if c < 0 else case.states[name][c] for c in codes[name]] for name in columns
+    }
+    frame["no variable"] = [0] * n
+    note(f"{case!r}\nframe = {frame}")
+    return codes, frame
+
+
+def answers(model: Any, frame: Any, target: str) -> list[Any]:
+    return [
+        model.log_likelihood(frame, bad_rows="missing"),
+        model.predict_proba(frame, target, bad_rows="missing"),
+        model.predict(frame, target, bad_rows="missing"),
+        model.predict_proba(frame, bad_rows="missing"),
+        model.predict(frame, bad_rows="missing"),
+    ]
+
+
+@given(data=DATA)
+def test_all_marginals_of_every_row(data):
+    case = data.draw(models(most=6))
+    codes, frame = drawn_frame(data, case, 6)
+    if not Oracle(case.plain).possible:
+        return
+    targets = data.draw(st.lists(st.sampled_from(case.names), min_size=1, max_size=4, unique=True))
+    with forced(own=data.draw(st.sampled_from([None, True, False]))):
+        shares = case.model.predict_proba(frame, bad_rows="missing")
+        states = case.model.predict(frame, bad_rows="missing")
+        several = case.model.predict_proba(frame, targets, bad_rows="missing")
+    if len(targets) == 1:
+        several = {targets[0]: several}
+    assert list(shares) == list(states) == list(case.names)
+    assert list(several) == targets
+    for i in range(len(frame["no variable"])):
+        for found, left_out in ((shares, []), (several, targets)):
+            weights = {
+                name: np.eye(len(case.states[name]))[codes[name][i]]
+                for name in codes
+                if codes[name][i] >= 0 and name not in left_out
+            }
+            oracle = Oracle(case.plain, Known(weights))
+            for name, table in found.items():
+                if not oracle.possible:
+                    assert np.isnan(table[i]).all()
+                    continue
+                expected = oracle.posterior([name])
+                close(table[i], expected)
+                if found is shares:
+                    best = case.states[name].index(states[name][i])
+                    assert expected[best] >= expected.max() - 1e-12
+                    if name in weights:
+                        assert states[name][i] == case.states[name][codes[name][i]]
+
+
+@given(data=DATA)
+def test_the_same_bits_for_any_lanes_and_threads_and_both_kinds_of_kernels(data):
+    case = data.draw(models(most=6))
+    _, frame = drawn_frame(data, case, 40)
+    if not Oracle(case.plain).possible:
+        return
+    target = data.draw(st.sampled_from(case.names))
+    own = data.draw(st.booleans())
+    jit.load()
+    with forced(1, own):
+        alone = answers(case.model, frame, target)
+    for n_lanes, threads in ((4, 1), (16, 2)):
+        with forced(n_lanes, own, threads):
+            for a, b in zip(alone, answers(case.model, frame, target), strict=True):
+                same(a, b)
+    frame = {name: column[:5] for name, column in frame.items()}
+    with forced(16, own):
+        alone = answers(case.model, frame, target)
+    with forced(4, own), interpreted():
+        for a, b in zip(alone, answers(case.model, frame, target), strict=True):
+            same(a, b)
+
+
+@given(data=DATA)
+def test_rows_are_single_questions(data):
+    case = data.draw(models())
+    codes, frame = drawn_frame(data, case, 5)
+    if not Oracle(case.plain).possible:
+        return
+    target = data.draw(st.sampled_from(case.names))
+    with forced(own=data.draw(st.sampled_from([None, True, False]))):
+        logs, table, _, shares, _ = answers(case.model, frame, target)
+    for i in range(len(logs)):
+        row = {name: case.states[name][column[i]] for name, column in codes.items() if column[i] >= 0}
+        try:
+            for name, distribution in case.model.marginals(row).items():
+                close(shares[name][i], distribution.values)
+            close(logs[i], case.model.log_probability(row))
+        except pgm.ImpossibleEvidence:
+            assert math.isnan(logs[i])
+        row.pop(target, None)
+        try:
+            close(table[i], case.model.query(target, row).values)
+        except pgm.ImpossibleEvidence:
+            assert np.isnan(table[i]).all()
+
+
+@given(data=DATA)
+def test_scaling_and_split_cliques(data):
+    """With bounds so narrow that every other message is scaled, cliques are split and lanes are given up."""
+    case = data.draw(models(most=7))
+    _, frame = drawn_frame(data, case, 6)
+    if not Oracle(case.plain).possible:
+        return
+    target = data.draw(st.sampled_from(case.names))
+    kernels = jit.interpreted("pgm.inference.lanes.compiled")
+    before = kernels.SAFE, kernels.DRIFT
+    with forced(own=data.draw(st.booleans())), interpreted():
+        alone = answers(case.model, frame, target)
+        try:
+            kernels.SAFE, kernels.DRIFT = data.draw(st.sampled_from([(60, 10), (30, 5), (1000, 3)]))
+            again = answers(case.model, frame, target)
+        finally:
+            kernels.SAFE, kernels.DRIFT = before
+    for a, b in (
+        (alone[0], again[0]),
+        (alone[1], again[1]),
+        *((alone[3][n], again[3][n]) for n in case.names),
+    ):
+        assert np.array_equal(np.isnan(a), np.isnan(b))
+        close(a[~np.isnan(a)], b[~np.isnan(b)])
+
+
+# --- the ways that a row can take ---
+
+
+def wet_grass() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("cloudy", 0.5)
+    net.add("sprinkler", {True: 0.1, False: 0.5}, parents=["cloudy"])
+    net.add("rain", {True: 0.8, False: 0.1}, parents=["cloudy"])
+    wet = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.0}
+    net.add("wet", wet, parents=["rain", "sprinkler"])
+    return net
+
+
+def hub(n: int) -> tuple[pgm.BayesianNetwork, list[np.ndarray]]:
+    """A class and n features whose likelihoods multiply far below the smallest double; their tables."""
+    rng = np.random.default_rng(0)
+    net = pgm.BayesianNetwork()
+    net.add("class", {"a": 0.2, "b": 0.3, "c": 0.5})
+    tables = [0.9 * rng.dirichlet([1.0] * 4) + 0.1 * rng.dirichlet([1.0] * 4, size=3) for _ in range(n)]
+    for i, table in enumerate(tables):
+        net.add(f"f{i}", table, parents=["class"], states=list("wxyz"))
+    return net, tables
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+@pytest.mark.parametrize("own", [True, False])
+def test_a_hub_is_answered_in_lanes(gaps, own, monkeypatch):
+    """1,500 features: the product leaves the range of doubles, and no row is answered by itself for that."""
+    net, tables = hub(1500)
+    drawn = net.sample(40, seed=0)
+    rng = np.random.default_rng(1)
+    frame = {
+        name: np.where(rng.random(40) < gaps, None, column.astype(object))
+        for name, column in drawn.items()
+        if name != "class"
+    }
+    monkeypatch.setattr(rows, "_one_row", None)
+    logs = np.tile(np.log([0.2, 0.3, 0.5]), (40, 1))
+    for (_, column), table in zip(sorted(frame.items(), key=lambda f: int(f[0][1:])), tables, strict=True):
+        for i, state in enumerate(column):
+            if state is not None:
+                logs[i] += np.log(table[:, "wxyz".index(state)])
+    top = logs.max(axis=1, keepdims=True)
+    expected = np.exp(logs - top)
+    with forced(own=own):
+        shares = net.predict_proba(frame, "class")
+        every = net.predict_proba({name: column[:8] for name, column in frame.items()})
+        found = net.log_likelihood(frame)
+    assert np.abs(shares - expected / expected.sum(axis=1, keepdims=True)).max() < 1e-9  # sums of logarithms
+    assert np.abs(every["class"] - shares[:8]).max() < 1e-12
+    assert np.allclose(found, top[:, 0] + np.log(expected.sum(axis=1)), rtol=1e-13, atol=0)
+    for i in range(3):
+        row = {name: column[i] for name, column in frame.items() if column[i] is not None}
+        assert found[i] == pytest.approx(net.log_probability(row), rel=1e-13)
+        assert shares[i] == pytest.approx(net.query("class", row).values, abs=1e-12)
+
+
+def test_numbers_too_far_apart_are_answered_one_by_one():
+    """Messages that span more than a double are noticed in their own lane, and only there."""
+    net = pgm.BayesianNetwork()
+    net.add("x0", [0.5, 0.5], states=["a", "b"])
+    for i in range(1, 40):
+        net.add(f"x{i}", [[1 - 1e-80, 1e-80], [1e-80, 1 - 1e-80]], parents=[f"x{i - 1}"], states=["a", "b"])
+    rng = np.random.default_rng(0)
+    frame = {f"x{i}": rng.choice(["a", "b", None], size=30, p=[0.2, 0.2, 0.6]) for i in range(40)}
+    logs = net.log_likelihood(frame)
+    shares = net.predict_proba({k: v for k, v in frame.items() if k != "x0"}, "x0")
+    for i in range(30):
+        row = {name: column[i] for name, column in frame.items() if column[i] is not None}
+        assert logs[i] == pytest.approx(net.log_probability(row), rel=1e-13)
+        row.pop("x0", None)
+        assert shares[i] == pytest.approx(net.query("x0", row).values, abs=1e-12)
+
+
+def test_complete_rows_are_sums_of_logarithms():
+    net = wet_grass()
+    frame = net.sample(500, seed=0)
+    expected = []
+    for i in range(500):
+        row = {name: bool(column[i]) for name, column in frame.items()}
+        values = [
+            {True: 0.5, False: 0.5}[row["cloudy"]],
+            abs((not row["sprinkler"]) - (0.1 if row["cloudy"] else 0.5)),
+            abs((not row["rain"]) - (0.8 if row["cloudy"] else 0.1)),
+            abs(
+                (not row["wet"])
+                - {(1, 1): 0.95, (1, 0): 0.9, (0, 1): 0.9, (0, 0): 0.0}[row["rain"], row["sprinkler"]]
+            ),
+        ]
+        expected.append(math.fsum(map(math.log, values)))
+    close(net.log_likelihood(frame), expected)
+
+
+def test_impossible_rows_are_named_and_bad_cells_before_anything_runs():
+    net = wet_grass()
+    frame = {
+        "sprinkler": [True, False, False, None],
+        "rain": [True, True, False, None],
+        "wet": [True, True, True, True],
+    }
+    with pytest.raises(pgm.ImpossibleEvidence, match="Row 2: "):
+        net.predict_proba(frame)
+    with pytest.raises(pgm.ImpossibleEvidence, match="Row 2: "):
+        net.predict(frame, "cloudy")
+    shares = net.predict_proba(frame, bad_rows="missing")
+    assert all(np.isnan(table[2]).all() and not np.isnan(table[[0, 1, 3]]).any() for table in shares.values())
+    states = net.predict(frame, bad_rows="missing")
+    assert [states["wet"][i] for i in range(4)] == [True, True, None, True]
+    frame["wet"] = [True, True, True, "soaked"]
+    with pytest.raises(pgm.UnknownState, match="Row 3"):
+        net.predict(frame)
+    assert net.predict(frame, "cloudy", bad_rows="missing").tolist()[2:] == [None, None]
+    assert math.isnan(net.log_likelihood(frame, bad_rows="missing")[3])
+
+
+def test_what_is_asked_and_what_comes_back():
+    net = wet_grass()
+    frame = {"rain": [True, None], "wet": [None, True]}
+    one = net.predict_proba(frame, "rain")
+    same(one, net.predict_proba(frame, ["rain"]))
+    same(net.predict(frame, "rain"), net.predict(frame, ["rain"]))
+    assert one[0] == pytest.approx(net.query("rain").values)  # its own column is not read
+    two = net.predict_proba(frame, ["rain", "wet"])
+    assert list(two) == ["rain", "wet"]
+    assert two["rain"][1] == pytest.approx(net.query("rain").values)
+    every = net.predict_proba(frame)
+    assert list(every) == list(net.variables)
+    assert every["rain"][0].tolist() == [0.0, 1.0]
+    filled = net.predict(frame)
+    assert filled["rain"][0] == True  # noqa: E712
+    assert filled["wet"].tolist() == [True, True]
+    with pytest.raises(pgm.UnknownVariable):
+        net.predict(frame, ["rain", "snow"])
+
+
+def test_no_rows_and_no_columns():
+    net = wet_grass()
+    assert net.predict_proba({"rain": []}, "wet").shape == (0, 2)
+    assert net.predict({"rain": []})["wet"].shape == (0,)
+    assert net.log_likelihood([]).shape == (0,)
+    every = net.predict_proba({"note": [1, 2, 3]})
+    assert every["wet"] == pytest.approx(np.tile(net.query("wet").values, (3, 1)))
+    close(net.log_likelihood({"note": [1, 2, 3]}), [0.0, 0.0, 0.0])
+
+
+def test_variables_of_one_state_or_in_no_factor():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", states=["x", "y"])
+    mrf.add_variable("b", states=["only"])
+    mrf.add_variable("c", states=["x", "y", "z"])
+    mrf.add_factor(["a", "b"], [[1.0], [3.0]])
+    frame = {"a": ["x", None, "y"], "b": ["only", None, "only"], "c": [None, "z", "y"]}
+    close(mrf.log_likelihood(frame), np.log([0.25, 1 / 3, 0.25]))
+    every = mrf.predict_proba(frame)
+    close(every["a"], [[1, 0], [0.25, 0.75], [0, 1]])
+    close(every["b"], [[1], [1], [1]])
+    close(every["c"], [[1 / 3] * 3, [0, 0, 1], [0, 1, 0]])
+
+
+def test_a_frame_whose_rows_do_not_fit_one_tree():
+    """What each row observes makes its own tree small: a grid of 24 times 24, of which 60 % are observed."""
+    rng = np.random.default_rng(0)
+    grid = pgm.MarkovNetwork.grid(
+        np.zeros((24, 24), int), states=[0, 1], coupling=1.5, unary=[[2, 1], [1, 2]]
+    )
+    frame = {name: rng.choice([0, 1, None], size=6, p=[0.3, 0.3, 0.4]) for name in grid.variables}
+    target = "pixel[3,4]"
+    with pgm.config(memory_limit="8 MB"):
+        with pytest.raises(pgm.TooLarge):
+            grid.query(target)
+        shares = grid.predict_proba(frame, target)
+        for i in range(6):
+            row = {name: column[i] for name, column in frame.items() if column[i] is not None}
+            row.pop(target, None)
+            close(shares[i], grid.query(target, row).values)
+        with pytest.raises(pgm.TooLarge, match="numbers"):
+            grid.predict_proba({name: np.resize(column, 1000) for name, column in frame.items()})
+
+
+# --- threads, time, forks ---
+
+
+def layered(width: int, depth: int, card: int) -> pgm.BayesianNetwork:
+    rng = np.random.default_rng(0)
+    net = pgm.BayesianNetwork()
+    for i in range(depth):
+        for j in range(width):
+            parents = [f"v{i - 1}_{(j + s) % width}" for s in range(3)] if i else []
+            table = rng.dirichlet(np.ones(card), size=(card,) * len(parents))
+            net.add(f"v{i}_{j}", table, parents=parents, states=list(range(card)))
+    return net
+
+
+@pytest.mark.parametrize("what", ["one tree", "own trees"])
+def test_time_that_runs_out_in_a_batch(what):
+    net = layered(5, 6, 4)
+    n = 20_000
+    rng = np.random.default_rng(0)
+    drawn = net.sample(n, seed=0)
+    frame = {
+        name: np.where(rng.random(n) < 0.9, None, column.astype(object)) for name, column in drawn.items()
+    }
+    net.predict_proba({name: column[:50] for name, column in frame.items()}, "v0_0")
+    with forced(own=what == "own trees"), pgm.config(time_limit=0.3, threads=2):
+        begin = time.perf_counter()
+        with pytest.raises(pgm.OutOfTime):
+            net.predict_proba(frame)
+        # the time of reading the frame is not counted by the clock
+        assert time.perf_counter() - begin < 3.0
+
+
+def test_short_work_starts_no_thread(monkeypatch):
+    net = wet_grass()
+    monkeypatch.setattr(pool, "_start", None)
+    net.predict_proba(net.sample(100, seed=0))
+
+
+def test_an_error_in_a_task_stops_the_others():
+    done = []
+
+    def fail(stop: np.ndarray) -> None:
+        raise ValueError("no")
+
+    def work(stop: np.ndarray) -> list[pool.Task]:
+        time.sleep(0.01)
+        done.append(1)
+        return [pool.Task(work, 1.0)]
+
+    with pgm.config(threads=2), pytest.raises(ValueError, match="no"):
+        pool.run_all([pool.Task(work, 1.0), pool.Task(fail, 1.0)], pgm.inference.rows.start_clock())
+    count = len(done)
+    time.sleep(0.1)
+    assert len(done) <= count + 1
+
+
+def _ask(net: pgm.BayesianNetwork, frame: Any, out: Any) -> None:
+    with forced(threads=2):
+        out.put(net.predict_proba(frame, "rain").tolist())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_threads_work_after_a_fork():
+    net = wet_grass()
+    frame = net.sample(200, seed=0)
+    with forced(threads=2):
+        here = net.predict_proba(frame, "rain").tolist()
+    context = multiprocessing.get_context("fork")
+    out = context.Queue()
+    child = context.Process(target=_ask, args=(net, frame, out))
+    child.start()
+    assert out.get(timeout=60) == here
+    child.join(60)
