@@ -308,13 +308,16 @@ def inward(t, cliques, pool, work, kept, low, high, exponent, stop):
 
 
 @njit
-def outward(t, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high, ratio, belief, stop):
+def outward(
+    t, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high, repeated, belief, stop
+):
     """Send messages away from the roots and read the results, multiplying each clique a second time.
 
     `cliques` are in the order of `inward`, and are gone through from the last to the first. To multiply again
     is quicker than to keep the products, which are much larger than what they are made from. `down` has the
-    beliefs over what each clique sends, laid out as the messages; a clique is corrected by the ratio of new
-    to old, in which 0 / 0 is 0. A clique that sums out nothing has its belief from there.
+    beliefs over what each clique sends, laid out as the messages, and then the ratio of new to old by which
+    the clique is corrected; 0 / 0 is 0. A clique that sums out nothing has its belief from there. `repeated`
+    and `belief` are room for a row.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     whole = np.empty(belief.size)
@@ -342,6 +345,7 @@ def outward(t, cliques, pool, down, results, low, high, exponent, ratio_low, rat
         operands = t.operand[first:last]
         is_root = t.parent[c] < 0
         as_it_came = t.size[c] == sent and not is_root and exponent[c] == 0
+        ratio = below
         if not is_root and not as_it_came:
             message = pool[at : at + sent]
             for s in range(sent):
@@ -350,8 +354,12 @@ def outward(t, cliques, pool, down, results, low, high, exponent, ratio_low, rat
             if drifted or not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
                 ratio_low[c] = _rescaled(ratio, 0, sent)[1]
                 ratio_high[c] = 0
-            for s in range(sent, n):  # as long as a row
-                ratio[s] = ratio[s - sent]
+            if sent < n:  # as long as a row
+                ratio = repeated[:n]
+                for s in range(sent):
+                    ratio[s] = below[s]
+                for s in range(sent, n):
+                    ratio[s] = ratio[s - sent]
         if not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
             return NARROW
         # What goes down to a child, over what it sent: the product of all the others.
@@ -509,11 +517,25 @@ def sliced(
     results = work[:0]
     if t.result_at.size > 1:
         down = scratch[used : 2 * used - t.item_at[n_tables]]
-        ratio = scratch[used + down.size :]
+        repeated = np.empty(row)
         results = np.empty(t.result_at[t.result_at.size - 1])
         ratio_low, ratio_high = np.zeros(n_cliques, np.int64), np.zeros(n_cliques, np.int64)
         status = outward(
-            *(t, cliques, pool, down, results, least, most, powers, ratio_low, ratio_high, ratio, work, never)
+            *(
+                t,
+                cliques,
+                pool,
+                down,
+                results,
+                least,
+                most,
+                powers,
+                ratio_low,
+                ratio_high,
+                repeated,
+                work,
+                never,
+            )
         )
         if status == DONE:
             status = normalise(t.result_at, results)

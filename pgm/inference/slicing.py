@@ -63,7 +63,7 @@ class Sliced:
             return self._in_steps(codes, answer, clock)
         size = int(t.item_at[-1])
         if t.result_at.size > 1:
-            size += size - int(t.item_at[-1 - t.parent.size]) + max(tree.largest_message, tree.longest_row)
+            size += size - int(t.item_at[-1 - t.parent.size])
         scratch = take(size)
         moves = (self.sources, self.begins, self.item, self.slot, self.stride)
         places = (self.places, self.fixed, self.seen_at)

@@ -51,15 +51,11 @@ def sweep_out(
     """Send all messages away from the roots, and read the results; as the kernel `outward`."""
     parts, rest, share = _shares(tree)
     ratio_low, ratio_high = np.zeros_like(exponent), np.zeros_like(exponent)
-    longest = max(tree.largest_message, tree.longest_row)
 
     def args(cliques: np.ndarray) -> tuple[object, ...]:
-        room = np.empty(longest + tree.longest_row)
-        ratio, belief = room[:longest], room[longest:]
-        return (
-            *(tree.arrays, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high),
-            *(ratio, belief),
-        )
+        rows = np.empty(tree.longest_row), np.empty(tree.longest_row)
+        state = (tree.arrays, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high)
+        return *state, *rows
 
     run("outward", *args(rest), steps=tree.steps * (1.0 - share), clock=clock)
     _side_by_side("outward", args, parts, seconds_of(tree.steps * share), clock)

@@ -146,9 +146,9 @@ def test_a_fork_during_the_warm_up_answers():
 
 def test_a_tree_that_is_kept_knows_nothing_of_old_tables():
     net = pgm.BayesianNetwork()
-    net.add("a", [0.5, 0.5])
-    net.add("b", [[0.5, 0.5], [1.0, 0.0]], parents=["a"])
-    net.add("c", [[0.9, 0.1], [0.2, 0.8]], parents=["b"])
+    net.add("a", [0.5, 0.5], states=[False, True])
+    net.add("b", [[0.5, 0.5], [1.0, 0.0]], parents=["a"], states=[False, True])
+    net.add("c", [[0.9, 0.1], [0.2, 0.8]], parents=["b"], states=[False, True])
     assert net.marginals()["b"][False] == 0.75
     ask = net.compile("a", given=["c"])
     before = ask({"c": True})[True]

@@ -52,7 +52,6 @@ class Tree:
     maximising: np.ndarray  # uint8[C] cliques that take maxima
     all_cliques: np.ndarray  # int64 their numbers: the order of a sweep
     entries: int
-    largest_message: int
     longest_row: int
     steps: float  # inner steps of one inward pass
 
@@ -234,7 +233,6 @@ def lay_out_tree(
         maximising,
         np.arange(arrays.parent.size),
         int(arrays.clique_at[-1]),
-        int(arrays.sent.max(initial=1)),
         int(arrays.inner.max(initial=1)),
         float((arrays.size * uses).sum()),
     )
