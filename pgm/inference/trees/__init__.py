@@ -23,7 +23,6 @@ _EFFORT = 0.2
 EFFORT_FOR_MANY = 2.0
 _KEPT_BYTES = 256 * 2**20  # of trees that one model keeps, or this part of what its questions may take:
 _KEPT_SHARE = 1 / 8
-_PER_CLIQUE, _PER_OPERAND = 220.0, 80.0  # bytes in a laid out tree, whatever their size
 # Above this, sizes do not fit the integers that index entries; no machine holds such a table.
 LARGEST_LOG2 = 45.0
 _NO_TARGETS = np.empty(0, np.int32)
@@ -124,37 +123,28 @@ def shape_of(
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, effort=effort)
     clock.check()
-    return _measure(case, found, log2_cards)
+    return _measure(case, found)
 
 
-def _measure(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
+def _measure(case: Case, found: Triangulation) -> Shape:
     r = case.reduced
     total, largest, tables = float(found.log2_total), float(found.log2_largest), float(r.table_at[-1])
     if not found.complete or total > LARGEST_LOG2:
         return Shape(found, total, largest, False, tables, 0.0, 0.0, 2.0 ** min(total, 1000.0))
-    n_cliques = len(found.parent)
-    before = np.concatenate([[0.0], np.cumsum(log2_cards[found.clique_vars])])
-    begins, ends = found.clique_ptr[:-1], found.clique_ptr[1:]
-    sizes = np.exp2(before[ends] - before[begins])
-    sent = np.exp2(before[ends] - before[begins + found.n_residual])
-    # A table is multiplied where the first of its variables is summed out.
-    inside = np.arange(found.clique_vars.size) - np.repeat(begins, ends - begins)
-    own = inside < np.repeat(found.n_residual, ends - begins)
-    clique_of = np.zeros(r.cards.size, np.int64)
-    clique_of[found.clique_vars[own]] = np.repeat(np.arange(n_cliques), found.n_residual)
-    uses = np.bincount(found.parent[found.parent >= 0], minlength=n_cliques)
-    if r.factors.size:
-        rank = np.empty(r.cards.size, np.int64)
-        rank[found.order] = np.arange(r.cards.size)
-        first = np.minimum.reduceat(rank[r.scopes], r.scope_at[:-1])
-        uses = uses + np.bincount(clique_of[found.order[first]], minlength=n_cliques)
-    rows = np.where(sizes < 4096, 32.0, np.where(sizes < 262144, 128.0, 512.0))  # as lay_out has them
-    lookup = 4.0 * uses * (sizes / rows + 3.0 * rows)
-    _, once = np.unique(lookup, return_index=True)  # many cliques of one form share what small ones take
-    layout = np.where(sizes < 4096, 0.0, lookup).sum() + lookup[once].sum()
-    layout += _PER_CLIQUE * n_cliques + _PER_OPERAND * uses.sum()
-    steps = float((sizes * (uses + 2)).sum())
-    return Shape(found, total, largest, True, tables, float(sent.sum()), float(layout), steps)
+    k = code(8.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
+    cliques = _cliques(found)
+    sent, layout, steps = k.measure(r.cards, *cliques, k.homes(r, *cliques))
+    return Shape(found, total, largest, True, tables, sent, layout, steps)
+
+
+def _cliques(found: Triangulation) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The arrays of a triangulation in the types that the loops were compiled for."""
+    return (
+        found.clique_ptr.astype(np.int64, copy=False),
+        found.clique_vars.astype(np.int32, copy=False),
+        found.n_residual.astype(np.int32, copy=False),
+        found.parent.astype(np.int32, copy=False),
+    )
 
 
 def tree_of(
@@ -204,12 +194,7 @@ def lay_out_tree(
     """Lay a tree out for a question of which the shape is known; the arguments are those of `tree_of`."""
     r, found = case.reduced, shape.triangulation
     k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
-    cliques = (
-        found.clique_ptr.astype(np.int64),
-        found.clique_vars.astype(np.int32),
-        found.n_residual.astype(np.int32),
-        found.parent.astype(np.int32),
-    )
+    cliques = _cliques(found)
     if stage is not None:
         cliques = k.split_stages(*cliques, stage)
     if targets.size:

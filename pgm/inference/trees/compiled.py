@@ -9,6 +9,8 @@ from pgm.jit import njit
 MOST_OPERANDS = 64  # of a clique whose operands are gathered in groups
 LEAST_ENTRIES = 256  # of such a clique
 LONG_RUN = 16  # shorter runs are looked up entry by entry
+BYTES_OF_CLIQUE, BYTES_OF_OPERAND = 220.0, 80.0  # whatever their size
+MANY_FORMS = 1 << 16
 SHARE = 4.0  # a group has at most this part of its clique's entries
 
 
@@ -289,6 +291,36 @@ def homes(r, clique_at, cliques, kept, parent):
                 first = r.scopes[i]
         home[g] = clique_of[first]
     return home
+
+
+@njit
+def measure(cards, clique_at, cliques, kept, parent, home):
+    """What the cliques send in all, the bytes of the tree once it is laid out, and the steps of a pass."""
+    count = parent.size
+    uses = np.zeros(count, np.int64)
+    for g in range(home.size):
+        uses[home[g]] += 1
+    for c in range(count):
+        if parent[c] >= 0:
+            uses[parent[c]] += 1
+    seen = np.zeros(MANY_FORMS, np.uint8)  # many small cliques of one form share what they look up
+    sent_by_all, layout, steps = 0.0, 0.0, 0.0
+    for c in range(count):
+        size, sent = 1.0, 1.0
+        for i in range(clique_at[c], clique_at[c + 1]):
+            size *= cards[cliques[i]]
+            if i >= clique_at[c] + kept[c]:
+                sent *= cards[cliques[i]]
+        sent_by_all += sent
+        steps += size * (uses[c] + 2)
+        layout += BYTES_OF_CLIQUE + BYTES_OF_OPERAND * uses[c]
+        row = 32.0 if size < 4096.0 else (128.0 if size < 262144.0 else 512.0)  # as lay_out has them
+        form = 16 * int(size) + min(uses[c], 15) if size < 4096.0 else -1
+        if form < 0 or seen[form] == 0:
+            layout += 4.0 * uses[c] * (size / row + 3.0 * row)
+            if form >= 0:
+                seen[form] = 1
+    return sent_by_all, layout, steps
 
 
 @njit
