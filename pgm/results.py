@@ -13,7 +13,7 @@ from unicodedata import east_asian_width
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, UnknownVariable, listed, nearest, shown
+from pgm.errors import InvalidArgument, TooLarge, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
 from pgm.variables import State, Variable, is_missing, typed_array
 
@@ -420,37 +420,63 @@ def _probability(value: float, report: Report, log: float) -> Probability:
 class Assignment(_Value, Mapping[str, Any]):
     """A state for each of some variables: {name: state}; an answer to "what is most probable?".
 
+    `log_joint`, also called `value`, is log P(states, given), and `bound` is what no states exceed: the same
+    when the answer is exact.
+
     >>> rain = Variable("rain", ["no", "yes"])
     >>> best = Assignment((rain,), [1], log_probability=math.log(0.8), log_joint=math.log(0.2))
-    >>> best["rain"], round(best.probability, 6)
-    ('yes', 0.8)
+    >>> best["rain"], round(best.probability, 6), best.gap
+    ('yes', 0.8, 0.0)
     """
 
-    __slots__ = ("_index", "codes", "log_joint", "log_probability", "report", "variables")
+    __slots__ = ("_index", "_log_probability", "bound", "codes", "log_joint", "report", "variables")
     variables: tuple[Variable, ...]
     codes: np.ndarray
-    log_probability: float
     log_joint: float
+    bound: float
     report: Report
     _index: dict[str, int]
+    _log_probability: float | None
 
     def __init__(
         self,
         variables: Iterable[Variable],
         codes: Sequence[int] | np.ndarray,
-        log_probability: float,
+        log_probability: float | None,
         log_joint: float,
         report: Report = EXACT,
+        bound: float | None = None,
     ) -> None:
-        """Take the codes of the states, log P(states | given) and log P(states, given)."""
+        """Take codes of states, log P(states | given) if known, log P(states, given) and its bound."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
         _put(self, "variables", tuple(variables))
         _put(self, "codes", kept)
-        _put(self, "log_probability", float(log_probability))
+        _put(self, "_log_probability", None if log_probability is None else float(log_probability))
         _put(self, "log_joint", float(log_joint))
         _put(self, "report", report)
+        _put(self, "bound", float(log_joint if bound is None else bound))
         _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+
+    @property
+    def value(self) -> float:
+        """What was made as large as possible: log P(states, given)."""
+        return self.log_joint
+
+    @property
+    def gap(self) -> float:
+        """By how much `value` may at most be improved; 0 when this is the best."""
+        return self.bound - self.log_joint
+
+    @property
+    def log_probability(self) -> float:
+        """Log P(states | given); `TooLarge` where log P(given) is too much work, as for a large image."""
+        if self._log_probability is None:
+            raise TooLarge(
+                "The probability of these states needs P(given), the sum over all states, which is too large "
+                "a sum here. `log_joint` is known: log P(states, given), up to the constant of the model."
+            )
+        return self._log_probability
 
     @property
     def probability(self) -> Probability:
@@ -531,15 +557,21 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
-        return Assignment, (self.variables, self.codes, self.log_probability, self.log_joint, self.report)
+        log = self._log_probability
+        return Assignment, (self.variables, self.codes, log, self.log_joint, self.report, self.bound)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[label(name), label(state)] for name, state in islice(self.items(), _ROWS)]
         notes = _notes(len(self), len(rows), "variables", self.report)
-        if self.log_probability > -600:
-            chance = f"probability {number(math.exp(self.log_probability))}"
+        log = self._log_probability
+        if log is None:
+            chance = f"log joint {self.log_joint:.10g}"
+        elif log > -600:
+            chance = f"probability {number(math.exp(log))}"
         else:
-            chance = f"log probability {self.log_probability:.6g}"
+            chance = f"log probability {log:.6g}"
+        if self.gap > 0.0:
+            chance += f", at most {self.gap:.6g} (in logarithms) below the best"
         return ["variable", "state"], rows, "\n".join(note for note in (chance, notes) if note)
 
     def __repr__(self) -> str:

@@ -126,6 +126,7 @@ def reduce_case(
     only_wanted: bool = False,
     domains: bool = True,
     placeholders: Iterable[int] = (),
+    allowed: np.ndarray | None = None,
 ) -> Case:
     """Reduce a program for a question about `wanted` under what is `known`.
 
@@ -138,6 +139,7 @@ def reduce_case(
         only_wanted: drop parts separated from everything wanted, unless zeros could make them impossible.
         domains: close states that have probability zero.
         placeholders: positions that will be observed in a state yet unknown.
+        allowed: marks the states, of all variables, that are not closed already.
     """
     if domains and not program.possible:
         raise Impossible
@@ -160,7 +162,9 @@ def reduce_case(
         dropped = kernels.prune(p, needed, keep)
 
     open_states = program.open_states.copy() if domains else np.ones_like(program.open_states)
-    touched = np.zeros(n_factors, np.uint8)
+    touched = np.full(n_factors, allowed is not None, np.uint8)
+    if allowed is not None:
+        open_states &= allowed
     for v, state in known.hard.items():
         begin, end = p.state_at[v], p.state_at[v + 1]
         possible = open_states[begin + state]

@@ -1,0 +1,279 @@
+"""Most probable states by minimum cuts, roof duality and expansion moves, against brute force and scipy."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import maximum_flow
+
+import pgm
+from pgm import jit
+from pgm.config import Clock
+from pgm.inference.engines.cuts import compiled, flow
+from pgm.inference.running import CUTS
+from tests.oracle import Known, Oracle, Plain, log
+from tests.strategies import KINDS, NUMBERS, RNG, TIES, Case, Question, knowledge, models
+
+DATA = st.data()
+
+
+# --- the flow itself ---
+
+
+def random_graph(rng: np.random.Generator, n: int, m: int, most: int) -> tuple[np.ndarray, ...]:
+    left = rng.integers(n, size=m)
+    right = (left + 1 + rng.integers(n - 1, size=m)) % n
+    there, back = rng.integers(most, size=m), rng.integers(most, size=m)
+    excess = rng.integers(-most, most + 1, size=n) * (rng.random(n) < 0.6)
+    return left, right, there, back, excess
+
+
+def flow_by_scipy(n: int, left: Any, right: Any, there: Any, back: Any, excess: np.ndarray) -> int:
+    s, t = n, n + 1
+    up, down = np.flatnonzero(excess > 0), np.flatnonzero(excess < 0)
+    i = np.concatenate([left, right, np.full(up.size, s), down])
+    j = np.concatenate([right, left, up, np.full(down.size, t)])
+    capacity = np.concatenate([there, back, excess[up], -excess[down]])
+    graph = coo_array((capacity, (i, j)), shape=(n + 2, n + 2)).tocsr().astype(np.int32)
+    return int(maximum_flow(graph, s, t).flow_value)
+
+
+@pytest.mark.parametrize("module", [compiled, jit.interpreted(CUTS)], ids=["compiled", "interpreted"])
+@given(rng=RNG, n=st.integers(2, 12), m=st.integers(0, 40), most=st.sampled_from([2, 3, 100]))
+def test_the_flow_is_scipys_and_its_cut_costs_as_much(
+    module: Any, rng: np.random.Generator, n: int, m: int, most: int
+) -> None:
+    left, right, there, back, excess = random_graph(rng, n, m, most)
+    first, head, sister, forward = module.link(n, left, right)
+    residual = np.empty(2 * m, np.int64)
+    residual[forward], residual[sister[forward]] = there, back
+    rest, tree = excess.copy(), np.empty(n, np.uint8)
+    assert module.max_flow(first, head, sister, residual, rest, tree, np.zeros(1, np.uint8)) == 0
+    pushed = int(excess[excess > 0].sum() - rest[rest > 0].sum())
+    assert pushed == flow_by_scipy(n, left, right, there, back, excess)
+    assert pushed == int(rest[rest < 0].sum() - excess[excess < 0].sum())
+    assert (residual >= 0).all()
+    prefer = rng.integers(1, 3, size=n).astype(np.uint8)
+    sides = [tree == flow.SOURCE, tree != flow.SINK]
+    settled = tree.copy()
+    module.settle(first, head, sister, residual, settled, prefer, np.zeros(1, np.uint8))
+    sides.append(settled == flow.SOURCE)
+
+    def cost(side: np.ndarray) -> int:
+        over = side[left] & ~side[right], ~side[left] & side[right]
+        ends = excess[~side & (excess > 0)].sum() - excess[side & (excess < 0)].sum()
+        return int(there[over[0]].sum() + back[over[1]].sum() + ends)
+
+    assert [cost(side) for side in sides] == [pushed] * 3
+    if n <= 8:  # of all minimum cuts the first in the order of preference
+        best = [
+            np.array(s, bool) for s in product([True, False], repeat=n) if cost(np.array(s, bool)) == pushed
+        ]
+        wanted = [tuple(side == (prefer == flow.SOURCE)) for side in best]
+        assert tuple(sides[2] == (prefer == flow.SOURCE)) == max(wanted)
+
+
+@pytest.mark.parametrize("n", [3_000])
+def test_a_larger_flow_is_scipys(n: int) -> None:
+    for seed in range(4):
+        left, right, there, back, excess = random_graph(np.random.default_rng(seed), n, 4 * n, 50)
+        network = flow.Network(n, left, right, there, back, excess.copy())
+        network.push(Clock(None, None))
+        pushed = int(excess[excess > 0].sum() - network.excess[network.excess > 0].sum())
+        assert pushed == flow_by_scipy(n, left, right, there, back, excess)
+
+
+# --- models of binary variables in pairs ---
+
+
+def model_of(plain: Plain) -> pgm.MarkovNetwork:
+    mrf = pgm.MarkovNetwork()
+    for name, card in plain.cards.items():
+        mrf.add_variable(name, states=list(range(card)))
+    for scope, table in plain.tables:
+        mrf.add_factor(list(scope), table)
+    return mrf
+
+
+@st.composite
+def pairwise(draw: st.DrawFn, kind: str, cards: Sequence[int] = (2,)) -> tuple[Plain, Known, dict[str, Any]]:
+    """A model of tables over one or two variables, and evidence.
+
+    kind: "like" favours equal states, "flipped" does after some variables' states are exchanged, "any" does
+    not ask.
+    """
+    rng = draw(RNG)
+    n = draw(st.integers(1, 9 if max(cards) == 2 else 6))
+    names = [f"x{i}" for i in range(n)]
+    sizes = {name: int(rng.choice(cards)) for name in names}
+    ties, zeros = draw(st.booleans()), draw(st.sampled_from([0.0, 0.0, 0.2]))
+    flips = rng.integers(2, size=n) * (kind == "flipped")
+
+    def values(shape: tuple[int, ...]) -> np.ndarray:
+        table = rng.choice([1.0, 2.0, 4.0], size=shape) / 4 if ties else np.exp(2 * rng.normal(size=shape))
+        return np.where(rng.random(shape) < zeros * (len(shape) > 1), 0.0, table)
+
+    tables: list[tuple[tuple[str, ...], np.ndarray]] = [
+        ((name,), values((sizes[name],))) for name in names if rng.random() < 0.7
+    ]
+    for _ in range(draw(st.integers(0, 2 * n)) if n > 1 else 0):
+        i, j = rng.choice(n, size=2, replace=False).tolist()
+        table = values((sizes[names[i]], sizes[names[j]]))
+        if kind != "any":
+            if table[0, 0] * table[1, 1] < table[0, 1] * table[1, 0]:
+                table = table[::-1].copy()
+            if flips[i] != flips[j]:
+                table = table[::-1].copy()
+        tables.append(((names[i], names[j]), table))
+    weights: dict[str, list[float]] = {}
+    evidence: dict[str, Any] = {}
+    for name in names:
+        code, card = int(rng.integers(sizes[name])), sizes[name]
+        likelihood = rng.choice([0.25, 0.5, 1.0], size=card).tolist()
+        match int(rng.integers(10)):
+            case 0:
+                evidence[name], weights[name] = code, np.eye(card)[code].tolist()
+            case 1:
+                evidence[name] = pgm.OneOf(code, 0)
+                weights[name] = [float(s in (code, 0)) for s in range(card)]
+            case 2:
+                evidence[name] = pgm.Likelihood(dict(enumerate(likelihood)))
+                weights[name] = likelihood
+    note(f"{sizes}\n{[(s, t.tolist()) for s, t in tables]}\n{evidence}")
+    return Plain(sizes, tuple(tables)), Known(weights), evidence
+
+
+def check(best: pgm.Assignment, oracle: Oracle, plain: Plain, evidence: dict[str, Any]) -> None:
+    """It is the best, or one of the best and says that there are several."""
+    hard = {name for name, w in oracle.known.weights.items() if sum(x > 0 for x in w) == 1}
+    assert set(best) == set(plain.cards) - hard
+    codes = {name: int(np.argmax(w)) for name, w in oracle.known.weights.items()} | dict(best)
+    first, top = oracle.best()[0]
+    assert oracle.weight_of(codes) == pytest.approx(float(top), rel=1e-12)
+    if not best.report.advice:
+        assert codes == first
+    assert best.exact
+    assert best.log_joint == best.value == best.bound
+    assert best.gap == 0.0
+    assert best.log_joint == pytest.approx(log(top), abs=1e-11)
+    assert best.log_probability == pytest.approx(log(top) - log(oracle.partition), abs=1e-11)
+
+
+@pytest.mark.parametrize("kind", ["like", "flipped", "any"])
+@given(data=DATA)
+def test_binary_pairs_against_brute_force(kind: str, data: st.DataObject) -> None:
+    plain, known, evidence = data.draw(pairwise(kind))
+    oracle, mrf = Oracle(plain, known), model_of(plain)
+    if not oracle.possible:
+        with pytest.raises(pgm.ImpossibleEvidence):
+            mrf.map(evidence, engine="cuts")
+        return
+    check(mrf.map(evidence, engine="cuts"), oracle, plain, evidence)
+
+
+@given(data=DATA)
+def test_other_pairs_against_brute_force(data: st.DataObject) -> None:
+    plain, known, evidence = data.draw(pairwise("any", (2, 2, 3)))
+    oracle, mrf = Oracle(plain, known), model_of(plain)
+    if not oracle.possible:
+        with pytest.raises(pgm.ImpossibleEvidence):
+            mrf.map(evidence, engine="cuts")
+        return
+    check(mrf.map(evidence, engine="cuts"), oracle, plain, evidence)
+
+
+@pytest.mark.parametrize("numbers", [NUMBERS, TIES], ids=["numbers", "ties"])
+@given(data=DATA)
+def test_any_model_against_brute_force(numbers: Any, data: st.DataObject) -> None:
+    case: Case = data.draw(models(numbers))
+    question: Question = data.draw(knowledge(case, kinds=KINDS))
+    note(f"{case!r}\ngiven = {question.given}")
+    oracle = question.oracle(case)
+    if not oracle.possible:
+        with pytest.raises(pgm.ImpossibleEvidence):
+            case.model.map(question.given, engine="cuts")
+        return
+    best = case.model.map(question.given, engine="cuts")
+    hard = {name: int(np.argmax(w)) for name, w in question.known.weights.items()}
+    codes = hard | case.codes(best)
+    first, top = oracle.best()[0]
+    assert log(oracle.weight_of(codes)) == pytest.approx(log(top), abs=1e-11)
+    assert best.exact
+    if numbers is TIES and not best.report.advice:
+        assert codes == first
+
+
+def grid_tables(rng: np.random.Generator, rows: int, columns: int, kind: str) -> pgm.MarkovNetwork:
+    mrf = pgm.MarkovNetwork()
+    for i, j in np.ndindex(rows, columns):
+        mrf.add_variable(f"x[{i},{j}]", [0, 1])
+        mrf.add_factor([f"x[{i},{j}]"], rng.normal(size=2), log=True)
+    for i, j in np.ndindex(rows, columns):
+        for k, m in ((i + 1, j), (i, j + 1)):
+            if k < rows and m < columns:
+                w = rng.exponential() if kind == "like" else rng.normal()
+                mrf.add_factor([f"x[{i},{j}]", f"x[{k},{m}]"], [[w, 0], [0, w]], log=True)
+    return mrf
+
+
+@pytest.mark.parametrize("kind", ["like", "any"])
+def test_grids_twelve_wide_against_the_tree(kind: str) -> None:
+    for seed in range(3):
+        mrf = grid_tables(np.random.default_rng(seed), 20, 12, kind)
+        tree, cut = mrf.map(engine="exact"), mrf.map(engine="cuts")
+        assert dict(cut) == dict(tree)
+        assert cut.log_joint == pytest.approx(tree.log_joint, abs=1e-9)
+        assert cut.log_probability == pytest.approx(tree.log_probability, abs=1e-9)
+        assert (tree.engine, cut.engine) == ("exact", "cuts")
+
+
+def noisy_image(n: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    y, x = np.mgrid[:n, :n]
+    return ((np.sin(x / 7) + np.cos(y / 11) > 0) ^ (rng.random((n, n)) < 0.2)).astype(int)
+
+
+UNARY = [[0.9, 0.1], [0.1, 0.9]]
+
+
+def test_an_image_that_fits_no_tree() -> None:
+    image = noisy_image(100)
+    grid = pgm.MarkovNetwork.grid(image, states=[0, 1], coupling=2.0, unary=UNARY)
+    best = grid.map()
+    assert best.exact
+    assert best.engine == "cuts"
+    pixels = best.to_array("pixel")
+    agreeing = (pixels[1:] == pixels[:-1]).sum() + (pixels[:, 1:] == pixels[:, :-1]).sum()
+    value = 2.0 * agreeing + np.log(np.where(pixels == image, 0.9, 0.1)).sum()
+    assert best.value == pytest.approx(value, rel=1e-12)
+    with pytest.raises(pgm.TooLarge, match="log_joint"):
+        _ = best.probability
+    assert "log joint" in repr(best)
+    assert "log joint" in best._repr_html_()
+    again = pickle.loads(pickle.dumps(best))
+    assert (again.value, again.gap, dict(again)) == (best.value, 0.0, dict(best))
+    with pytest.raises(pgm.TooLarge):
+        grid.map(engine="exact")
+    with pytest.raises(pgm.TooLarge):
+        grid.k_best(k=2)
+    moved = grid.map(engine="expansion")
+    assert not moved.exact
+    assert moved.value <= best.value + 1e-9
+    assert moved.bound >= best.value - 1e-9
+
+
+def test_a_checkerboard_is_flipped() -> None:
+    image = noisy_image(60) ^ (np.indices((60, 60)).sum(axis=0) % 2)
+    grid = pgm.MarkovNetwork.grid(image, states=[0, 1], coupling=-2.0, unary=UNARY)
+    plain = pgm.MarkovNetwork.grid(noisy_image(60), states=[0, 1], coupling=2.0, unary=UNARY)
+    found, like = grid.map(), plain.map()
+    n_edges = 2 * 60 * 59
+    assert found.value == pytest.approx(like.value - 2.0 * n_edges, rel=1e-12)
