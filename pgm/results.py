@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS = 20  # of a table that are printed
+_NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -523,22 +524,33 @@ class Assignment(_Value, Mapping[str, Any]):
         array([[1, 0],
                [0, 1]])
         """
-        found = re.compile(re.escape(str(prefix)) + r"\[(\d{1,9}(?:,\d{1,9})*)\]").fullmatch
-        matches = [(i, match[1]) for i, name in enumerate(self._index) if (match := found(name))]
+        begin = f"{prefix}["
+        matches = [
+            (i, name[len(begin) : -1])
+            for i, name in enumerate(self._index)
+            if name.startswith(begin) and name[-1] == "]"
+        ]
+        text = ",".join([indices for _, indices in matches])
+        if not _NUMBERS(text):  # some other name is written alike
+            matches = [(i, indices) for i, indices in matches if _NUMBERS(indices)]
+            text = ",".join([indices for _, indices in matches])
         if not matches:
             first = islice(self._index, 10_000)
             prefixes = dict.fromkeys(name.partition("[")[0] for name in first if "[" in name)
             raise InvalidArgument(
                 f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
             )
-        if len({text.count(",") for _, text in matches}) > 1:
+        if len({indices.count(",") for _, indices in matches}) > 1:
             raise InvalidArgument(f"The variables '{prefix}[...]' have different numbers of indices.")
-        text = ",".join(text for _, text in matches)
-        index = np.array(text.split(","), dtype=np.int64).reshape(len(matches), -1)
+        index = np.fromstring(text, dtype=np.int64, sep=",").reshape(len(matches), -1)
         shape = tuple(int(size) for size in index.max(axis=0) + 1)
-        if len(np.unique(index, axis=0)) < len(matches):
+        right = math.prod(shape) == len(matches)
+        if right:
+            seen = np.zeros(shape, bool)
+            seen[tuple(index.T)] = True
+        if not seen.all() if right else len(np.unique(index, axis=0)) < len(matches):
             raise InvalidArgument(f"Several of the variables '{prefix}[...]' have the same indices.")
-        if math.prod(shape) != len(matches):
+        if not right:
             raise InvalidArgument(
                 f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
                 f"that an array of shape {shape} needs."

@@ -253,7 +253,7 @@ class Questions:
                 made.append(Assignment(variables, codes, log, joint, one.report, bound))
             return made
 
-        return self._answer(compiled, observed, chosen, answer, find=find)
+        return self._answer(compiled, observed, chosen, answer, choose=find)
 
     def sample(
         self,
@@ -428,10 +428,10 @@ class Questions:
         *,
         explain: bool = True,
         fit: bool = True,
-        find: Callable[[str | Engine], Engine] = find_for_sums,
+        choose: Callable[[str | Engine], Engine] = find_for_sums,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong."""
-        chosen = find(engine)
+        chosen = choose(engine)
         clock = start_clock()
         begin = time.perf_counter()
         try:
