@@ -75,6 +75,8 @@ def _by_cuts(posterior: Posterior) -> Explanation:
     try:
         found = cuts.maximum(posterior.program, posterior.known, posterior.clock, by_tree)
     except TooLarge as error:
+        if error.plan is None:
+            raise
         raise TooLarge(
             "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
             "large, and minimum cuts do not settle enough. Observe more, allow more with "
@@ -98,6 +100,8 @@ def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
             f'engine="expansion" takes factors over two variables at most; one is over {widths[f]} that are '
             f"not observed, {named} among them. Observe some of these."
         )
+    card = int(r.cards.max(initial=1))
+    cuts.check_room(case, 40, 60 + 48 * card)
     moved = cuts.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
     bound = log_of(case.constant()) - moved.least * math.log(2.0)
     bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product

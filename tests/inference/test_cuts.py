@@ -241,6 +241,18 @@ def test_grids_twelve_wide_against_the_tree(kind: str) -> None:
         assert (tree.engine, cut.engine) == ("exact", "cuts")
 
 
+def test_ties_but_for_rounding_are_those_of_the_tree() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        image = rng.integers(2, size=(6, 6))
+        strong = np.log(9) if seed % 2 else np.log(4) / 2
+        p = 0.9 if seed % 2 else 0.8
+        grid = pgm.MarkovNetwork.grid(image, [0, 1], strong, [[p, 1 - p], [1 - p, p]])
+        tree, cut = grid.map(engine="exact"), grid.map(engine="cuts")
+        assert dict(cut) == dict(tree)
+        assert cut.report.advice == ""
+
+
 def noisy_image(n: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:n, :n]
@@ -520,6 +532,13 @@ def test_moves_give_the_best_so_far_when_the_time_is_up() -> None:
         found = image.map(engine=pgm.engines.Expansion(sweeps=10_000, bound_sweeps=1_000_000))
     assert found.gap >= 0.0
     assert not found.exact
+
+
+def test_cuts_need_room() -> None:
+    grid = pgm.MarkovNetwork.grid(noisy_image(100), states=[0, 1], coupling=2.0, unary=UNARY)
+    for engine in ("auto", "cuts", "expansion"):
+        with pytest.raises(pgm.TooLarge, match="2,000,000 are allowed"), pgm.config(memory_limit="2 MB"):
+            grid.map(engine=engine)
 
 
 def test_cuts_run_out_of_time() -> None:

@@ -433,45 +433,40 @@ def move(cards, scope_at, scopes, table_at, energies, wall, states, other, forwa
 
 
 @njit
-def ascend(
-    cards, state_at, scope_at, scopes, table_at, table, message_at, messages, belief, work, sweeps, stop
-):
-    """Share the tables out among their variables so that the sum of all minima rises.
+def ascend(cards, state_at, scope_at, scopes, table_at, table, message_at, messages, belief, work, stop):
+    """Share each table of a pair out between its variables, once, so that the sum of all minima rises.
 
     Globerson & Jaakkola 2007, section 6. Message i of scope position i is what its factor gives that
     variable; `belief` is what each variable was given in all. The sum of the minima of the beliefs, and of
-    what is left of each table, is a lower bound.
+    what is left of each table, is a lower bound. A table over one variable was given to it whole.
     """
-    for _ in range(sweeps):
-        for f in range(scope_at.size - 1):
-            if stop[0] != 0:
-                return STOPPED
-            begin, end, at = scope_at[f], scope_at[f + 1], table_at[f]
-            k = end - begin
-            for i in range(begin, end):  # what the others gave
-                s = state_at[scopes[i]]
-                for x in range(cards[scopes[i]]):
-                    belief[s + x] -= messages[message_at[i] + x]
-                    work[message_at[i] - message_at[begin] + x] = np.inf
-            for j in range(table_at[f + 1] - at):
-                total = table[at + j]
-                rest = j
-                for i in range(end - 1, begin - 1, -1):
-                    x = rest % cards[scopes[i]]
-                    rest //= cards[scopes[i]]
-                    total += belief[state_at[scopes[i]] + x]
-                rest = j
-                for i in range(end - 1, begin - 1, -1):
-                    x = rest % cards[scopes[i]]
-                    rest //= cards[scopes[i]]
-                    w = message_at[i] - message_at[begin] + x
-                    work[w] = min(work[w], total)
-            for i in range(begin, end):
-                s = state_at[scopes[i]]
-                for x in range(cards[scopes[i]]):
-                    given = work[message_at[i] - message_at[begin] + x] / k
-                    messages[message_at[i] + x] = given - belief[s + x]
-                    belief[s + x] = given
+    for f in range(scope_at.size - 1):
+        if stop[0] != 0:
+            return STOPPED
+        i = scope_at[f]
+        if scope_at[f + 1] - i != 2:
+            continue
+        at, m = table_at[f], message_at[i]
+        s, t = state_at[scopes[i]], state_at[scopes[i + 1]]
+        rows, columns = cards[scopes[i]], cards[scopes[i + 1]]
+        for x in range(rows):  # what the others gave
+            belief[s + x] -= messages[m + x]
+        for y in range(columns):
+            belief[t + y] -= messages[m + rows + y]
+            work[rows + y] = np.inf
+        for x in range(rows):
+            least = np.inf
+            for y in range(columns):
+                total = table[at + x * columns + y] + belief[t + y]
+                least = min(least, total)
+                work[rows + y] = min(work[rows + y], total + belief[s + x])
+            work[x] = least + belief[s + x]
+        for x in range(rows):
+            messages[m + x] = 0.5 * work[x] - belief[s + x]
+            belief[s + x] = 0.5 * work[x]
+        for y in range(columns):
+            messages[m + rows + y] = 0.5 * work[rows + y] - belief[t + y]
+            belief[t + y] = 0.5 * work[rows + y]
     return DONE
 
 
@@ -497,25 +492,26 @@ def minima(cards, state_at, scope_at, scopes, table_at, user_at, table, message_
     error = 0.0
     least[:] = np.inf
     for f in range(n_factors):
-        begin, end, at = scope_at[f], scope_at[f + 1], table_at[f]
-        for i in range(begin, end):
-            s = state_at[scopes[i]]
-            for x in range(cards[scopes[i]]):
-                belief[s + x] += messages[message_at[i] + x]
-                size[s + x] += abs(messages[message_at[i] + x])
+        i, at = scope_at[f], table_at[f]
+        m, s, rows = message_at[i], state_at[scopes[i]], cards[scopes[i]]
+        for x in range(rows):
+            belief[s + x] += messages[m + x]
+            size[s + x] += abs(messages[m + x])
+        if scope_at[f + 1] - i == 1:
+            least[f] = 0.0  # the message is the table
+            continue
+        t, columns = state_at[scopes[i + 1]], cards[scopes[i + 1]]
+        for y in range(columns):
+            belief[t + y] += messages[m + rows + y]
+            size[t + y] += abs(messages[m + rows + y])
         largest = 0.0
-        for j in range(table_at[f + 1] - at):
-            value, sizes, rest = table[at + j], abs(table[at + j]), j
-            if value == np.inf:
-                continue
-            for i in range(end - 1, begin - 1, -1):
-                m = messages[message_at[i] + rest % cards[scopes[i]]]
-                rest //= cards[scopes[i]]
-                value -= m
-                sizes += abs(m)
-            least[f] = min(least[f], value)
-            largest = max(largest, sizes)
-        error += largest * (end - begin + 2)
+        for x in range(rows):
+            for y in range(columns):
+                value, there = table[at + x * columns + y], messages[m + rows + y]
+                if value < np.inf:
+                    least[f] = min(least[f], value - messages[m + x] - there)
+                    largest = max(largest, abs(value) + abs(messages[m + x]) + abs(there))
+        error += 4.0 * largest
     for v in range(n):
         largest = 0.0
         for s in range(state_at[v], state_at[v + 1]):

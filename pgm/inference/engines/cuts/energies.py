@@ -40,9 +40,13 @@ def largest_of(logs: np.ndarray) -> float:
     return max(float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0)), 1e-6)
 
 
-def energies_of(case: Case, *, bits: int = 60) -> Energies:
-    """The energies of a case, so fine that no sum over a variable's tables reaches 2**bits."""
-    logs, sources = logarithms(case)
+def energies_of(case: Case) -> Energies:
+    """The energies of a case, as fine as they may be."""
+    return rounded(case, *logarithms(case))
+
+
+def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -> Energies:
+    """These logarithms as whole numbers so fine that no sum over a variable's tables reaches 2**bits."""
     largest = largest_of(logs)
     uses = int(np.bincount(case.reduced.scopes, minlength=1).max(initial=1))
     total = 8.0 * largest * uses

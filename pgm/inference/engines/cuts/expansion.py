@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +14,8 @@ from pgm.inference.engines.cuts.flow import SINK, Network
 from pgm.inference.reduction import Case
 from pgm.inference.running import CUTS, REDUCTION, code, run
 
-_CHUNK = 5  # sweeps between two looks at how much the bound gains
-_GAIN = 1e-7  # of the gap: what five sweeps must gain to be followed by more
+_LOOK = 5  # sweeps between two looks at how much the bound gains
+_GAIN = 1e-7  # of the bound: what these must gain to be followed by more
 _SHARE = 0.4  # of the time, at most, for the bound
 
 
@@ -36,14 +35,15 @@ def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
     The start is what the messages of the bound favour. When the time is up, the best so far is returned.
     """
     r = case.reduced
-    bound = _Bound(case)
-    states = np.zeros(r.cards.size, np.int64)
+    logs, sources = tables.logarithms(case)
+    bound = _Bound(case, logs.take(sources))
+    states = None
     done, converged = 0, False
     try:
         bound.raise_(bound_sweeps, clock)
         states = bound.favoured()
         labels = np.unique(r.states).tolist()
-        moves = _Moves(case)
+        moves = _Moves(case, tables.rounded(case, logs, sources, bits=40).values)
         while done < sweeps and not converged:
             converged = True
             for i, label in enumerate(labels):
@@ -55,17 +55,18 @@ def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
         progress.report(1, 1, "expansion moves")
     except OutOfTime:
         converged = False
+    if states is None:
+        states = bound.favoured()
     return Moved(states, bound.value(), done, converged)
 
 
 class _Moves:
     """The graph on which all moves are cuts."""
 
-    def __init__(self, case: Case) -> None:
-        self._case = case
+    def __init__(self, case: Case, energies: np.ndarray) -> None:
+        self._case, self._energies = case, energies
         r = case.reduced
         uses = int(np.bincount(r.scopes, minlength=1).max(initial=1))
-        self._energies = tables.energies_of(case, bits=40).values
         self._wall = (1 << 56) // uses
         self._owners = np.repeat(np.arange(r.cards.size), r.cards)
         pairs = np.flatnonzero(np.diff(r.scope_at) == 2)
@@ -102,10 +103,9 @@ class _Moves:
 class _Bound:
     """Messages that share tables out among variables; each sweep raises the sum of the minima."""
 
-    def __init__(self, case: Case) -> None:
+    def __init__(self, case: Case, table: np.ndarray) -> None:
         r = self._reduced = case.reduced
-        logs, sources = tables.logarithms(case)
-        self._table = logs.take(sources)
+        self._table = table
         cards = r.cards[r.scopes]
         self._message_at = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
         self._messages = np.zeros(int(self._message_at[-1]))
@@ -121,7 +121,7 @@ class _Bound:
         owners = np.repeat(r.state_at[r.scopes], cards)
         within = np.arange(self._messages.size) - np.repeat(self._message_at[:-1], cards)
         self._belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
-        self._work = np.empty(int(r.cards.max(initial=1)) * int(np.diff(r.scope_at).max(initial=1)))
+        self._work = np.empty(2 * int(r.cards.max(initial=1)))
         self._user_at, _ = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
         self._steps = 8.0 * self._table.size + 4.0 * self._messages.size
 
@@ -129,7 +129,7 @@ class _Bound:
         """Sweep over all tables, until that gains little or a good part of the time is gone."""
         r = self._reduced
         last = self.value()
-        for done in range(0, sweeps, _CHUNK):
+        for done in range(1, sweeps + 1):
             if clock.limit is not None and clock.remaining() < (1.0 - _SHARE) * clock.limit:
                 return
             progress.report(done, sweeps, "bounding")
@@ -145,15 +145,15 @@ class _Bound:
                 self._messages,
                 self._belief,
                 self._work,
-                min(_CHUNK, sweeps - done),
-                steps=_CHUNK * self._steps,
+                steps=self._steps,
                 clock=clock,
                 module=CUTS,
             )
-            now = self.value()
-            if now - last <= _GAIN * max(1.0, abs(now)):
-                return
-            last = now
+            if done % _LOOK == 0:
+                now = self.value()
+                if now - last <= _GAIN * max(1.0, abs(now)):
+                    return
+                last = now
 
     def favoured(self) -> np.ndarray:
         """The state of each variable with the least of what it was given."""
@@ -177,5 +177,5 @@ class _Bound:
             self._messages,
             least,
         )
-        total = math.fsum(least.tolist())
-        return total - float(error) - 2.0**-50 * (float(np.abs(least).sum()) + 1.0)
+        rounding = float(error) + 2.0**-47 * float(np.abs(least).sum())  # of numpy's sum by halves
+        return float(least.sum()) - rounding

@@ -54,6 +54,14 @@ class Network:
         run("max_flow", *self.arrays, self.excess, self.tree, steps=self.steps, clock=clock, module=CUTS)
         return self.tree.copy()
 
+    def forget(self, tiny: int) -> bool:
+        """Take capacities that are left, up to this one, for rounding; say whether there were any."""
+        residual = (self.residual > 0) & (self.residual <= tiny)
+        excess = (self.excess != 0) & (np.abs(self.excess) <= tiny)
+        self.residual[residual] = 0
+        self.excess[excess] = 0
+        return bool(residual.any() or excess.any())
+
 
 def curves(tables: np.ndarray, forbidden: np.ndarray, slack: int) -> np.ndarray:
     """For each pair 1 where like states are favoured, -1 where unlike ones, 0 where neither is by more."""
@@ -153,12 +161,17 @@ def _cut(
     )
     del tables, forbidden, left, right, there, back, mine, kept, u, v
     trees = network.push(clock)
+    margin = margin[places]
+    tiny = int(margin.max())
+    if network.forget(tiny):  # what is tied but for rounding is tied
+        trees = network.push(clock)
+        margin = margin + tiny * (pairs.uses[places] + 1)
     # State 0, flipped where the variable is, lies on the source's side.
     prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
     sides = trees.copy()
     run("settle", *network.arrays, sides, prefer, steps=network.steps, clock=clock, module=CUTS)
     states[places] = (sides == SINK) ^ flip[places]
-    return _sure(network, trees, margin[places], clock)
+    return _sure(network, trees, margin, clock)
 
 
 def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock) -> bool:

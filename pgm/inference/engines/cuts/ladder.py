@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import Clock, current
+from pgm.errors import TooLarge
 from pgm.inference.engines.cuts import energies as tables
 from pgm.inference.engines.cuts import flow
 from pgm.inference.program import SUMMED, Program
@@ -80,8 +81,20 @@ def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
     return alive
 
 
+def check_room(case: Case, entry: int, link: int) -> None:
+    """Raise `TooLarge` when so many bytes for each table entry and each place in a scope are not allowed."""
+    r, allowed = case.reduced, current().memory_limit
+    needed = entry * int(r.table_at[-1]) + link * (r.scopes.size + r.cards.size)
+    if needed > allowed:
+        raise TooLarge(
+            f"The cuts for {r.cards.size:,} variables in {r.factors.size:,} tables take about "
+            f"{needed:,} bytes; {allowed:,} are allowed (pgm.config(memory_limit=...))."
+        )
+
+
 def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
     """Which reduced states may still be best, and whether ties between those that went are settled."""
+    check_room(case, 16, 120)
     r = case.reduced
     energies = tables.energies_of(case)
     use = tables.cuttable(case)
