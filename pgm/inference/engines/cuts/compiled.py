@@ -383,22 +383,6 @@ def dead_ends(cards, state_at, scope_at, scopes, table_at, user_at, users, energ
 
 
 @njit
-def energy_of(cards, scope_at, scopes, table_at, energies, states):
-    """The sum of all tables at these states, and how many of them do not allow it."""
-    total, broken = 0.0, 0
-    for f in range(scope_at.size - 1):
-        at = 0
-        for i in range(scope_at[f], scope_at[f + 1]):
-            at = at * cards[scopes[i]] + states[scopes[i]]
-        x = energies[table_at[f] + at]
-        if x >= ENDLESS:
-            broken += 1
-        else:
-            total += float(x)
-    return total, broken
-
-
-@njit
 def move(cards, scope_at, scopes, table_at, energies, wall, states, other, forward, sister, residual, excess):
     """Write as a cut which variables should leave `states` for `other`: those on the side of the sink.
 
@@ -430,6 +414,39 @@ def move(cards, scope_at, scopes, table_at, energies, wall, states, other, forwa
         excess[v] += right - stay - half
         excess[u] += both - right + half
         pair += 1
+
+
+@njit
+def descend(cards, scope_at, scopes, table_at, user_at, users, energies, wall, costs, states, stop):
+    """Give each variable in turn its best state beside its neighbours', until that changes nothing more.
+
+    Forbidden entries cost `wall`. Every change lowers the energy, a whole number, so there is an end; a stop
+    flag that is set is one too, and leaves states that are as good as any on the way.
+    """
+    changed = True
+    while changed and stop[0] == 0:
+        changed = False
+        for v in range(cards.size):
+            costs[:] = 0
+            for i in range(user_at[v], user_at[v + 1]):
+                f = users[i]
+                begin, at, step = scope_at[f], table_at[f], 1
+                if scope_at[f + 1] - begin == 2:
+                    if scopes[begin] == v:
+                        step = cards[scopes[begin + 1]]
+                        at += states[scopes[begin + 1]]
+                    else:
+                        at += states[scopes[begin]] * cards[v]
+                for x in range(cards[v]):
+                    costs[x] += min(energies[at + x * step], wall)
+            best = states[v]
+            for x in range(cards[v]):
+                if costs[x] < costs[best]:
+                    best = x
+            if best != states[v]:
+                states[v] = best
+                changed = True
+    return DONE if stop[0] == 0 else STOPPED
 
 
 @njit

@@ -30,7 +30,7 @@ class Moved:
 
 
 def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
-    """Improve states until no move to one state helps (Boykov, Veksler & Zabih 2001).
+    """Improve states until no expansion helps (Boykov, Veksler & Zabih 2001), nor a change of one variable.
 
     The start is what the messages of the bound favour. When the time is up, the best so far is returned.
     """
@@ -51,6 +51,9 @@ def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
                 improved = moves.towards(states, label, clock)
                 if improved is not None:
                     states, converged = improved, False
+            improved = moves.downhill(states, clock)
+            if improved is not None:
+                states, converged = improved, False
             done += 1
         progress.report(1, 1, "expansion moves")
     except OutOfTime:
@@ -68,6 +71,7 @@ class _Moves:
         r = case.reduced
         uses = int(np.bincount(r.scopes, minlength=1).max(initial=1))
         self._wall = (1 << 56) // uses
+        self._users = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
         self._owners = np.repeat(np.arange(r.cards.size), r.cards)
         pairs = np.flatnonzero(np.diff(r.scope_at) == 2)
         left, right = r.scopes[r.scope_at[pairs]], r.scopes[r.scope_at[pairs] + 1]
@@ -98,6 +102,25 @@ class _Moves:
         )
         leave = network.push(clock) == SINK
         return np.where(leave, other, states) if leave.any() else None
+
+    def downhill(self, states: np.ndarray, clock: Clock) -> np.ndarray | None:
+        """Where changes of one variable lead, which help where pairs are not submodular; None if nowhere."""
+        r = self._case.reduced
+        found, costs = states.copy(), np.empty(int(r.cards.max(initial=1)), np.int64)
+        arrays = (r.cards, r.scope_at, r.scopes, r.table_at, *self._users)
+        steps = 20.0 * self._energies.size
+        run(
+            "descend",
+            *arrays,
+            self._energies,
+            self._wall,
+            costs,
+            found,
+            steps=steps,
+            clock=clock,
+            module=CUTS,
+        )
+        return found if (found != states).any() else None
 
 
 class _Bound:

@@ -16,7 +16,7 @@ from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import CUTS, REDUCTION, code, run
 
 Wide = tuple[float, int]
-_MOST_WORK = 1e9  # inner steps that a look for dead ends may take
+_MOST_WORK = 2e8  # inner steps that a look for dead ends may take
 
 
 @dataclass(frozen=True, eq=False, slots=True)
