@@ -50,10 +50,10 @@ def explain(
         return [_asked(_by_cuts(posterior), targets)], _total_in_passing(posterior)
     try:
         found = posterior.best(targets, k)
-    except TooLarge:
+    except TooLarge as refused:
         if not otherwise:
             raise
-        return [_asked(_by_cuts(posterior), targets)], _total_in_passing(posterior)
+        return [_asked(_by_cuts(posterior, refused.plan), targets)], _total_in_passing(posterior)
     answers = [Explanation(codes, value, _exact("exact", settled)) for codes, value, settled in found]
     return answers, posterior.total()
 
@@ -68,7 +68,9 @@ def _exact(engine: str, settled: bool) -> Report:
     return Report(engine, exact=True, advice="" if settled else _ONE_OF_SEVERAL)
 
 
-def _by_cuts(posterior: Posterior) -> Explanation:
+def _by_cuts(posterior: Posterior, plan: object = None) -> Explanation:
+    """By minimum cuts; `plan` is that of the tree which was refused before, if any."""
+
     def by_tree(allowed: np.ndarray) -> cuts.Found:
         return cuts.Found(*posterior.best(None, 1, allowed)[0])
 
@@ -81,8 +83,8 @@ def _by_cuts(posterior: Posterior) -> Explanation:
             "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
             "large, and minimum cuts do not settle enough. Observe more, allow more with "
             'pgm.config(memory_limit=...), or ask with engine="expansion" for good states and a bound, where '
-            f"factors link two variables at most.\n\n{error.plan!r}",
-            error.plan,
+            f"factors link two variables at most.\n\n{plan or error.plan!r}",
+            plan or error.plan,
         ) from None
     return Explanation(found.codes, found.value, _exact("cuts", found.settled))
 
