@@ -254,6 +254,24 @@ def test_ties_but_for_rounding_are_those_of_the_tree() -> None:
         assert cut.report.advice == ""
 
 
+def test_a_hub_of_many_leaves() -> None:
+    rng = np.random.default_rng(1)
+    n = 3_000
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("hub", [0, 1])
+    tables = rng.random((n, 2, 2))
+    for i in range(n):
+        mrf.add_variable(f"leaf{i}", [0, 1])
+        mrf.add_factor(["hub", f"leaf{i}"], tables[i])
+    best = mrf.map(engine="cuts")
+    each = np.log(tables.max(axis=2)).sum(axis=0)
+    hub = int(each.argmax())
+    assert best["hub"] == hub
+    assert [best[f"leaf{i}"] for i in range(n)] == tables[:, hub].argmax(axis=1).tolist()
+    assert best.value == pytest.approx(float(each.max()), rel=1e-12)
+    assert best.engine == "cuts"
+
+
 def noisy_image(n: int, seed: int = 0) -> np.ndarray:
     rng = np.random.default_rng(seed)
     y, x = np.mgrid[:n, :n]

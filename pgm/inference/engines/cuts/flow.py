@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import Clock
-from pgm.inference.engines.cuts.energies import Pairs
+from pgm.inference.engines.cuts.energies import Energies, Pairs
 from pgm.inference.running import CUTS, code, run
 
 FREE, SOURCE, SINK = 0, 1, 2  # as in compiled.py
 _ENDLESS = 1 << 62
+_SAME = 36  # binary digits behind the point to which tied energies agree
 _STEPS = 60.0  # inner steps for each arc, as far as one can tell beforehand
 
 
@@ -54,9 +55,10 @@ class Network:
         run("max_flow", *self.arrays, self.excess, self.tree, steps=self.steps, clock=clock, module=CUTS)
         return self.tree.copy()
 
-    def forget(self, tiny: int) -> bool:
-        """Take capacities that are left, up to this one, for rounding; say whether there were any."""
-        residual = (self.residual > 0) & (self.residual <= tiny)
+    def forget(self, tiny: np.ndarray) -> bool:
+        """Take capacities that are left, up to this at both their nodes, for rounding; were there any?"""
+        tails = np.repeat(tiny, np.diff(self.first))
+        residual = (self.residual > 0) & (self.residual <= np.minimum(tails, tiny[self.head]))
         excess = (self.excess != 0) & (np.abs(self.excess) <= tiny)
         self.residual[residual] = 0
         self.excess[excess] = 0
@@ -102,12 +104,13 @@ def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarr
     return np.where(right[:, None], found[:, [1, 0, 3, 2]], found)
 
 
-def solve(pairs: Pairs, use: np.ndarray, error: int, clock: Clock) -> Labels:
+def solve(pairs: Pairs, use: np.ndarray, energies: Energies, clock: Clock) -> Labels:
     """The best states of the variables in `use`, wherever their parts of the graph allow.
 
     Parts in which, after flips, all pairs favour like states are solved by one minimum cut; of the others
     roof duality may label some variables.
     """
+    error = energies.error
     slack = 4 * error
     sign = curves(pairs.tables, pairs.forbidden, slack)
     linked = np.flatnonzero(sign)
@@ -124,7 +127,8 @@ def solve(pairs: Pairs, use: np.ndarray, error: int, clock: Clock) -> Labels:
     states = np.full(n, -1, np.int64)
     settled = True
     if (use & good).any():
-        settled = _cut(pairs, sign, flip > 0, use & good, margin, states, clock)
+        most = 1 << max(0, energies.shift - _SAME)
+        settled = _cut(pairs, sign, flip > 0, use & good, margin, most, states, clock)
     if (use & ~good).any():
         _roof(pairs, sign, use & ~good, margin, states, clock)
     return Labels(states, settled)
@@ -136,10 +140,14 @@ def _cut(
     flip: np.ndarray,
     use: np.ndarray,
     margin: np.ndarray,
+    most: int,
     states: np.ndarray,
     clock: Clock,
 ) -> bool:
-    """Fill in the best states by a minimum cut, of several the first; say whether that is sure."""
+    """Fill in the best states by a minimum cut, of several the first; say whether that is sure.
+
+    What is left of a capacity is taken for rounding up to the margin, and to `most`.
+    """
     number = np.cumsum(use) - 1
     places = np.flatnonzero(use)
     mine = np.flatnonzero(use[pairs.left] | use[pairs.right])
@@ -162,7 +170,7 @@ def _cut(
     del tables, forbidden, left, right, there, back, mine, kept, u, v
     trees = network.push(clock)
     margin = margin[places]
-    tiny = int(margin.max())
+    tiny = np.minimum(margin, most)
     if network.forget(tiny):  # what is tied but for rounding is tied
         trees = network.push(clock)
         margin = margin + tiny * (pairs.uses[places] + 1)
