@@ -123,6 +123,7 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, clock: Clock) -> La
     part, flip = np.empty(n, np.int64), np.zeros(n, np.uint8)
     good = kernels.colour(first, head, odd, part, flip)[part] > 0
     del first, head, sister, forward, odd
+    clock.check()
     margin = 14 * error * pairs.uses  # each table is off by the slack and twice the error, before and after
     states = np.full(n, -1, np.int64)
     settled = True
@@ -159,6 +160,7 @@ def _cut(
     np.add.at(excess, u, left)
     np.add.at(excess, v, right)
     kept = np.flatnonzero(sign[mine])
+    clock.check()
     network = Network(
         places.size,
         number[u[kept]].astype(np.int32),

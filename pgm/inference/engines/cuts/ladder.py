@@ -96,12 +96,15 @@ def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
     """Which reduced states may still be best, and whether ties between those that went are settled."""
     check_room(case, 16, 120)
     r = case.reduced
+    clock.check()
     energies = tables.energies_of(case)
+    clock.check()
     use = tables.cuttable(case)
     alive = np.ones(r.states.size, np.uint8)
     settled = True
     if use.any():
         pairs = tables.pairs_of(case, energies, use)
+        clock.check()
         bad = tables.unsupported(pairs, use.size)
         if bad.any():
             v, s = np.nonzero(bad)
