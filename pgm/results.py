@@ -14,7 +14,7 @@ from unicodedata import east_asian_width
 import numpy as np
 
 from pgm.config import Profile
-from pgm.errors import InvalidArgument, UnknownVariable, listed, nearest, shown
+from pgm.errors import InvalidArgument, TooLarge, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
 from pgm.variables import State, Variable, is_missing, typed_array
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS = 20  # of a table that are printed
+_NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,37 +446,63 @@ def _probability(value: float, report: Report, log: float) -> Probability:
 class Assignment(_Value, Mapping[str, Any]):
     """A state for each of some variables: {name: state}; an answer to "what is most probable?".
 
+    `log_joint`, also called `value`, is log P(states, given), and `bound` is what no states exceed: the same
+    when the answer is exact.
+
     >>> rain = Variable("rain", ["no", "yes"])
     >>> best = Assignment((rain,), [1], log_probability=math.log(0.8), log_joint=math.log(0.2))
-    >>> best["rain"], round(best.probability, 6)
-    ('yes', 0.8)
+    >>> best["rain"], round(best.probability, 6), best.gap
+    ('yes', 0.8, 0.0)
     """
 
-    __slots__ = ("_index", "codes", "log_joint", "log_probability", "report", "variables")
+    __slots__ = ("_index", "_log_probability", "bound", "codes", "log_joint", "report", "variables")
     variables: tuple[Variable, ...]
     codes: np.ndarray
-    log_probability: float
     log_joint: float
+    bound: float
     report: Report
     _index: dict[str, int]
+    _log_probability: float | None
 
     def __init__(
         self,
         variables: Iterable[Variable],
         codes: Sequence[int] | np.ndarray,
-        log_probability: float,
+        log_probability: float | None,
         log_joint: float,
         report: Report = EXACT,
+        bound: float | None = None,
     ) -> None:
-        """Take the codes of the states, log P(states | given) and log P(states, given)."""
+        """Take codes of states, log P(states | given) if known, log P(states, given) and its bound."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
         _put(self, "variables", tuple(variables))
         _put(self, "codes", kept)
-        _put(self, "log_probability", float(log_probability))
+        _put(self, "_log_probability", None if log_probability is None else float(log_probability))
         _put(self, "log_joint", float(log_joint))
         _put(self, "report", report)
+        _put(self, "bound", float(log_joint if bound is None else bound))
         _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+
+    @property
+    def value(self) -> float:
+        """What was made as large as possible: log P(states, given)."""
+        return self.log_joint
+
+    @property
+    def gap(self) -> float:
+        """By how much `value` may at most be improved; 0 when this is the best."""
+        return self.bound - self.log_joint
+
+    @property
+    def log_probability(self) -> float:
+        """Log P(states | given); `TooLarge` where log P(given) is too much work, as for a large image."""
+        if self._log_probability is None:
+            raise TooLarge(
+                "The probability of these states needs P(given), the sum over all states, which is too large "
+                "a sum here. `log_joint` is known: log P(states, given), up to the constant of the model."
+            )
+        return self._log_probability
 
     @property
     def probability(self) -> Probability:
@@ -522,22 +549,33 @@ class Assignment(_Value, Mapping[str, Any]):
         array([[1, 0],
                [0, 1]])
         """
-        found = re.compile(re.escape(str(prefix)) + r"\[(\d{1,9}(?:,\d{1,9})*)\]").fullmatch
-        matches = [(i, match[1]) for i, name in enumerate(self._index) if (match := found(name))]
+        begin = f"{prefix}["
+        matches = [
+            (i, name[len(begin) : -1])
+            for i, name in enumerate(self._index)
+            if name.startswith(begin) and name[-1] == "]"
+        ]
+        text = ",".join([indices for _, indices in matches])
+        if not _NUMBERS(text):  # some other name is written alike
+            matches = [(i, indices) for i, indices in matches if _NUMBERS(indices)]
+            text = ",".join([indices for _, indices in matches])
         if not matches:
             first = islice(self._index, 10_000)
             prefixes = dict.fromkeys(name.partition("[")[0] for name in first if "[" in name)
             raise InvalidArgument(
                 f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
             )
-        if len({text.count(",") for _, text in matches}) > 1:
+        if len({indices.count(",") for _, indices in matches}) > 1:
             raise InvalidArgument(f"The variables '{prefix}[...]' have different numbers of indices.")
-        text = ",".join(text for _, text in matches)
-        index = np.array(text.split(","), dtype=np.int64).reshape(len(matches), -1)
+        index = np.fromstring(text, dtype=np.int64, sep=",").reshape(len(matches), -1)
         shape = tuple(int(size) for size in index.max(axis=0) + 1)
-        if len(np.unique(index, axis=0)) < len(matches):
+        right = math.prod(shape) == len(matches)
+        if right:
+            seen = np.zeros(shape, bool)
+            seen[tuple(index.T)] = True
+        if not seen.all() if right else len(np.unique(index, axis=0)) < len(matches):
             raise InvalidArgument(f"Several of the variables '{prefix}[...]' have the same indices.")
-        if math.prod(shape) != len(matches):
+        if not right:
             raise InvalidArgument(
                 f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
                 f"that an array of shape {shape} needs."
@@ -556,15 +594,21 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
-        return Assignment, (self.variables, self.codes, self.log_probability, self.log_joint, self.report)
+        log = self._log_probability
+        return Assignment, (self.variables, self.codes, log, self.log_joint, self.report, self.bound)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[label(name), label(state)] for name, state in islice(self.items(), _ROWS)]
         notes = _notes(len(self), len(rows), "variables", self.report)
-        if self.log_probability > -600:
-            chance = f"probability {number(math.exp(self.log_probability))}"
+        log = self._log_probability
+        if log is None:
+            chance = f"log joint {self.log_joint:.10g}"
+        elif log > -600:
+            chance = f"probability {number(math.exp(log))}"
         else:
-            chance = f"log probability {self.log_probability:.6g}"
+            chance = f"log probability {log:.6g}"
+        if self.gap > 0.0:
+            chance += f", at most {self.gap:.6g} (in logarithms) below the best"
         return ["variable", "state"], rows, "\n".join(note for note in (chance, notes) if note)
 
     def __repr__(self) -> str:

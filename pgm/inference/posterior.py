@@ -191,14 +191,18 @@ class Posterior:
 
     # --- maxima ---
 
-    def best(self, targets: Sequence[int] | None, k: int = 1) -> list[tuple[np.ndarray, Wide, bool]]:
+    def best(
+        self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
+    ) -> list[tuple[np.ndarray, Wide, bool]]:
         """The k most probable states of the targets (None: of everything), and P(states, known) for each.
 
         The codes are of the targets in their order, or of all the user's variables; the last says whether
-        they are the first of their equals.
+        they are the first of their equals. `allowed` marks the states to choose from, if not all.
         """
         wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
-        case = reduce_case(self.program, self.known, wanted, self.clock, prune=targets is not None)
+        case = reduce_case(
+            self.program, self.known, wanted, self.clock, prune=targets is not None, allowed=allowed
+        )
         r = case.reduced
         is_wanted = np.zeros(self.program.n, bool)
         is_wanted[wanted] = True

@@ -7,7 +7,6 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -24,7 +23,8 @@ from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import Engine, find
+from pgm.inference.engines import ONLY_MAXIMA, Engine, find, find_for_sums
+from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
 
 _MOST_AXES = 64
-_ONE_OF_SEVERAL = "one of several equally probable; there was no room to find the first in declared order"
 
 Given = Mapping[str, Any] | None
 _Answer = TypeVar("_Answer")
@@ -205,7 +204,8 @@ class Questions:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
-        take the states declared first.
+        take the states declared first. Where no tree fits, minimum cuts may still give the exact answer;
+        `engine="expansion"` gives a good one, with a bound, where factors link two variables at most.
         """
         return self._best(given, 1, targets, engine)[0]
 
@@ -226,33 +226,41 @@ class Questions:
         clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
-        if find(engine).name == "elimination":
+        observed = observe(compiled.by_name, given)
+        chosen = find(engine)
+        if chosen.name == "elimination":
             raise InvalidArgument(
                 'engine="elimination" only sums; for the most probable states use engine="exact".'
             )
+        summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
+        if chosen.name in ONLY_MAXIMA and (summed or k > 1):
+            what = "cannot sum out what is no target" if summed else "finds one answer, not several"
+            raise InvalidArgument(f'engine="{chosen.name}" {what}; use engine="exact".')
 
         def answer(posterior: Posterior, report: Report) -> list[Assignment]:
-            if asked is None:
-                places = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
-                found = [(codes[places], value, settled) for codes, value, settled in posterior.best(None, k)]
-            else:
-                places = [compiled.position[name] for name in asked]
-                found = posterior.best(places, k)
-            whole = posterior.total()
-            variables = [compiled.variables[i] for i in places]
-            weight = observed.log_weight
-            soft = bool(observed.soft)
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            otherwise = engine == "auto" and k == 1 and not summed
+            found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
+            if whole is None and self._normalised() and not observed.given:
+                whole = (0.5, 1)
+            hard = posterior.known.hard
+            shown = [i for i in range(len(compiled.names)) if i not in hard] if places is None else places
+            variables = [compiled.variables[i] for i in shown]
             made = []
-            for codes, value, settled in found:
-                share = ratio_of(value, whole)
-                log = math.log(share) if 1e-300 < share < math.inf else log_of(value) - log_of(whole)
-                joint = log if soft else log_of(value) + weight
-                said = report if settled else replace(report, advice=_ONE_OF_SEVERAL)
-                made.append(Assignment(variables, codes, min(log, 0.0), joint, said))
+            for one in found:
+                codes = one.codes[shown] if places is None else one.codes
+                log, joint = None, log_of(one.value) + observed.log_weight
+                if whole is not None:
+                    share = ratio_of(one.value, whole)
+                    log = math.log(share) if 1e-300 < share < math.inf else log_of(one.value) - log_of(whole)
+                    log = min(log, 0.0)
+                if log is not None and observed.soft:
+                    joint = log
+                bound = None if one.bound is None else joint + (one.bound - log_of(one.value))
+                made.append(Assignment(variables, codes, log, joint, one.report, bound))
             return made
 
-        observed = observe(compiled.by_name, given)
-        return self._answer(compiled, observed, engine, answer, clock)
+        return self._answer(compiled, observed, chosen, answer, clock, choose=find)
 
     def sample(
         self,
@@ -445,9 +453,10 @@ class Questions:
         *,
         explain: bool = True,
         fit: bool = True,
+        choose: Callable[[str | Engine], Engine] = find_for_sums,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong."""
-        chosen = find(engine)
+        chosen = choose(engine)
         begin = time.perf_counter()
         try:
             posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)

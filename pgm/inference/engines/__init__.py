@@ -21,13 +21,52 @@ class Elimination:
     name = "elimination"
 
 
-Engine = Exact | Elimination
-ENGINES: dict[str, type[Engine]] = {"exact": Exact, "elimination": Elimination}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cuts:
+    """Minimum cuts for the most probable states of binary variables in linked pairs; a tree for what is left.
+
+    Exact. Only `map` can be asked.
+    """
+
+    name = "cuts"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expansion:
+    """Moves to one state after the other, for the most probable states of variables in linked pairs.
+
+    Not exact, and says how far off it may be. Only `map` can be asked.
+
+    Args:
+        sweeps: how often every state is tried at most; it stops sooner when none helps.
+        bound_sweeps: how often the bound is tightened at most.
+    """
+
+    sweeps: int = 20
+    bound_sweeps: int = 100
+    name = "expansion"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of sweeps."""
+        for name, least in (("sweeps", 1), ("bound_sweeps", 0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+
+
+Engine = Exact | Elimination | Cuts | Expansion
+ENGINES: dict[str, type[Engine]] = {
+    "exact": Exact,
+    "elimination": Elimination,
+    "cuts": Cuts,
+    "expansion": Expansion,
+}
+ONLY_MAXIMA = ("cuts", "expansion")
 
 
 def find(engine: str | Engine) -> Engine:
     """The engine of this name; "auto" is exact inference, or an error that says what it would take."""
-    if isinstance(engine, Exact | Elimination):
+    if isinstance(engine, Engine):
         return engine
     if engine == "auto":
         return Exact()
@@ -37,4 +76,15 @@ def find(engine: str | Engine) -> Engine:
     raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
 
 
-__all__ = ["ENGINES", "Elimination", "Engine", "Exact", "find"]
+def find_for_sums(engine: str | Engine) -> Engine:
+    """The same, for a question about sums: not every engine takes these."""
+    found = find(engine)
+    if found.name in ONLY_MAXIMA:
+        raise InvalidArgument(
+            f'engine="{found.name}" only finds the most probable states (`map`); for probabilities use '
+            'engine="exact".'
+        )
+    return found
+
+
+__all__ = ["ENGINES", "Cuts", "Elimination", "Engine", "Exact", "Expansion", "find", "find_for_sums"]

@@ -127,6 +127,7 @@ def reduce_case(
     domains: bool = True,
     kept: Iterable[int] = (),
     placeholders: Iterable[int] = (),
+    allowed: np.ndarray | None = None,
 ) -> Case:
     """Reduce a program for a question about `wanted` under what is `known`.
 
@@ -140,6 +141,7 @@ def reduce_case(
         domains: close states that have probability zero.
         kept: positions that may be observed: what speaks of them is not pruned.
         placeholders: positions that will be observed in a state yet unknown.
+        allowed: marks the states, of all variables, that are not closed already.
     """
     if domains and not program.possible:
         raise Impossible
@@ -162,7 +164,9 @@ def reduce_case(
         dropped = kernels.prune(p, needed, keep)
 
     open_states = program.open_states.copy() if domains else np.ones_like(program.open_states)
-    touched = np.zeros(n_factors, np.uint8)
+    touched = np.full(n_factors, allowed is not None, np.uint8)
+    if allowed is not None:
+        open_states &= allowed
     for v, state in known.hard.items():
         begin, end = p.state_at[v], p.state_at[v + 1]
         possible = open_states[begin + state]

@@ -1,0 +1,204 @@
+"""Good states of variables linked in pairs, by expansion moves; a bound on how much better any could be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm import progress
+from pgm.config import Clock
+from pgm.errors import OutOfTime
+from pgm.inference.engines.cuts import energies as tables
+from pgm.inference.engines.cuts.flow import SINK, Network
+from pgm.inference.reduction import Case
+from pgm.inference.running import CUTS, REDUCTION, code, run
+
+_LOOK = 5  # sweeps between two looks at how much the bound gains
+_GAIN = 1e-7  # of the bound: what these must gain to be followed by more
+_SHARE = 0.4  # of the time, at most, for the bound
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Moved:
+    """Where the moves ended."""
+
+    states: np.ndarray  # a reduced code for each reduced variable
+    least: float  # no states have a smaller energy: the sum of minus log2 of the reduced tables
+    sweeps: int
+    converged: bool  # no move makes it better
+
+
+def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
+    """Improve states until no expansion helps (Boykov, Veksler & Zabih 2001), nor a change of one variable.
+
+    The start is what the messages of the bound favour. When the time is up, the best so far is returned.
+    """
+    r = case.reduced
+    logs, sources = tables.logarithms(case)
+    bound = _Bound(case, logs.take(sources))
+    states = None
+    done, converged = 0, False
+    try:
+        bound.raise_(bound_sweeps, clock)
+        states = bound.favoured()
+        labels = np.unique(r.states).tolist()
+        moves = _Moves(case, tables.rounded(case, logs, sources, bits=40).values)
+        while done < sweeps and not converged:
+            converged = True
+            for i, label in enumerate(labels):
+                progress.report(done * len(labels) + i, sweeps * len(labels), "expansion moves")
+                improved = moves.towards(states, label, clock)
+                if improved is not None:
+                    states, converged = improved, False
+            improved = moves.downhill(states, clock)
+            if improved is not None:
+                states, converged = improved, False
+            done += 1
+        progress.report(1, 1, "expansion moves")
+    except OutOfTime:
+        converged = False
+    if states is None:
+        states = bound.favoured()
+    return Moved(states, bound.value(), done, converged)
+
+
+class _Moves:
+    """The graph on which all moves are cuts."""
+
+    def __init__(self, case: Case, energies: np.ndarray) -> None:
+        self._case, self._energies = case, energies
+        r = case.reduced
+        uses = int(np.bincount(r.scopes, minlength=1).max(initial=1))
+        self._wall = (1 << 56) // uses
+        self._users = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
+        self._owners = np.repeat(np.arange(r.cards.size), r.cards)
+        pairs = np.flatnonzero(np.diff(r.scope_at) == 2)
+        left, right = r.scopes[r.scope_at[pairs]], r.scopes[r.scope_at[pairs] + 1]
+        nothing = np.zeros(pairs.size, np.int64)
+        excess = np.zeros(r.cards.size, np.int64)
+        self._network = Network(r.cards.size, left, right, nothing, nothing, excess)
+
+    def towards(self, states: np.ndarray, label: int, clock: Clock) -> np.ndarray | None:
+        """The best states in which some variables have left their own for this one; None if none should."""
+        r, network = self._case.reduced, self._network
+        other = states.copy()
+        places = np.flatnonzero(r.states == label)
+        other[self._owners[places]] = places - r.state_at[self._owners[places]]
+        kernels = code(20.0 * r.factors.size, CUTS)
+        kernels.move(
+            r.cards,
+            r.scope_at,
+            r.scopes,
+            r.table_at,
+            self._energies,
+            self._wall,
+            states,
+            other,
+            network.forward,
+            network.sister,
+            network.residual,
+            network.excess,
+        )
+        leave = network.push(clock) == SINK
+        return np.where(leave, other, states) if leave.any() else None
+
+    def downhill(self, states: np.ndarray, clock: Clock) -> np.ndarray | None:
+        """Where changes of one variable lead, which help where pairs are not submodular; None if nowhere."""
+        r = self._case.reduced
+        found, costs = states.copy(), np.empty(int(r.cards.max(initial=1)), np.int64)
+        arrays = (r.cards, r.scope_at, r.scopes, r.table_at, *self._users)
+        steps = 20.0 * self._energies.size
+        run(
+            "descend",
+            *arrays,
+            self._energies,
+            self._wall,
+            costs,
+            found,
+            steps=steps,
+            clock=clock,
+            module=CUTS,
+        )
+        return found if (found != states).any() else None
+
+
+class _Bound:
+    """Messages that share tables out among variables; each sweep raises the sum of the minima."""
+
+    def __init__(self, case: Case, table: np.ndarray) -> None:
+        r = self._reduced = case.reduced
+        self._table = table
+        cards = r.cards[r.scopes]
+        self._message_at = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
+        self._messages = np.zeros(int(self._message_at[-1]))
+        singles = np.flatnonzero(np.diff(r.scope_at) == 1)  # a table over one variable is given to it whole
+        into, out_of = (
+            np.repeat(begins - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
+            for begins, sizes in (
+                (self._message_at[r.scope_at[singles]], cards[r.scope_at[singles]]),
+                (r.table_at[singles], cards[r.scope_at[singles]]),
+            )
+        )
+        self._messages[into] = self._table[out_of]
+        owners = np.repeat(r.state_at[r.scopes], cards)
+        within = np.arange(self._messages.size) - np.repeat(self._message_at[:-1], cards)
+        self._belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
+        self._work = np.empty(2 * int(r.cards.max(initial=1)))
+        self._user_at, _ = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
+        self._steps = 8.0 * self._table.size + 4.0 * self._messages.size
+
+    def raise_(self, sweeps: int, clock: Clock) -> None:
+        """Sweep over all tables, until that gains little or a good part of the time is gone."""
+        r = self._reduced
+        last = self.value()
+        for done in range(1, sweeps + 1):
+            if clock.limit is not None and clock.remaining() < (1.0 - _SHARE) * clock.limit:
+                return
+            progress.report(done, sweeps, "bounding")
+            run(
+                "ascend",
+                r.cards,
+                r.state_at,
+                r.scope_at,
+                r.scopes,
+                r.table_at,
+                self._table,
+                self._message_at,
+                self._messages,
+                self._belief,
+                self._work,
+                steps=self._steps,
+                clock=clock,
+                module=CUTS,
+            )
+            if done % _LOOK == 0:
+                now = self.value()
+                if now - last <= _GAIN * max(1.0, abs(now)):
+                    return
+                last = now
+
+    def favoured(self) -> np.ndarray:
+        """The state of each variable with the least of what it was given."""
+        states = np.empty(self._reduced.cards.size, np.int64)
+        code(2.0 * self._belief.size, CUTS).lowest(self._reduced.state_at, self._belief, states)
+        return states
+
+    def value(self) -> float:
+        """The bound that the messages prove, less what rounding may have added."""
+        r = self._reduced
+        least = np.empty(r.factors.size + r.cards.size)
+        error = code(self._steps, CUTS).minima(
+            r.cards,
+            r.state_at,
+            r.scope_at,
+            r.scopes,
+            r.table_at,
+            self._user_at,
+            self._table,
+            self._message_at,
+            self._messages,
+            least,
+        )
+        rounding = float(error) + 2.0**-47 * float(np.abs(least).sum())  # of numpy's sum by halves
+        return float(least.sum()) - rounding

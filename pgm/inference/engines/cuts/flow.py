@@ -1,0 +1,249 @@
+"""Binary variables in linked pairs: the best states of all by a minimum cut, or of some by roof duality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.inference.engines.cuts.energies import Energies, Pairs
+from pgm.inference.running import CUTS, code, run
+
+FREE, SOURCE, SINK = 0, 1, 2  # as in compiled.py
+_ENDLESS = 1 << 62
+_SAME = 36  # binary digits behind the point to which tied energies agree
+_STEPS = 60.0  # inner steps for each arc, as far as one can tell beforehand
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    """What a cut says: a state for each variable, -1 where it says nothing."""
+
+    states: np.ndarray  # int64[n]
+    settled: bool = True  # False: others may be as good within rounding, and come first
+
+
+class Network:
+    """A graph of capacities, the flow that was pushed through it, and the trees it left."""
+
+    def __init__(
+        self,
+        n: int,
+        left: np.ndarray,
+        right: np.ndarray,
+        there: np.ndarray,
+        back: np.ndarray,
+        excess: np.ndarray,
+    ) -> None:
+        """Take pairs of nodes with capacities both ways, and the capacities of source (+) and sink (-)."""
+        self.steps = _STEPS * (n + 2.0 * left.size)
+        self.first, self.head, self.sister, self.forward = code(self.steps, CUTS).link(n, left, right)
+        self.residual = np.empty(2 * left.size, np.int64)
+        self.residual[self.forward] = there
+        self.residual[self.sister[self.forward]] = back
+        self.excess = excess
+        self.tree = np.zeros(n, np.uint8)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """What the kernels take first."""
+        return self.first, self.head, self.sister, self.residual
+
+    def push(self, clock: Clock) -> np.ndarray:
+        """Push as much as fits; for each node SOURCE, SINK, or FREE where minimum cuts differ."""
+        run("max_flow", *self.arrays, self.excess, self.tree, steps=self.steps, clock=clock, module=CUTS)
+        return self.tree.copy()
+
+    def forget(self, tiny: np.ndarray) -> bool:
+        """Take capacities that are left, up to this at both their nodes, for rounding; were there any?"""
+        tails = np.repeat(tiny, np.diff(self.first))
+        residual = (self.residual > 0) & (self.residual <= np.minimum(tails, tiny[self.head]))
+        excess = (self.excess != 0) & (np.abs(self.excess) <= tiny)
+        self.residual[residual] = 0
+        self.excess[excess] = 0
+        return bool(residual.any() or excess.any())
+
+
+def curves(tables: np.ndarray, forbidden: np.ndarray, slack: int) -> np.ndarray:
+    """For each pair 1 where like states are favoured, -1 where unlike ones, 0 where neither is by more."""
+    c = tables[:, 1] + tables[:, 2] - tables[:, 0] - tables[:, 3]
+    sign = np.where(c > slack, 1, np.where(c < -slack, -1, 0))
+    sign[forbidden[:, 1] | forbidden[:, 2]] = 1
+    sign[forbidden[:, 0] | forbidden[:, 3]] = -1
+    return sign
+
+
+def arcs(tables: np.ndarray, forbidden: np.ndarray, linked: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Write tables that favour like states as costs of state 1 and capacities of arcs both ways.
+
+    Returns the cost of state 1 left and right, and what it costs to be (0, 1) and (1, 0) besides; pairs that
+    are not linked are sums of the two, but for rounding.
+    """
+    e00, e01, e10, e11 = tables.T
+    f01, f10 = forbidden[:, 1], forbidden[:, 2]
+    curve = e01 + e10 - e00 - e11
+    there = np.where(linked, curve // 2, 0)
+    back = np.where(linked, curve - curve // 2, 0)
+    right = e01 - e00 - there
+    left = np.where(linked, e11 - e00 - right, e10 - e00)
+    either = f01 | f10
+    if either.any():
+        left = np.where(f01, np.where(f10, e11 - e00, e10 - e00), left)
+        right = np.where(f10, np.where(f01, 0, e01 - e00), right)
+        right = np.where(f01 & ~f10, e11 - e10, right)
+        left = np.where(f10 & ~f01, e11 - e01, left)
+        there = np.where(f01, _ENDLESS, np.where(either, 0, there))
+        back = np.where(f10, _ENDLESS, np.where(either, 0, back))
+    return left, right, there, back
+
+
+def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The tables with the states of the left, or right, variable of some pairs exchanged."""
+    found = np.where(left[:, None], tables[:, [2, 3, 0, 1]], tables)
+    return np.where(right[:, None], found[:, [1, 0, 3, 2]], found)
+
+
+def solve(pairs: Pairs, use: np.ndarray, energies: Energies, clock: Clock) -> Labels:
+    """The best states of the variables in `use`, wherever their parts of the graph allow.
+
+    Parts in which, after flips, all pairs favour like states are solved by one minimum cut; of the others
+    roof duality may label some variables.
+    """
+    error = energies.error
+    slack = 4 * error
+    sign = curves(pairs.tables, pairs.forbidden, slack)
+    linked = np.flatnonzero(sign)
+    n = use.size
+    steps = 10.0 * (n + linked.size)
+    kernels = code(steps, CUTS)
+    first, head, sister, forward = kernels.link(n, pairs.left[linked], pairs.right[linked])
+    odd = np.zeros(head.size, np.uint8)
+    odd[forward] = odd[sister[forward]] = sign[linked] < 0
+    part, flip = np.empty(n, np.int64), np.zeros(n, np.uint8)
+    good = kernels.colour(first, head, odd, part, flip)[part] > 0
+    del first, head, sister, forward, odd
+    clock.check()
+    margin = 14 * error * pairs.uses  # each table is off by the slack and twice the error, before and after
+    states = np.full(n, -1, np.int64)
+    settled = True
+    if (use & good).any():
+        most = 1 << max(0, energies.shift - _SAME)
+        settled = _cut(pairs, sign, flip > 0, use & good, margin, most, states, clock)
+    if (use & ~good).any():
+        _roof(pairs, sign, use & ~good, margin, states, clock)
+    return Labels(states, settled)
+
+
+def _cut(
+    pairs: Pairs,
+    sign: np.ndarray,
+    flip: np.ndarray,
+    use: np.ndarray,
+    margin: np.ndarray,
+    most: int,
+    states: np.ndarray,
+    clock: Clock,
+) -> bool:
+    """Fill in the best states by a minimum cut, of several the first; say whether that is sure.
+
+    What is left of a capacity is taken for rounding up to the margin, and to `most`.
+    """
+    number = np.cumsum(use) - 1
+    places = np.flatnonzero(use)
+    mine = np.flatnonzero(use[pairs.left] | use[pairs.right])
+    u, v = pairs.left[mine], pairs.right[mine]
+    tables = flipped(pairs.tables[mine], flip[u], flip[v])
+    forbidden = flipped(pairs.forbidden[mine], flip[u], flip[v])
+    left, right, there, back = arcs(tables, forbidden, sign[mine] != 0)
+    excess = np.where(flip, -pairs.alone, pairs.alone)
+    np.add.at(excess, u, left)
+    np.add.at(excess, v, right)
+    kept = np.flatnonzero(sign[mine])
+    clock.check()
+    network = Network(
+        places.size,
+        number[u[kept]].astype(np.int32),
+        number[v[kept]].astype(np.int32),
+        there[kept],
+        back[kept],
+        excess[places],
+    )
+    del tables, forbidden, left, right, there, back, mine, kept, u, v
+    trees = network.push(clock)
+    margin = margin[places]
+    tiny = np.minimum(margin, most)
+    if network.forget(tiny):  # what is tied but for rounding is tied
+        trees = network.push(clock)
+        margin = margin + tiny * (pairs.uses[places] + 1)
+    # State 0, flipped where the variable is, lies on the source's side.
+    prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
+    sides = trees.copy()
+    run("settle", *network.arrays, sides, prefer, steps=network.steps, clock=clock, module=CUTS)
+    states[places] = (sides == SINK) ^ flip[places]
+    return _sure(network, trees, margin, clock)
+
+
+def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock) -> bool:
+    """Whether every assignment within rounding of the best is as good to the last unit.
+
+    Nodes that stay with the source although each is paid its margin to leave do so in all such assignments,
+    likewise those that stay with the sink. Among the free nodes, leaving the minimum cuts costs at least the
+    smallest capacity left between them.
+    """
+    free = trees == FREE
+    least = code(network.steps, CUTS).least_residual(network.first, network.head, network.residual, trees)
+    if free.any() and least <= int(margin[free].sum()):
+        return False
+    network.excess -= margin
+    if not np.array_equal(network.push(clock) == SOURCE, trees == SOURCE):
+        return False
+    network.excess += 2 * margin
+    return bool(np.array_equal(network.push(clock) == SINK, trees == SINK))
+
+
+def _roof(
+    pairs: Pairs, sign: np.ndarray, use: np.ndarray, margin: np.ndarray, states: np.ndarray, clock: Clock
+) -> None:
+    """Label the variables that have one state in all best assignments, as far as roof duality proves it.
+
+    Hammer, Hansen & Simeone 1984; Kolmogorov & Rother 2007. Every variable has a second node that stands for
+    its opposite. A pair that favours unlike states is written with the opposite of its right variable.
+    """
+    number = np.cumsum(use) - 1
+    places = np.flatnonzero(use)
+    n = places.size
+    mine = np.flatnonzero(use[pairs.left] | use[pairs.right])
+    u, v = pairs.left[mine], pairs.right[mine]
+    unlike = sign[mine] < 0
+    never = np.zeros(mine.size, bool)
+    tables = flipped(pairs.tables[mine], never, unlike)
+    forbidden = flipped(pairs.forbidden[mine], never, unlike)
+    left, right, there, back = arcs(tables, forbidden, sign[mine] != 0)
+    alone = pairs.alone.copy()
+    np.add.at(alone, u, left)
+    np.add.at(alone, v, np.where(unlike, -right, right))
+    kept = np.flatnonzero(sign[mine])
+    i = number[u[kept]]
+    j = np.where(unlike[kept], number[v[kept]] + n, number[v[kept]])
+    ends = np.concatenate([i, (j + n) % (2 * n)]), np.concatenate([j, (i + n) % (2 * n)])
+    excess = np.concatenate([alone[places], -alone[places]])
+    network = Network(
+        2 * n,
+        ends[0].astype(np.int32),
+        ends[1].astype(np.int32),
+        np.concatenate([there[kept], there[kept]]),
+        np.concatenate([back[kept], back[kept]]),
+        excess,
+    )
+    # v with the source: state 0. Its opposite there: state 1.
+    tilt = margin[places]
+    labels = _labels(network.push(clock), n)
+    network.excess[:n] += np.where(labels == 1, tilt, np.where(labels == 0, -tilt, 0))
+    network.excess[n:] -= np.where(labels == 1, tilt, np.where(labels == 0, -tilt, 0))
+    again = _labels(network.push(clock), n)
+    states[places] = np.where(labels == again, labels, -1)
+
+
+def _labels(trees: np.ndarray, n: int) -> np.ndarray:
+    return np.where(trees[:n] == SOURCE, 0, np.where(trees[n:] == SOURCE, 1, -1))

@@ -1,0 +1,141 @@
+"""The most probable states: which engine finds them, and what is known of the answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
+from pgm.inference.engines import Cuts, Engine, Expansion, cuts
+from pgm.inference.plan import Needs
+from pgm.inference.posterior import Posterior, Wide, log_of
+from pgm.inference.reduction import reduce_case
+from pgm.inference.running import Impossible
+from pgm.inference.trees import shape_of
+from pgm.results import Report
+
+_PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
+_ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Explanation:
+    """States of what was asked, P(states, known), and how they were found."""
+
+    codes: np.ndarray
+    value: Wide
+    report: Report
+    bound: float | None = None  # on log P(states, known) of any states; None: these are the best
+
+
+def explain(
+    posterior: Posterior, targets: Sequence[int] | None, k: int, engine: Engine, *, otherwise: bool
+) -> tuple[list[Explanation], Wide | None]:
+    """The k most probable states of the targets (None: of everything), and P(known) unless it is too large.
+
+    Args:
+        posterior: the model and what is known.
+        targets: positions; for an engine that does not sum, all that are not observed.
+        k: how many; 1 for an engine that does not find more.
+        engine: who answers.
+        otherwise: go on to minimum cuts where no tree fits.
+    """
+    if isinstance(engine, Expansion):
+        return [_asked(_by_moves(posterior, engine), targets)], _total_in_passing(posterior)
+    if isinstance(engine, Cuts):
+        return [_asked(_by_cuts(posterior), targets)], _total_in_passing(posterior)
+    try:
+        found = posterior.best(targets, k)
+    except TooLarge as refused:
+        if not otherwise:
+            raise
+        return [_asked(_by_cuts(posterior, refused.plan), targets)], _total_in_passing(posterior)
+    clock = posterior.clock
+    answers = [Explanation(codes, value, _exact("exact", settled, clock)) for codes, value, settled in found]
+    return answers, posterior.total()
+
+
+def _asked(found: Explanation, targets: Sequence[int] | None) -> Explanation:
+    if targets is None:
+        return found
+    return Explanation(found.codes[list(targets)], found.value, found.report, found.bound)
+
+
+def _exact(engine: str, settled: bool, clock: Clock) -> Report:
+    return Report(engine, exact=True, advice="" if settled else _ONE_OF_SEVERAL, profile=clock.profile)
+
+
+def _by_cuts(posterior: Posterior, plan: object = None) -> Explanation:
+    """By minimum cuts; `plan` is that of the tree which was refused before, if any."""
+
+    def by_tree(allowed: np.ndarray) -> cuts.Found:
+        return cuts.Found(*posterior.best(None, 1, allowed)[0])
+
+    try:
+        found = cuts.maximum(posterior.program, posterior.known, posterior.clock, by_tree)
+    except TooLarge as error:
+        if error.plan is None:
+            raise
+        raise TooLarge(
+            "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
+            "large, and minimum cuts do not settle enough. Observe more, allow more with "
+            'pgm.config(memory_limit=...), or ask with engine="expansion" for good states and a bound, where '
+            f"factors link two variables at most.\n\n{plan or error.plan!r}",
+            plan or error.plan,
+        ) from None
+    return Explanation(found.codes, found.value, _exact("cuts", found.settled, posterior.clock))
+
+
+def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
+    program = posterior.program
+    case = cuts.reduce_everything(program, posterior.known, posterior.clock)
+    r = case.reduced
+    widths = np.diff(r.scope_at)
+    if widths.max(initial=0) > 2:
+        f = int(np.argmax(widths))
+        places = r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]].tolist()
+        named = listed([posterior.names[v] for v in places if v < program.n_named])
+        raise InvalidArgument(
+            f'engine="expansion" takes factors over two variables at most; one is over {widths[f]} that are '
+            f"not observed, {named} among them. Observe some of these."
+        )
+    card = int(r.cards.max(initial=1))
+    cuts.check_room(case, 40, 60 + 48 * card)
+    moved = cuts.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
+    bound = log_of(case.constant()) - moved.least * math.log(2.0)
+    bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product
+    chosen = cuts.only(case, cuts.one_of_each(case, moved.states))
+    try:
+        at = cuts.reduce_everything(program, posterior.known, Clock(None, None), chosen)
+        codes, value = at.codes[: program.n_named].astype(np.int64), at.constant()
+    except Impossible:
+        raise NoSupportFound(
+            'engine="expansion" met no states of non-zero probability; this is no proof that there are none.'
+        ) from None
+    bound = max(bound, log_of(value))
+    report = Report(
+        options.name,
+        exact=False,
+        converged=moved.converged,
+        error=bound - log_of(value),
+        iterations=moved.sweeps,
+        profile=posterior.clock.profile,
+        advice="" if moved.converged else "allow more time or sweeps=",
+    )
+    return Explanation(codes, value, report, bound)
+
+
+def _total_in_passing(posterior: Posterior) -> Wide | None:
+    """P(known) where it is had quickly."""
+    try:
+        case = reduce_case(posterior.program, posterior.known, [], posterior.clock)
+        shape, needs = shape_of(case, posterior.clock), Needs("the probability of the evidence")
+        if not needs.fits(shape) or needs.steps(shape) > _PASSING_STEPS:
+            return None
+        return posterior.total()
+    except (TooLarge, OutOfTime):
+        return None
