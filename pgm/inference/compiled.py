@@ -192,6 +192,17 @@ def _fold(row, blocks, length):
 
 
 @njit
+def _fold_largest(row, blocks, length):
+    """The same with maxima."""
+    while blocks > 1:
+        half = blocks // 2
+        upper = row[(blocks - half) * length : blocks * length]
+        for j in range(upper.size):
+            row[j] = max(row[j], upper[j])
+        blocks -= half
+
+
+@njit
 def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
     """Add a row to what an item of this kind has of it."""
     n = row.size
@@ -230,10 +241,11 @@ def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
 
 
 @njit
-def inward(t, cliques, pool, work, kept, low, high, exponent, stop):
+def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
-    `cliques` are those to go through, children before their parents. `work` is room for a row; if `kept` has
+    `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
+    maxima, not sums. `work` is room for a row; if `kept` has
     room it gets all products. low and high bound log2 of what items hold; they are carried along, and where
     they drift the message is measured and scaled by a power of two, which `exponent` takes out.
     """
@@ -285,7 +297,15 @@ def inward(t, cliques, pool, work, kept, low, high, exponent, stop):
                     copy[j] = factor * out[j] if factor > 0.0 else 0.0
             if factor == 0.0:
                 continue
-            if sent >= n:
+            if largest.size > 0 and largest[c] != 0:
+                here = message
+                if sent >= n:
+                    here = message[(row % wrap) * n : (row % wrap) * n + n]
+                else:
+                    _fold_largest(out, n // sent, sent)
+                for s in range(here.size):
+                    here[s] = max(here[s], factor * out[s])
+            elif sent >= n:
                 here = message[(row % wrap) * n : (row % wrap) * n + n]
                 for j in range(n):
                     here[j] += factor * out[j]
@@ -508,7 +528,7 @@ def sliced(
     least, most = low.copy(), np.zeros(low.size, np.int64)
     powers, cliques = np.zeros(n_cliques, np.int64), np.arange(n_cliques)
     work, never = np.empty(row), np.zeros(1, np.uint8)
-    status = inward(t, cliques, pool, work, work[:0], least, most, powers, never)
+    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, never)
     if status != DONE:
         return status, 0.0, 0
     total, more = total_of(t, pool, powers)
@@ -601,6 +621,21 @@ def _along(lookup, kind, run, ix, j):
     if kind == 2:
         return lookup[ix + j // run]
     return lookup[ix + j // run] + j % run
+
+
+@njit
+def powers_of(t, exponent, powers):
+    """For each entry of the pool the power of two that an inward pass has taken out, below it too."""
+    n_cliques = t.parent.size
+    n_factors = t.item_at.size - 1 - n_cliques
+    below = exponent.copy()
+    for i in range(t.item_at[n_factors]):
+        powers[i] = 0
+    for c in range(n_cliques):
+        if t.parent[c] >= 0:
+            below[t.parent[c]] += below[c]
+        for i in range(t.item_at[n_factors + c], t.item_at[n_factors + c + 1]):
+            powers[i] = below[c]
 
 
 @njit
@@ -702,11 +737,12 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, stop):
 
 
 @njit
-def _clique_entry(t, c, entry, pm, pe):
-    row, j = entry // t.inner[c], entry % t.inner[c]
+def _product_at(entry, n, first, last, item_at, operand, lookup, outer_at, kind, run, inner_at, pm, pe):
+    """The product of operands first .. last - 1 at an entry of their clique, whose rows have n entries."""
+    row, j = entry // n, entry % n
     m, e = 1.0, 0
-    for o in range(t.operand_at[c], t.operand_at[c + 1]):
-        i = _entry_index(t, o, row, j)
+    for o in range(first, last):
+        i = item_at[operand[o]] + lookup[outer_at[o] + row] + _along(lookup, kind[o], run[o], inner_at[o], j)
         m *= pm[i]
         e += pe[i]
         if m < 1e-200:
@@ -725,23 +761,23 @@ def _share(m, e, other_m, other_e):
 
 
 @njit
-def _sent_entry(t, c, states):
-    """Which entry of the message of clique c these states select."""
-    s, step, i = 0, 1, t.axis_at[c + 1] - 1
-    while step < t.sent[c]:
-        v = t.axes[i]
+def _sent_entry(sent, end, axes, cards, states):
+    """Which entry of a message, over the axes before `end`, these states select."""
+    s, step, i = 0, 1, end - 1
+    while step < sent:
+        v = axes[i]
         s += states[v] * step
-        step *= t.cards[v]
+        step *= cards[v]
         i -= 1
     return s
 
 
 @njit
-def _set_states(t, c, entry, states):
-    for i in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
-        v = t.axes[i]
-        states[v] = entry % t.cards[v]
-        entry //= t.cards[v]
+def _set_states(begin, end, axes, cards, entry, states):
+    for i in range(end - 1, begin - 1, -1):
+        v = axes[i]
+        states[v] = entry % cards[v]
+        entry //= cards[v]
 
 
 @njit
@@ -755,13 +791,27 @@ def trace_back(t, pm, pe, cliques, states, near, ties, stop):
             return STOPPED
         c = cliques[i]
         sent = t.sent[c]
-        s = _sent_entry(t, c, states) if t.parent[c] >= 0 else 0
+        s = _sent_entry(t.sent[c], t.axis_at[c + 1], t.axes, t.cards, states) if t.parent[c] >= 0 else 0
         if t.parent[c] < 0:
             sent = 1
         best, best_m, best_e = -1, 0.0, 0
         tied = 0
         for entry in range(s, t.size[c], sent):
-            m, e = _clique_entry(t, c, entry, pm, pe)
+            m, e = _product_at(
+                entry,
+                t.inner[c],
+                t.operand_at[c],
+                t.operand_at[c + 1],
+                t.item_at,
+                t.operand,
+                t.lookup,
+                t.outer_at,
+                t.kind,
+                t.run,
+                t.inner_at,
+                pm,
+                pe,
+            )
             if m == 0.0:
                 continue
             if best < 0:
@@ -774,7 +824,7 @@ def trace_back(t, pm, pe, cliques, states, near, ties, stop):
             elif share >= 1.0 - near:
                 tied += 1
         ties[0] += tied
-        _set_states(t, c, best, states)
+        _set_states(t.axis_at[c], t.axis_at[c + 1], t.axes, t.cards, best, states)
     return DONE
 
 
@@ -828,14 +878,28 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
         base = t.clique_at[c]
         if i == 0 or (up < 0 and not first_only):
             free[c] = 1
-            s = _sent_entry(t, c, states) if up >= 0 else 0
+            s = _sent_entry(t.sent[c], t.axis_at[c + 1], t.axes, t.cards, states) if up >= 0 else 0
             best_m, best_e = 0.0, 0
             for turn in range(2):
                 for entry in range(s, t.size[c], sent):
                     out = False
                     for x in range(excluded.size):
                         out = out or (i == 0 and excluded[x] == entry)
-                    m, e = _clique_entry(t, c, entry, pm, pe)
+                    m, e = _product_at(
+                        entry,
+                        t.inner[c],
+                        t.operand_at[c],
+                        t.operand_at[c + 1],
+                        t.item_at,
+                        t.operand,
+                        t.lookup,
+                        t.outer_at,
+                        t.kind,
+                        t.run,
+                        t.inner_at,
+                        pm,
+                        pe,
+                    )
                     if out or m == 0.0:
                         continue
                     if turn == 0:
@@ -850,12 +914,26 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
                 seen[s] = 0
             for entry in range(t.size[up]):
                 if alive[t.clique_at[up] + entry] != 0:
-                    _set_states(t, up, entry, local)
-                    seen[_sent_entry(t, c, local)] = 1
+                    _set_states(t.axis_at[up], t.axis_at[up + 1], t.axes, t.cards, entry, local)
+                    seen[_sent_entry(t.sent[c], t.axis_at[c + 1], t.axes, t.cards, local)] = 1
             for entry in range(t.size[c]):
                 s = entry % sent
                 if seen[s] != 0:
-                    m, e = _clique_entry(t, c, entry, pm, pe)
+                    m, e = _product_at(
+                        entry,
+                        t.inner[c],
+                        t.operand_at[c],
+                        t.operand_at[c + 1],
+                        t.item_at,
+                        t.operand,
+                        t.lookup,
+                        t.outer_at,
+                        t.kind,
+                        t.run,
+                        t.inner_at,
+                        pm,
+                        pe,
+                    )
                     if m > 0.0 and _share(m, e, pm[at + s], pe[at + s]) >= 1.0 - near:
                         alive[base + entry] = 1
     return DONE
@@ -871,19 +949,47 @@ def alternatives(t, pm, pe, cliques, excluded, states, shares):
         c = cliques[i]
         up = t.parent[c]
         sent = t.sent[c] if up >= 0 else 1
-        s = _sent_entry(t, c, states) if up >= 0 else 0
+        s = _sent_entry(t.sent[c], t.axis_at[c + 1], t.axes, t.cards, states) if up >= 0 else 0
         own, step = 0, 1
         for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
             own += states[t.axes[a]] * step
             step *= t.cards[t.axes[a]]
-        own_m, own_e = _clique_entry(t, c, own, pm, pe)
+        own_m, own_e = _product_at(
+            own,
+            t.inner[c],
+            t.operand_at[c],
+            t.operand_at[c + 1],
+            t.item_at,
+            t.operand,
+            t.lookup,
+            t.outer_at,
+            t.kind,
+            t.run,
+            t.inner_at,
+            pm,
+            pe,
+        )
         best_m, best_e = 0.0, 0
         for entry in range(s, t.size[c], sent):
             out = entry == own
             for x in range(excluded.size):
                 out = out or (i == 0 and excluded[x] == entry)
             if not out:
-                m, e = _clique_entry(t, c, entry, pm, pe)
+                m, e = _product_at(
+                    entry,
+                    t.inner[c],
+                    t.operand_at[c],
+                    t.operand_at[c + 1],
+                    t.item_at,
+                    t.operand,
+                    t.lookup,
+                    t.outer_at,
+                    t.kind,
+                    t.run,
+                    t.inner_at,
+                    pm,
+                    pe,
+                )
                 if m > 0.0 and (best_m == 0.0 or _share(m, e, best_m, best_e) > 1.0):
                     best_m, best_e = m, e
         shares[i] = math.log2(best_m / own_m) + (best_e - own_e) if best_m > 0.0 else -np.inf
@@ -974,16 +1080,16 @@ def first_of_ties(t, alive, free, order, states, stop):
                         if c == low:
                             seen[entry % sent] = 1
                         else:
-                            _set_states(t, c, entry, local)
-                            seen[_sent_entry(t, low, local)] = 1
+                            _set_states(t.axis_at[c], t.axis_at[c + 1], t.axes, t.cards, entry, local)
+                            seen[_sent_entry(t.sent[low], t.axis_at[low + 1], t.axes, t.cards, local)] = 1
                 changed = False
                 for entry in range(t.size[other]):
                     if alive[t.clique_at[other] + entry] != 0:
                         if other == low:
                             s = entry % sent
                         else:
-                            _set_states(t, other, entry, local)
-                            s = _sent_entry(t, low, local)
+                            _set_states(t.axis_at[other], t.axis_at[other + 1], t.axes, t.cards, entry, local)
+                            s = _sent_entry(t.sent[low], t.axis_at[low + 1], t.axes, t.cards, local)
                         if seen[s] == 0:
                             alive[t.clique_at[other] + entry] = 0
                             changed = True
@@ -1006,7 +1112,7 @@ def draw(t, kept, uniforms, states, stop):
             sent = t.sent[c]
             s = 0
             if t.parent[c] >= 0:
-                s = _sent_entry(t, c, mine)
+                s = _sent_entry(t.sent[c], t.axis_at[c + 1], t.axes, t.cards, mine)
             at = t.clique_at[c]
             total = 0.0
             for entry in range(s, t.size[c], sent):
@@ -1019,7 +1125,7 @@ def draw(t, kept, uniforms, states, stop):
                     left -= kept[at + entry]
                     if left < 0.0:
                         break
-            _set_states(t, c, chosen, mine)
+            _set_states(t.axis_at[c], t.axis_at[c + 1], t.axes, t.cards, chosen, mine)
     return DONE
 
 
@@ -1086,7 +1192,21 @@ def conditionals(t, pm, pe, kept, stop):
             return STOPPED
         at = t.item_at[n_factors + c]
         for entry in range(t.size[c]):
-            m, e = _clique_entry(t, c, entry, pm, pe)
+            m, e = _product_at(
+                entry,
+                t.inner[c],
+                t.operand_at[c],
+                t.operand_at[c + 1],
+                t.item_at,
+                t.operand,
+                t.lookup,
+                t.outer_at,
+                t.kind,
+                t.run,
+                t.inner_at,
+                pm,
+                pe,
+            )
             s = at + entry % t.sent[c]
             x = 0.0
             if m > 0.0:

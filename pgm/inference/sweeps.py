@@ -16,6 +16,7 @@ from pgm.inference.pool import Task, run_all
 from pgm.inference.running import TREES, code, run, settle
 from pgm.inference.trees import Tree
 
+SUMS = np.empty(0, np.uint8)
 _WORTH_THREADS = 5e-3  # seconds
 
 
@@ -27,12 +28,13 @@ def sweep_in(
     high: np.ndarray,
     exponent: np.ndarray,
     clock: Clock,
+    largest: np.ndarray = SUMS,
 ) -> None:
     """Send all messages towards the roots; the arguments are those of the kernel `inward`."""
     parts, rest, share = _shares(tree)
 
     def args(cliques: np.ndarray) -> tuple[object, ...]:
-        return tree.arrays, cliques, pool, np.empty(tree.longest_row), kept, low, high, exponent
+        return tree.arrays, cliques, largest, pool, np.empty(tree.longest_row), kept, low, high, exponent
 
     _side_by_side("inward", args, parts, seconds_of(tree.steps * share), clock)
     run("inward", *args(rest), steps=tree.steps * (1.0 - share), clock=clock)

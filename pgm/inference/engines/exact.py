@@ -11,7 +11,7 @@ from pgm.config import Clock, current
 from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
-from pgm.inference.sweeps import sweep_in, sweep_out
+from pgm.inference.sweeps import SUMS, sweep_in, sweep_out
 from pgm.inference.trees import Tree
 
 Wide = tuple[float, int]
@@ -29,7 +29,7 @@ class Inward:
     total: Wide
 
 
-def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
+def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool, largest: np.ndarray = SUMS) -> Inward:
     """Send all messages to the roots in doubles; `Narrow` when a product would leave their range."""
     t = tree.arrays
     if case.program.wide_exponents is not None:
@@ -42,7 +42,7 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool) -> Inward:
     high = np.zeros_like(low)
     exponent = np.zeros(t.parent.size, np.int64)
     kept = np.empty(tree.entries if keep else 0)
-    sweep_in(tree, pool, kept, low, high, exponent, clock)
+    sweep_in(tree, pool, kept, low, high, exponent, clock, largest)
     total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
     return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
 
@@ -145,9 +145,8 @@ def maximum(
     case: Case, tree: Tree, clock: Clock, order: np.ndarray
 ) -> tuple[Best, tuple[np.ndarray, np.ndarray]]:
     """The states of the largest value, of several the first in the given order, and the pool that says so."""
-    t, largest = tree.arrays, tree.maximising
-    pm, pe = _wide_pool(case, tree)
-    run("inward_wide", t, pm, pe, largest, steps=8 * tree.steps, clock=clock)
+    t = tree.arrays
+    pm, pe = _most(case, tree, clock)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
     ties = np.zeros(1, np.int64)
@@ -158,6 +157,22 @@ def maximum(
         states = first_of_ties(tree, (pm, pe), cliques, None, order, states, clock)
         settled = True
     return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
+
+
+def _most(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """The pool after a maximising pass, in doubles if they do, as numbers and powers of two."""
+    t = tree.arrays
+    try:
+        up = inward(case, tree, clock, keep=False, largest=tree.maximising)
+    except Narrow:
+        up = None
+    if up is None:
+        pm, pe = _wide_pool(case, tree)
+        run("inward_wide", t, pm, pe, tree.maximising, steps=8 * tree.steps, clock=clock)
+        return pm, pe
+    powers = np.empty(up.pool.size, np.int64)
+    code(2.0 * powers.size).powers_of(t, up.exponent, powers)
+    return up.pool, powers
 
 
 def downwards(tree: Tree) -> np.ndarray:

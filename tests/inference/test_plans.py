@@ -1,0 +1,96 @@
+"""What a plan says comes true: sizes, decisions, memory, and where the time went."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm.inference import sweeps, trees
+
+NETWORKS = Path(__file__).resolve().parents[3] / "shared" / "networks"
+
+# Entries of all cliques, nothing observed: what the triangulation must reach or beat.
+ENTRIES = {"water": 3e4, "andes": 3.5e5, "pigs": 6.6e5, "diabetes": 1.1e7, "munin": 1.3e7, "link": 2.7e7}
+
+
+def network(name: str) -> pgm.BayesianNetwork:
+    path = NETWORKS / f"{name}.bif.gz"
+    if not path.exists():
+        pytest.skip("shared/networks is not here")
+    return pgm.read(path)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_trees_are_small(name):
+    plan = network(name).plan()
+    assert plan.entries <= ENTRIES[name]
+    assert plan.bytes_inward <= plan.bytes_all
+    assert plan.bytes_all < 40 * plan.entries + 4e6
+
+
+def test_the_plan_says_which_tree_is_taken():
+    net = network("alarm")
+    assert net.plan().tree == "made once: nothing is observed"
+    assert net.plan("HR", {"CVP": "LOW"}).tree.startswith("sliced by what is observed")
+    assert "sliced" in repr(net.plan("HR", {"CVP": "LOW"}))
+    munin = network("munin")
+    known = {name: column[0] for name, column in list(munin.sample(1, seed=0).items())[:50]}
+    assert munin.plan(None, known).tree.startswith("made for what is left of this question")
+
+
+def test_the_parts_of_a_question_add_up_to_the_whole():
+    net = network("munin")
+    net.marginals()
+    known = {name: column[0] for name, column in list(net.sample(1, seed=0).items())[::9]}
+    target = next(name for name in reversed(list(net.variables)) if name not in known)
+    for ask in (
+        net.marginals,
+        lambda: net.marginals(known),
+        lambda: net.query(target, known),
+        lambda: net.probability(known),
+        lambda: net.map(known),
+        lambda: net.sample(100, given=known, seed=0),
+    ):
+        shares = []
+        for _ in range(5):  # the machine may look elsewhere between two looks at the clock
+            begin = time.perf_counter()
+            answer = ask()
+            whole = time.perf_counter() - begin
+            profile = answer.report.profile
+            parts = (profile.reduction, profile.triangulation, profile.run, profile.wrapping)
+            assert min(parts) >= 0.0
+            assert sum(parts) == pytest.approx(profile.total)
+            shares.append(profile.total / whole)
+        assert max(shares) <= 1.0
+        assert max(shares) > 0.95
+    assert repr(net.marginals().report.profile).startswith("reduction ")
+
+
+def test_threads_give_the_same_bits(monkeypatch):
+    net = network("munin")
+    known = {name: column[0] for name, column in list(net.sample(1, seed=0).items())[::50]}
+    monkeypatch.setattr(sweeps, "_WORTH_THREADS", 0.0)
+    for given in (None, known):
+        found = []
+        for threads in (1, 2, 3):
+            with pgm.config(threads=threads):
+                found.append(np.concatenate([p.values for p in net.marginals(given).values()]))
+        assert (found[0] == found[1]).all()
+        assert (found[0] == found[2]).all()
+
+
+def test_what_is_kept_is_bounded(monkeypatch):
+    monkeypatch.setattr(trees, "_KEPT_BYTES", 100_000)
+    net = network("alarm")
+    names = list(net.variables)
+    with pgm.config(memory_limit="1 MB"):
+        for i in range(len(names) - 1):
+            net.marginals({names[i]: net.variables[names[i]].states[0]})
+        cache = net._compile().trees
+        held = sum(tree.nbytes for tree in cache._trees.values())
+        assert held == cache._bytes
+        assert 0 < held <= 125_000
