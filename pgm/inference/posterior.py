@@ -11,7 +11,7 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import elimination, exact
+from pgm.inference.engines import elimination, exact, search
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, reduce_case
@@ -92,6 +92,8 @@ class Posterior:
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
+        if self.engine == "search":
+            return search.total(case, self.clock)
         check = self._check(case, Needs("the probability of the evidence"))
         return exact.total(case, tree_of(case, self.clock, self.trees, check=check), self.clock)
 
@@ -110,6 +112,8 @@ class Posterior:
         results = _entries(p.cards, targets)
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
+        elif self.engine == "search":
+            compact = search.joint(case, inner, self.clock)
         elif inner.size == 0:
             check = self._check(case, Needs(question, results=results))
             exact.total(
@@ -133,16 +137,19 @@ class Posterior:
         case = reduce_case(self.program, self.known, self._everything(), self.clock)
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
-        results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-        check = self._check(case, Needs("all marginals", "both", results=float(size)))
-        tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-        values, whole = exact.marginals(case, tree, self.clock)
+        if self.engine == "search":
+            values, whole = search.marginals(case, self.clock)
+        else:
+            results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+            check = self._check(case, Needs("all marginals", "both", results=float(size)))
+            tree = tree_of(case, self.clock, self.trees, results=results, check=check)
+            values, whole = exact.marginals(case, tree, self.clock)
         flat = np.zeros(size)
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
         n_states = int(r.state_at[mine.size])
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
-        flat[owners + r.states[:n_states]] = values
+        flat[owners + r.states[:n_states]] = values[:n_states]
         return flat, whole
 
     # --- maxima ---

@@ -21,13 +21,20 @@ class Elimination:
     name = "elimination"
 
 
-Engine = Exact | Elimination
-ENGINES: dict[str, type[Engine]] = {"exact": Exact, "elimination": Elimination}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """One variable after the other given its states, what falls apart summed apart: for models full of zeros."""
+
+    name = "search"
+
+
+Engine = Exact | Elimination | Search
+ENGINES: dict[str, type[Engine]] = {"exact": Exact, "elimination": Elimination, "search": Search}
 
 
 def find(engine: str | Engine) -> Engine:
     """The engine of this name; "auto" is exact inference, or an error that says what it would take."""
-    if isinstance(engine, Exact | Elimination):
+    if isinstance(engine, Engine):
         return engine
     if engine == "auto":
         return Exact()
@@ -37,4 +44,4 @@ def find(engine: str | Engine) -> Engine:
     raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
 
 
-__all__ = ["ENGINES", "Elimination", "Engine", "Exact", "find"]
+__all__ = ["ENGINES", "Elimination", "Engine", "Exact", "Search", "find"]
