@@ -23,7 +23,7 @@ class Elimination:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """One variable after the other given its states, what falls apart summed apart: for models full of zeros."""
+    """One variable after the other given each of its states: for models full of zeros."""
 
     name = "search"
 

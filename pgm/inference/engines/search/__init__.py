@@ -1,15 +1,15 @@
 """Exact answers by search: one variable after the other is given each of its states.
 
-After each step states without support are closed, and what is left falls into parts that are summed apart. The
-sum of a part is kept under all that determines it, so that no part is summed twice while there is memory. For
-models full of zeros, whose tables are mostly empty where a tree of cliques would have to store them.
+After each step states without support are closed, and what is left falls into parts that are summed apart.
+The sum of a part is kept under all that determines it, so that no part is summed twice while there is memory.
+For models full of zeros, whose tables are mostly empty where a tree of cliques would have to store them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,19 +17,17 @@ from pgm.config import Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.reduction import Case, wide_multiply
-from pgm.inference.running import REDUCTION, Impossible, beside, code
+from pgm.inference.running import REDUCTION, Impossible, code
 from pgm.progress import report
 
 Wide = tuple[float, int]
 SEARCH = "pgm.inference.engines.search.compiled"
 _SLICE = 2_000_000  # units of work between two looks at the clock: some tens of milliseconds
 _BITS = 62
-_COUNTERS, _COLUMNS, _HEAD = 21, 15, 5  # as in compiled.py
-_WORK, _NODES, _STAMP, _STORING, _RECORDING = 15, 10, 14, 19, 18
+_COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.py
+_CACHED, _KEYS, _NODES, _WORK, _RECORDING, _STORING = 8, 9, 10, 15, 18, 19
 _RUNNING, _MEMO, _PILE, _FRAMES, _CACHE, _RECORD = 4, 5, 6, 7, 8, 9
 _MOST_FOR_ORDER = 2e7  # numbers in all cliques, up to which their tree guides the search
-
-_Arrays = TypeVar("_Arrays", bound=NamedTuple)
 
 
 class Problem(NamedTuple):
@@ -247,7 +245,9 @@ class Search:
         self._code.depths(m, ptr, variables, found.parent.astype(np.int64), depth)
         width = int(np.diff(ptr).max())
         weight = 100.0 * math.exp(min(m / width, 20.0)) / m
-        return np.asarray(weight * (1.0 - depth / max(1, int(depth.max()))))
+        rank = np.empty(m)
+        rank[found.order] = np.arange(m) / m  # one order for all branches, so that they meet again
+        return np.asarray(weight * (1.0 - (depth - 0.5 * rank) / (1.0 + depth.max())))
 
     # --- memory ---
 
@@ -309,8 +309,8 @@ class Search:
         old = self._cache
         nbytes = sum(a.nbytes for a in old)
         if self._bytes() + 2 * nbytes <= (self._limit * 3) // 4 and old.keys.size < 2**31:
-            wide = 2 * int(self._n[9]) > old.keys.size
-            many = 2 * int(self._n[8]) > old.at.size
+            wide = 2 * int(self._n[_KEYS]) > old.keys.size
+            many = 2 * int(self._n[_CACHED]) > old.at.size
             self._cache = _empty_cache(
                 old.at.size * (2 if many else 1), old.keys.size * (2 if wide or not many else 1)
             )
@@ -318,9 +318,9 @@ class Search:
                 new[: before.size] = before
             self._code.relink(self._cache, self._n)
             return
-        before = int(self._n[8]), int(self._n[9])
+        nothing = int(self._n[_CACHED]) == 0
         self._code.sweep(old, self._n)
-        if before == (0, 0):  # a key that is longer than all keys may be
+        if nothing:  # a key that is longer than all keys may be
             self._n[_STORING] = 0
 
     # --- the search ---
@@ -355,7 +355,7 @@ class Search:
                 report(float(self._n[_WORK]), math.inf, "search")
             else:
                 self._grow(status)
-        return float(self._mantissas[0, 0]), int(self._frames[0, 14])
+        return float(self._mantissas[0, 0]), int(self._frames[0, _SUM])
 
     def shares(self) -> np.ndarray:
         """The probability of each open state of each reduced variable, after a recorded `total`."""
@@ -380,8 +380,8 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> np.ndarray:
     search = Search(case, clock)
     cards = case.reduced.cards[targets].tolist()
     mantissas, exponents = np.zeros(cards), np.zeros(cards, np.int64)
-    for codes in np.ndindex(*cards):
-        mantissas[codes], exponents[codes] = search.total(targets.tolist(), codes)
+    for states in np.ndindex(*cards):
+        mantissas[states], exponents[states] = search.total(targets.tolist(), states)
     if not (mantissas > 0).any():
         raise Impossible
     top = int(exponents[mantissas > 0].max())

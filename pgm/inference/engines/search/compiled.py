@@ -401,7 +401,7 @@ def _forget_queue(s, n):
 
 @njit
 def _propagate(p, mo, s, n):
-    """Close states without support until nothing changes: 0 done, 1 some variable has none left, 2 no room."""
+    """Close states without support until nothing changes: 0 done, 1 no state is left, 2 no room."""
     while n[QUEUE] > 0:
         n[QUEUE] -= 1
         f = s.queue[n[QUEUE]]
@@ -718,11 +718,13 @@ def _add_child(d, n, frames, node):
 
 @njit
 def _choose(p, mo, s, pile, q):
-    """The variable of a component to try first: late in the elimination order, in many factors and conflicts."""
+    """The variable of a component to try first: by its place in the tree, its factors and its conflicts."""
     best, found = -1.0, -1
     for i in range(q + HEAD, q + HEAD + pile[q]):
         v = pile[i]
         score = p.score[v] + s.activity[v]
+        if score + p.user_at[v + 1] - p.user_at[v] <= best:
+            continue
         for u in range(p.user_at[v], p.user_at[v + 1]):
             if (mo.relevant[s.current[p.users[u]]] >> p.user_axis[u]) & 1 != 0:
                 score += 1.0
@@ -764,7 +766,7 @@ def begin(p, mo, s, n, frames, mantissas, pile):
 
 @njit
 def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
-    """Give the frame's variable a state and look at what follows: 0, 1 for nothing possible, or what is full."""
+    """Give the frame's variable a state, see what follows: 0, 1 for nothing possible, or what is full."""
     level = n[LEVEL]
     frames[level, F_TOP] = n[TOP]
     if frames[level, F_VAR] >= 0:
