@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import elimination, exact, search
+from pgm.inference.engines import conditioning, elimination, exact, search
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
-from pgm.inference.reduction import Case, Known, reduce_case
+from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
 from pgm.inference.running import Impossible, run
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
@@ -57,6 +57,7 @@ class Posterior:
     clock: Clock
     names: list[str]
     engine: str = "exact"
+    cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
 
     # --- reducing, planning ---
 
@@ -74,21 +75,32 @@ class Posterior:
         """The plan of a query for these targets, or of all marginals."""
         p = self.program.arrays
         if targets is None:
+            results = float(p.state_at[self.program.n_named])
+            needs = Needs(question, "both", results=results, engine=self.engine)
+        else:
+            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
+        if self.engine == "conditioned":
+            case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
+            runs = math.prod(len(s) for s in states)
+            needs = replace(needs, runs=float(runs), cutset=tuple(cutset))
+        elif targets is None:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
-            needs = Needs(
-                question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine
-            )
         else:
             case, inner = self._targeted(targets)
             shape = shape_of(case, self.clock, inner)
-            needs = Needs(question, results=_entries(p.cards, targets), engine=self.engine)
         return make_plan(case, shape, needs, self.names)
 
     # --- sums ---
 
+    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
+        return conditioning.prepare(self, needs, targets, self.cutset)
+
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
+        if self.engine == "conditioned":
+            needs = Needs("the probability of the evidence", engine=self.engine)
+            return conditioning.total(self._cut(needs, []), self.clock)
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
@@ -107,9 +119,12 @@ class Posterior:
         return np.asarray(table / table.sum())
 
     def _joint_table(self, targets: Sequence[int], question: str) -> np.ndarray:
-        case, inner = self._targeted(targets)
         p = self.program.arrays
         results = _entries(p.cards, targets)
+        if self.engine == "conditioned":
+            cut = self._cut(Needs(question, results=results, engine=self.engine), targets)
+            return conditioning.joint(cut, targets, self.clock)
+        case, inner = self._targeted(targets)
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
         elif self.engine == "search":
@@ -134,6 +149,9 @@ class Posterior:
         if self.engine == "elimination":
             parts = [self.joint([v]) for v in range(n_named)]
             return (np.concatenate(parts) if parts else np.empty(0)), self.total()
+        if self.engine == "conditioned":
+            needs = Needs("all marginals", "both", results=float(size), engine=self.engine)
+            return conditioning.marginals(self._cut(needs, None), self.clock)
         case = reduce_case(self.program, self.known, self._everything(), self.clock)
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
@@ -284,15 +302,12 @@ class Posterior:
         """The same with weights that give variables these marginals (iterative proportional fitting)."""
         positions = list(wanted)
         start = {v: (wanted[v] > 0).astype(np.float64) for v in positions}
-        before = Posterior(
-            self.program, self.trees, self.known.with_weights(start), self.clock, self.names, self.engine
-        )
+        before = replace(self, known=self.known.with_weights(start))
         try:
             weights = self._fit_jointly(before, wanted)
         except TooLarge:
             weights = self._fit_by_passes(before, wanted)
-        known = self.known.with_weights(weights)
-        return Posterior(self.program, self.trees, known, self.clock, self.names, self.engine)
+        return replace(self, known=self.known.with_weights(weights))
 
     def _fit_jointly(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
         positions = list(wanted)
@@ -326,10 +341,7 @@ class Posterior:
         for _ in range(_FIT_PASSES):
             error = 0.0
             for v, target in wanted.items():
-                known = self.known.with_weights(factors)
-                now = Posterior(self.program, self.trees, known, self.clock, self.names, self.engine).joint(
-                    [v]
-                )
+                now = replace(self, known=self.known.with_weights(factors)).joint([v])
                 error = max(error, float(np.abs(now - target).max()))
                 factors[v] = factors[v] * _corrections(now, target, v)
                 factors[v] /= factors[v].max()
@@ -343,24 +355,6 @@ class Posterior:
 def _entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     """How many combinations of states there are."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
-
-
-def open_targets(case: Case, targets: Sequence[int]) -> np.ndarray:
-    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
-    wanted = np.array(targets, dtype=np.int64)
-    if not case.reduced.variables.size:
-        return np.empty(0, np.int32)
-    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
-    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
-
-
-def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
-    """A table over the open states of the targets as one over all their states, zero elsewhere."""
-    p = case.program.arrays
-    full = np.zeros([int(p.cards[t]) for t in targets])
-    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
-    full[np.ix_(*index)] = compact.reshape([len(i) for i in index])
-    return full
 
 
 def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:

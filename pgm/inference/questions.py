@@ -24,7 +24,7 @@ from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import ENGINES, Engine, find
+from pgm.inference.engines import ENGINES, Conditioned, Engine, find
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
@@ -220,10 +220,7 @@ class Questions:
     ) -> list[Assignment]:
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
-        if find(engine).name == "elimination":
-            raise InvalidArgument(
-                'engine="elimination" only sums; for the most probable states use engine="exact".'
-            )
+        _refuse_sums(engine, "the most probable states")
 
         def answer(posterior: Posterior, report: Report) -> list[Assignment]:
             if asked is None:
@@ -259,6 +256,7 @@ class Questions:
         """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
         count = _whole(n, "n", 0)
         rng = _generator(seed)
+        _refuse_sums(engine, "samples")
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Samples:
@@ -358,11 +356,11 @@ class Questions:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
 
-    def _total(self, compiled: CompiledModel) -> tuple[float, int]:
+    def _total(self, compiled: CompiledModel, engine: str | Engine = "auto") -> tuple[float, int]:
         def answer(posterior: Posterior, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        return self._ask(compiled, None, "auto", answer)
+        return self._ask(compiled, None, engine, answer)
 
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
@@ -391,6 +389,11 @@ class Questions:
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
+
+    def _cutset(self, compiled: CompiledModel, chosen: Engine) -> tuple[str, ...] | None:
+        if not isinstance(chosen, Conditioned) or chosen.variables is None:
+            return None
+        return self._asked(compiled, chosen.variables, joint=False) if chosen.variables else ()
 
     def _one(self, compiled: CompiledModel, target: str | Iterable[str]) -> str:
         asked = self._asked(compiled, target)
@@ -427,7 +430,8 @@ class Questions:
         clock = start_clock()
         begin = time.perf_counter()
         try:
-            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
+            cutset = self._cutset(compiled, chosen)
+            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit, cutset=cutset)
             return answer(posterior, _report(chosen))
         except SystemError as error:
             if _interrupted(error):  # Ctrl-C inside the compiler comes out as this
@@ -447,6 +451,13 @@ def _interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _refuse_sums(engine: str | Engine, what: str) -> None:
+    """Raise where an engine is asked for more than sums."""
+    name = find(engine).name
+    if name in ("elimination", "search", "conditioned"):
+        raise InvalidArgument(f'engine="{name}" only sums; for {what} use engine="exact".')
 
 
 def _report(engine: Engine) -> Report:

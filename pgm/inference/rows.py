@@ -16,8 +16,8 @@ from pgm.frames import Columns, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import exact
 from pgm.inference.failures import contradiction, no_fit
-from pgm.inference.posterior import NoFit, Posterior, log_of, open_targets, spread, tree_for_rows
-from pgm.inference.reduction import Known, lows
+from pgm.inference.posterior import NoFit, Posterior, log_of, tree_for_rows
+from pgm.inference.reduction import Known, lows, open_targets, spread
 from pgm.inference.running import Impossible, run
 from pgm.results import Distribution
 

@@ -28,8 +28,25 @@ class Search:
     name = "search"
 
 
-Engine = Exact | Elimination | Search
-ENGINES: dict[str, type[Engine]] = {"exact": Exact, "elimination": Elimination, "search": Search}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conditioned:
+    """Several runs of a smaller tree, one for each state of some variables: for trees past the memory.
+
+    Args:
+        variables: which to condition on; None: as few as make the tree fit, perhaps none.
+    """
+
+    name = "conditioned"
+    variables: tuple[str, ...] | None = None
+
+
+Engine = Exact | Elimination | Search | Conditioned
+ENGINES: dict[str, type[Engine]] = {
+    "exact": Exact,
+    "elimination": Elimination,
+    "search": Search,
+    "conditioned": Conditioned,
+}
 
 
 def find(engine: str | Engine) -> Engine:
@@ -44,4 +61,4 @@ def find(engine: str | Engine) -> Engine:
     raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
 
 
-__all__ = ["ENGINES", "Elimination", "Engine", "Exact", "Search", "find"]
+__all__ = ["ENGINES", "Conditioned", "Elimination", "Engine", "Exact", "Search", "find"]

@@ -95,10 +95,11 @@ def shape_of(
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed)
     clock.check()
-    return _measure(case, found, log2_cards)
+    return measure(case, found, log2_cards)
 
 
-def _measure(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
+def measure(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
+    """The sizes of a tree whose variables have so many states."""
     r = case.reduced
     total, largest, tables = float(found.log2_total), float(found.log2_largest), float(r.table_at[-1])
     if not found.complete or total > LARGEST_LOG2:
