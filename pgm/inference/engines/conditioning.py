@@ -127,29 +127,24 @@ def cut_case(
     program, known, clock = posterior.program, posterior.known, posterior.clock
     p = program.arrays
     wanted = np.arange(program.n_named) if targets is None else np.array(targets, np.int64)
-    whole = reduce_case(program, known, wanted, clock)
-    shape = shape_of(whole, clock, _inner(whole, targets))
-    room = float(current().memory_limit)
-    while True:
-        if named is not None:
-            asked = [posterior.names.index(name) for name in named]
-            cutset = [v for v in asked if (whole.reduced.variables == v).any()]
-        else:
-            offer = choose(whole, shape, needs, room)
-            if offer is None:
-                posterior._check(whole, needs)(shape)
-                raise AssertionError("what fits needs no cutset")
-            cutset = offer.variables.tolist()
-        if not cutset:
-            return whole, [], [], shape
-        states = [
-            np.flatnonzero(whole.open_states[p.state_at[v] : p.state_at[v + 1]]).tolist() for v in cutset
-        ]
+    whole = case = reduce_case(program, known, wanted, clock)
+    cutset: list[int] = []
+    if named is not None:
+        asked = [posterior.names.index(name) for name in named]
+        cutset = [v for v in asked if (whole.reduced.variables == v).any()]
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
-        left = shape_of(case, clock, _inner(case, targets))
-        if named is not None or needs.bytes(left)[2] <= current().memory_limit:
-            return case, cutset, states, left
-        room /= 2.0  # the tree of what is left is larger than it was thought to be
+    shape = shape_of(case, clock, _inner(case, targets))
+    while named is None and needs.bytes(shape)[2] > current().memory_limit:
+        offer = choose(case, shape, needs, float(current().memory_limit))
+        if offer is None:
+            posterior._check(case, needs)(shape)
+            raise AssertionError("what fits needs no cutset")
+        # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
+        cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
+        case = reduce_case(program, known, wanted, clock, placeholders=cutset)
+        shape = shape_of(case, clock, _inner(case, targets))
+    states = [np.flatnonzero(whole.open_states[p.state_at[v] : p.state_at[v + 1]]).tolist() for v in cutset]
+    return case, cutset, states, shape
 
 
 def prepare(
