@@ -98,13 +98,22 @@ class State(NamedTuple):
     label: np.ndarray  # int64[m] the part that a variable is in
     factor_label: np.ndarray  # int64[F]
     stamp: np.ndarray  # int64[F]
-    stack: np.ndarray  # int32[m]
+    reached: np.ndarray  # int32[m] the variables of a part
+    between: np.ndarray  # int32[F] its factors
     part: np.ndarray  # int64[m]
     mask: np.ndarray  # int64
     begins: np.ndarray  # int64
     codes: np.ndarray  # int64
     seen: np.ndarray  # uint8
     position: np.ndarray  # int64
+    offset: np.ndarray  # int64[F] the entry that each factor is at
+    last: np.ndarray  # int64[F] at which depth its last variable has a state
+    small_depth: np.ndarray  # int64[m] the place of each variable of a small part
+    small_at: np.ndarray  # int64 where the states of each begin in small_codes
+    small_codes: np.ndarray  # int64
+    small_ready: np.ndarray  # int64 how many of them were tried
+    small_mantissa: np.ndarray  # float64 the product so far
+    small_exponent: np.ndarray  # int64
 
 
 class Record(NamedTuple):
@@ -158,13 +167,22 @@ class Search:
             label=np.full(m, -1, np.int64),
             factor_label=np.zeros(n_factors, np.int64),
             stamp=np.zeros(n_factors, np.int64),
-            stack=np.zeros(m + 1, np.int32),
+            reached=np.zeros(m + 1, np.int32),
+            between=np.zeros(n_factors + 1, np.int32),
             part=np.zeros(m + 1, np.int64),
             mask=np.zeros(int(p.kind_words.max(initial=1)), np.int64),
             begins=np.zeros(axes + 1, np.int64),
             codes=np.zeros(states + 1, np.int64),
             seen=np.zeros(states + 1, np.uint8),
             position=np.zeros(axes + 1, np.int64),
+            offset=np.zeros(n_factors, np.int64),
+            last=np.zeros(n_factors, np.int64),
+            small_depth=np.zeros(m, np.int64),
+            small_at=np.zeros(m + 1, np.int64),
+            small_codes=np.zeros(states + 1, np.int64),
+            small_ready=np.zeros(m + 1, np.int64),
+            small_mantissa=np.zeros(m),
+            small_exponent=np.zeros(m, np.int64),
         )
         self._memo = _empty_memo(256, 16 * int(p.kind_words.max(initial=1)) + 1024)
         self._cache = _empty_cache(64, 4096)

@@ -34,6 +34,7 @@ F_RECORD, F_VAR, F_NEXT, F_DOMAINS, F_CURRENT, F_TOP, F_AT, F_LEFT, F_INSIDE = 0
 F_BRANCH, F_LIT, F_LIT_END, F_CHILD, F_SUM, F_PRODUCT = 9, 10, 11, 12, 13, 14
 COLUMNS = 15
 
+SMALL, SMALL_RECORDED = 256, 32  # joint states up to which a part is summed by going through them
 HEAD = 5  # of a component in the pile: variables, factors, where its key is, the key's length, its hash
 
 
@@ -474,13 +475,13 @@ def _undo(s, n, domains, current):
 
 @njit
 def _flood(p, mo, s, n, v, label):
-    """Mark what hangs together with v; returns how many variables and factors."""
-    n_vars, n_factors, depth = 1, 0, 1
+    """List what hangs together with v in s.reached, s.between; returns how many variables and factors."""
+    n_vars, n_factors, done = 1, 0, 0
     s.label[v] = label
-    s.stack[0] = v
-    while depth > 0:
-        depth -= 1
-        u = s.stack[depth]
+    s.reached[0] = v
+    while done < n_vars:
+        u = s.reached[done]
+        done += 1
         for i in range(p.user_at[u], p.user_at[u + 1]):
             f = p.users[i]
             if s.stamp[f] == n[STAMP]:
@@ -490,6 +491,7 @@ def _flood(p, mo, s, n, v, label):
                 continue
             s.stamp[f] = n[STAMP]
             s.factor_label[f] = label
+            s.between[n_factors] = f
             n_factors += 1
             begin, a = p.scope_at[f], 0
             while axes >> a != 0:
@@ -497,46 +499,104 @@ def _flood(p, mo, s, n, v, label):
                     w = p.scopes[begin + a]
                     if s.label[w] < 0:
                         s.label[w] = label
-                        s.stack[depth] = w
-                        depth += 1
+                        s.reached[n_vars] = w
                         n_vars += 1
                 a += 1
     return n_vars, n_factors
 
 
 @njit
-def _alone(p, mo, s, n, d, v):
-    """The sum over a variable that shares no factor with another; each state's share goes on record."""
+def _is_small(s, n_vars, most):
+    """Whether the variables just reached have at most so many joint states."""
+    states = 1
+    for i in range(n_vars):
+        states *= s.n_open[s.reached[i]]
+        if states > most:
+            return False
+    return True
+
+
+@njit
+def _enumerate(p, mo, s, n, d, n_vars, n_factors):
+    """The sum over all joint states of the few variables just reached; each one's shares go on record.
+
+    Variables take their states in turn, the last one fastest. A factor is multiplied at the last of its
+    variables; what those before have made of the product is kept for each depth.
+    """
+    n_states = 0
+    for i in range(n_vars):
+        v = s.reached[i]
+        s.small_at[i] = n_states
+        for w in range(p.word_at[v], p.word_at[v + 1]):
+            word = s.domain[w]
+            while word != 0:
+                s.small_codes[n_states] = (w - p.word_at[v]) * BITS + _lowest(word)
+                n_states += 1
+                word &= word - 1
+        s.small_ready[i] = 0
+        s.small_depth[v] = i
+    s.small_at[n_vars] = n_states
+    for j in range(n_factors):
+        f = s.between[j]
+        e = s.current[f]
+        axes, a0 = mo.relevant[e], p.axis_at[p.kind[f]]
+        x, last = p.kind_table[p.kind[f]], 0
+        for a in range(p.scope_at[f + 1] - p.scope_at[f]):
+            if (axes >> a) & 1 == 0:
+                x += _first(p, mo, e, a0 + a) * p.axis_stride[a0 + a]
+            else:
+                last = max(last, s.small_depth[p.scopes[p.scope_at[f] + a]])
+        s.offset[f] = x
+        s.last[f] = last
+    recording = n[RECORDING] != 0
     begin = n[LITERALS]
+    if recording:
+        for i in range(n_vars):
+            for k in range(s.small_at[i], s.small_at[i + 1]):
+                d.lit_state[begin + k] = p.state_at[s.reached[i]] + s.small_codes[k]
+                d.lit_share[begin + k], d.lit_power[begin + k] = 0.0, 0
+        n[LITERALS] = begin + n_states
     sm, se = 0.0, 0
-    for w in range(p.word_at[v], p.word_at[v + 1]):
-        word = s.domain[w]
-        while word != 0:
-            b = _lowest(word)
-            word &= word - 1
-            state = (w - p.word_at[v]) * BITS + b
-            xm, xe = 0.5, 1
-            for i in range(p.user_at[v], p.user_at[v + 1]):
-                e = s.current[p.users[i]]
-                a = p.user_axis[i]
-                if (mo.relevant[e] >> a) & 1 != 0:
-                    kind = mo.kind[e]
-                    a0 = p.axis_at[kind]
-                    at = p.kind_table[kind] + state * p.axis_stride[a0 + a]
-                    for b0 in range(p.axis_at[kind + 1] - a0):
-                        if b0 != a:
-                            at += _first(p, mo, e, a0 + b0) * p.axis_stride[a0 + b0]
-                    xm, xe = _times(xm, xe, p.mantissas[at], p.exponents[at])
-            sm, se = _plus(sm, se, xm, xe)
-            if n[RECORDING] != 0:
-                t = n[LITERALS]
-                d.lit_state[t] = p.state_at[v] + state
-                d.lit_share[t] = xm
-                d.lit_power[t] = xe
-                n[LITERALS] = t + 1
-    for t in range(begin, n[LITERALS]):
-        power = max(-2000, min(2000, d.lit_power[t] - se))
-        d.lit_share[t] = math.ldexp(d.lit_share[t] / sm, int(power))
+    i = 0
+    while i >= 0:
+        v = s.reached[i]
+        k = s.small_at[i] + s.small_ready[i]
+        before = s.small_codes[k - 1] if s.small_ready[i] > 0 else 0
+        if k == s.small_at[i + 1]:  # all were tried: back to the variable before
+            for u in range(p.user_at[v], p.user_at[v + 1]):
+                f = p.users[u]
+                if (mo.relevant[s.current[f]] >> p.user_axis[u]) & 1 != 0:
+                    s.offset[f] -= before * p.axis_stride[p.axis_at[p.kind[f]] + p.user_axis[u]]
+            s.small_ready[i] = 0
+            i -= 1
+            continue
+        s.small_ready[i] += 1
+        pm, pe = 0.5, 1
+        if i > 0:
+            pm, pe = s.small_mantissa[i - 1], s.small_exponent[i - 1]
+        for u in range(p.user_at[v], p.user_at[v + 1]):
+            f = p.users[u]
+            if (mo.relevant[s.current[f]] >> p.user_axis[u]) & 1 == 0:
+                continue
+            stride = p.axis_stride[p.axis_at[p.kind[f]] + p.user_axis[u]]
+            s.offset[f] += (s.small_codes[k] - before) * stride
+            if pm != 0.0 and s.last[f] == i:
+                pm, pe = _times(pm, pe, p.mantissas[s.offset[f]], p.exponents[s.offset[f]])
+        if pm == 0.0:
+            continue
+        if i < n_vars - 1:
+            s.small_mantissa[i], s.small_exponent[i] = pm, pe
+            i += 1
+            continue
+        sm, se = _plus(sm, se, pm, pe)
+        if recording:
+            for j in range(n_vars):
+                t = begin + s.small_at[j] + s.small_ready[j] - 1
+                d.lit_share[t], d.lit_power[t] = _plus(d.lit_share[t], d.lit_power[t], pm, pe)
+    if sm != 0.0:
+        for t in range(begin, n[LITERALS]):
+            power = max(-2000, min(2000, d.lit_power[t] - se))
+            d.lit_share[t] = math.ldexp(d.lit_share[t] / sm, int(power))
     return sm, se
 
 
@@ -658,9 +718,13 @@ def _split(p, mo, c, s, d, n, frames, mantissas, pile):
         elif s.label[v] < 0:
             mine, factors = _flood(p, mo, s, n, v, first_label + n_parts)
             s.part[n_parts] = -1
-            if mine == 1:
-                xm, xe = _alone(p, mo, s, n, d, v)
+            if _is_small(s, mine, SMALL_RECORDED if n[RECORDING] != 0 else SMALL):
+                xm, xe = _enumerate(p, mo, s, n, d, mine, factors)
+                n[WORK] += 4
                 pm, pe = _times(pm, pe, xm, xe)
+                if pm == 0.0:
+                    n[LABELS] = first_label + n_parts + 1
+                    return 1
             else:
                 s.part[n_parts] = top
                 pile[top], pile[top + 1], pile[top + 3] = 0, 0, 0
