@@ -34,7 +34,7 @@ F_RECORD, F_VAR, F_NEXT, F_DOMAINS, F_CURRENT, F_TOP, F_AT, F_LEFT, F_INSIDE = 0
 F_BRANCH, F_LIT, F_LIT_END, F_CHILD, F_SUM, F_PRODUCT = 9, 10, 11, 12, 13, 14
 COLUMNS = 15
 
-SMALL, SMALL_RECORDED = 256, 32  # joint states up to which a part is summed by going through them
+SMALL, SMALL_RECORDED = 32, 16  # joint states up to which a part is summed by going through them
 HEAD = 5  # of a component in the pile: variables, factors, where its key is, the key's length, its hash
 
 
