@@ -194,6 +194,19 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
         assert slow[name].values.tobytes() == fast[name].values.tobytes()
 
 
+def test_a_hash_decides_nothing(monkeypatch):
+    """All hashes made equal: the answers stay, for keys are compared in full."""
+    loops = jit.interpreted(search.SEARCH)
+    net, clauses = formula(11, 26, 3, seed=4)
+    monkeypatch.setattr(search, "code", lambda steps, module: jit.interpreted(module))
+    monkeypatch.setattr(loops, "_MIX", 0)
+    every = models_of(11, clauses)
+    assert net.partition(engine="search") == every.size
+    found = net.marginals(engine="search")
+    for v in range(11):
+        assert found[f"x{v}"][1] == pytest.approx(((every >> np.uint32(v)) & 1).mean(), abs=1e-13)
+
+
 def test_variables_of_many_states():
     """Sets of states of more than one word."""
     rng = np.random.default_rng(0)
@@ -302,6 +315,13 @@ def test_more_runs_than_anyone_waits_for_are_refused():
     with pytest.raises(pgm.TooLarge):
         net.marginals(engine=pgm.engines.Conditioned(variables=names))
     assert time.monotonic() - begin < 10
+
+
+def test_an_answer_that_is_too_large_is_refused():
+    net, _ = formula(44, 20, 3, seed=0)
+    for engine in ("search", "conditioned"):
+        with pytest.raises(pgm.TooLarge):
+            net.query(list(net.variables), engine=engine)
 
 
 def test_what_is_not_built_is_refused_by_name():

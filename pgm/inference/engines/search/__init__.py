@@ -22,11 +22,12 @@ from pgm.progress import report
 
 Wide = tuple[float, int]
 SEARCH = "pgm.inference.engines.search.compiled"
-_SLICE = 2_000_000  # units of work between two looks at the clock: some tens of milliseconds
+_SLICE = 300_000  # units of work between two looks at the clock: some tens of milliseconds
 _BITS = 62
 _COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.py
 _CACHED, _KEYS, _NODES, _WORK, _RECORDING, _STORING = 8, 9, 10, 15, 18, 19
 _RUNNING, _MEMO, _PILE, _FRAMES, _CACHE, _RECORD = 4, 5, 6, 7, 8, 9
+_RESULT = 40  # bytes that a number of the answer takes on its way
 _MOST_FOR_ORDER = 2e7  # numbers in all cliques, up to which their tree guides the search
 
 
@@ -394,6 +395,12 @@ def total(case: Case, clock: Clock) -> Wide:
 
 def joint(case: Case, targets: np.ndarray, clock: Clock) -> np.ndarray:
     """The table over the reduced variables `targets`, divided by its sum."""
+    size = float(np.exp2(np.log2(case.reduced.cards[targets].astype(np.float64)).sum()))
+    if _RESULT * size > current().memory_limit:
+        raise TooLarge(
+            f"The answer alone has {size:,.0f} numbers, more than the memory limit allows. Ask for fewer "
+            "targets at once."
+        )
     case.constant()
     search = Search(case, clock)
     cards = case.reduced.cards[targets].tolist()
