@@ -52,7 +52,13 @@ class _Named(Mapping[str, Variable]):
 
 
 def make_posterior(
-    compiled: CompiledModel, observed: Observed, clock: Clock, engine: str = "exact", *, fit: bool = True
+    compiled: CompiledModel,
+    observed: Observed,
+    clock: Clock,
+    engine: str = "exact",
+    *,
+    fit: bool = True,
+    cutset: tuple[str, ...] | None = None,
 ) -> Posterior:
     """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
     position = compiled.position
@@ -63,5 +69,5 @@ def make_posterior(
     known = Known(ordered(observed.hard), ordered(observed.weights))
     if observed.soft and not fit:  # weights of the right form do where only the cost is asked
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in ordered(observed.soft).items()})
-    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine)
+    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
     return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior

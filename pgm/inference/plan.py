@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Literal
@@ -11,6 +12,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge, listed
+from pgm.inference.engines.conditioning import choose
 from pgm.inference.reduction import Case
 from pgm.inference.trees import Shape
 
@@ -56,6 +58,9 @@ class Plan:
     results: float  # numbers that the answer consists of
     memory_limit: int
     complete: bool  # False: too large to be worked out; sizes are those of the best order found
+    cutset: tuple[str, ...] = ()  # what is conditioned on, so that each run is as small as said
+    runs: float = 1.0
+    offer: str = ""  # how it would fit where it does not
 
     @property
     def entries(self) -> float:
@@ -102,6 +107,12 @@ class Plan:
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
+        if self.engine == "search":
+            lines.append(("the search", "shows what it costs only as it runs; the sizes are those of a tree"))
+        if self.cutset:
+            lines.append(("conditioned", f"on {listed(self.cutset)}: {_count(math.log2(self.runs))} runs"))
+        if self.offer:
+            lines.append(("it would fit", self.offer))
         return lines
 
     def _over(self) -> str:
@@ -134,7 +145,9 @@ class Plan:
         raise TooLarge(
             f"An exact answer needs {what}: in the best order found, the largest table has "
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
-            "once, or allow more with pgm.config(memory_limit=...). No engine that approximates is "
+            "once, or allow more with pgm.config(memory_limit=...)."
+            + (f" It would fit with {self.offer}." if self.offer else "")
+            + ' Where the tables are mostly zeros engine="search" may do it. No engine that approximates is '
             f"built into this version.\n\n{self!r}",
             self,
         )
@@ -149,6 +162,8 @@ class Needs:
     wide: bool = False  # in wide numbers
     results: float = 0.0  # numbers that the answer consists of
     engine: str = "exact"
+    runs: float = 1.0  # how often the tree is run
+    cutset: tuple[int, ...] = ()  # the variables that are known in each run
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and of this question."""
@@ -166,7 +181,7 @@ class Needs:
 
     def steps(self, shape: Shape) -> float:
         """Inner steps of the run."""
-        return shape.steps * (1.0 if self.sweeps == "in" else 2.0) * (10.0 if self.wide else 1.0)
+        return self.runs * shape.steps * (1.0 if self.sweeps == "in" else 2.0) * (10.0 if self.wide else 1.0)
 
     def fits(self, shape: Shape) -> bool:
         """Whether the question may run now."""
@@ -179,8 +194,10 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: st
     r, found = case.reduced, shape.triangulation
 
     def named(positions: np.ndarray) -> tuple[str, ...]:
-        real = r.variables[positions].tolist()
-        return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in real)
+        return real(r.variables[positions].tolist())
+
+    def real(variables: Sequence[int]) -> tuple[str, ...]:
+        return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in variables)
 
     largest, width = np.empty(0, np.int32), 0
     if shape.complete and len(found.parent):
@@ -189,6 +206,15 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: st
         largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
         width = int(np.diff(found.clique_ptr).max()) - 1
     inward, both, needed = needs.bytes(shape)
+    offer = ""
+    if not needs.fits(shape) and needs.engine == "exact" and not needs.wide and needs.sweeps != "kept":
+        found_cutset = choose(case, shape, needs, float(current().memory_limit))
+        if found_cutset is not None and found_cutset.operations <= _MOST_STEPS:
+            offer = (
+                f'engine="conditioned": {_count(math.log2(found_cutset.runs))} runs, one for each state of '
+                f"{listed(real(found_cutset.variables.tolist()))}, in about {_size(found_cutset.bytes)} and "
+                f"{time_of(seconds_of(found_cutset.operations)).removeprefix('about ')}"
+            )
     return Plan(
         question=needs.question,
         engine=needs.engine,
@@ -210,6 +236,9 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: st
         results=needs.results,
         memory_limit=current().memory_limit,
         complete=shape.complete,
+        cutset=real(needs.cutset),
+        runs=needs.runs,
+        offer=offer,
     )
 
 

@@ -12,12 +12,12 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import elimination, exact
+from pgm.inference.engines import conditioning, elimination, exact, search
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
-from pgm.inference.reduction import Case, Known, reduce_case
+from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
 from pgm.inference.running import Impossible, Narrow, run
-from pgm.inference.slicing import consider, open_index, open_targets, sliced
+from pgm.inference.slicing import consider, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
 Wide = tuple[float, int]
@@ -61,6 +61,7 @@ class Posterior:
     clock: Clock
     names: list[str]
     engine: str = "exact"
+    cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
 
     # --- reducing, planning ---
 
@@ -86,7 +87,11 @@ class Posterior:
             found = consider(self.program, self.known.hard, targets, needs, self.clock)
             if found is not None and found.pays and needs.fits(found.shape):
                 return make_plan(found.case, found.shape, needs, self.names, found.why)
-        if targets is None:
+        if self.engine == "conditioned":
+            case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
+            runs = math.prod(len(s) for s in states)
+            needs = replace(needs, runs=float(runs), cutset=tuple(cutset))
+        elif targets is None:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
             shape = shape_of(case, self.clock)
         else:
@@ -100,12 +105,8 @@ class Posterior:
         self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
     ) -> _Answer:
         """Run a question of exact.py; where doubles are too narrow again, if the wider numbers fit."""
-        try:
-            return question(case, tree, self.clock, *args)
-        except Narrow:
-            pass  # and with it go the arrays of the first run
-        self._check(case, replace(needs, wide=True))(tree.shape)
-        return question(case, tree, self.clock, *args, wide=True)
+        check = self._check(case, replace(needs, wide=True))
+        return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
     def _sliced(self, targets: Sequence[int] | None, needs: Needs) -> tuple[np.ndarray, Wide] | None:
         """The answer and the total from a tree that serves all questions like this one, if that pays."""
@@ -121,15 +122,22 @@ class Posterior:
         except Narrow:
             return None
 
+    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
+        return conditioning.prepare(self, needs, targets, self.cutset)
+
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        needs = Needs("the probability of the evidence")
+        needs = Needs("the probability of the evidence", engine=self.engine)
         found = self._sliced((), needs)
         if found is not None:
             return found[1]
+        if self.engine == "conditioned":
+            return conditioning.total(self._cut(needs, []), self.clock)
         case = reduce_case(self.program, self.known, [], self.clock)
         if self.engine == "elimination":
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
+        if self.engine == "search":
+            return search.total(case, self.clock)
         check = self._check(case, needs)
         tree = tree_of(case, self.clock, self.trees, check=check)
         return self._in_doubles_or_wide(exact.total, case, tree, needs)
@@ -140,7 +148,7 @@ class Posterior:
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
-        needs = Needs(question, results=entries(self.program.arrays.cards, targets))
+        needs = Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
         found = self._sliced(targets, needs)
         if found is not None:
             return found[0].reshape([int(self.program.arrays.cards[t]) for t in targets])
@@ -148,9 +156,13 @@ class Posterior:
         return np.asarray(table / table.sum())
 
     def _joint_table(self, targets: Sequence[int], needs: Needs) -> np.ndarray:
+        if self.engine == "conditioned":
+            return conditioning.joint(self._cut(needs, targets), targets, self.clock)
         case, inner = self._targeted(targets)
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
+        elif self.engine == "search":
+            compact = search.joint(case, inner, self.clock)
         elif inner.size == 0:
             check = self._check(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
@@ -170,23 +182,28 @@ class Posterior:
         if self.engine == "elimination":
             parts = [self.joint([v]) for v in range(n_named)]
             return (np.concatenate(parts) if parts else np.empty(0)), self.total()
-        needs = Needs("all marginals", "both", results=float(size))
+        needs = Needs("all marginals", "both", results=float(size), engine=self.engine)
         found = self._sliced(None, needs)
         if found is not None:
             return found
+        if self.engine == "conditioned":
+            return conditioning.marginals(self._cut(needs, None), self.clock)
         case = reduce_case(self.program, self.known, self._everything(), self.clock)
         r = case.reduced
         mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
-        results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-        check = self._check(case, needs)
-        tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-        values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        if self.engine == "search":
+            values, whole = search.marginals(case, self.clock)
+        else:
+            results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+            check = self._check(case, needs)
+            tree = tree_of(case, self.clock, self.trees, results=results, check=check)
+            values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
         flat = np.zeros(size)
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
         n_states = int(r.state_at[mine.size])
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
-        flat[owners + r.states[:n_states]] = values
+        flat[owners + r.states[:n_states]] = values[:n_states]
         return flat, whole
 
     # --- maxima ---
@@ -326,15 +343,12 @@ class Posterior:
         """The same with weights that give variables these marginals (iterative proportional fitting)."""
         positions = list(wanted)
         start = {v: (wanted[v] > 0).astype(np.float64) for v in positions}
-        before = Posterior(
-            self.program, self.trees, self.known.with_weights(start), self.clock, self.names, self.engine
-        )
+        before = replace(self, known=self.known.with_weights(start))
         try:
             weights = self._fit_jointly(before, wanted)
         except TooLarge:
             weights = self._fit_by_passes(before, wanted)
-        known = self.known.with_weights(weights)
-        return Posterior(self.program, self.trees, known, self.clock, self.names, self.engine)
+        return replace(self, known=self.known.with_weights(weights))
 
     def _fit_jointly(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
         positions = list(wanted)
@@ -368,10 +382,7 @@ class Posterior:
         for _ in range(_FIT_PASSES):
             error = 0.0
             for v, target in wanted.items():
-                known = self.known.with_weights(factors)
-                now = Posterior(self.program, self.trees, known, self.clock, self.names, self.engine).joint(
-                    [v]
-                )
+                now = replace(self, known=self.known.with_weights(factors)).joint([v])
                 error = max(error, float(np.abs(now - target).max()))
                 factors[v] = factors[v] * _corrections(now, target, v)
                 factors[v] /= factors[v].max()
@@ -385,14 +396,6 @@ class Posterior:
 def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     """How many combinations of states there are."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
-
-
-def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
-    """A table over the open states of the targets as one over all their states, zero elsewhere."""
-    index = open_index(case, targets)
-    full = np.zeros([int(card) for card in case.program.arrays.cards[list(targets)]])
-    full[index] = compact.reshape([i.size for i in index])
-    return full
 
 
 def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:

@@ -23,7 +23,7 @@ from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import ONLY_MAXIMA, Engine, find, find_for_sums
+from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
@@ -227,11 +227,8 @@ class Questions:
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
+        _refuse_sums(engine, "the most probable states")
         chosen = find(engine)
-        if chosen.name == "elimination":
-            raise InvalidArgument(
-                'engine="elimination" only sums; for the most probable states use engine="exact".'
-            )
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
         if chosen.name in ONLY_MAXIMA and (summed or k > 1):
             what = "cannot sum out what is no target" if summed else "finds one answer, not several"
@@ -274,6 +271,7 @@ class Questions:
         count = _whole(n, "n", 0)
         rng = _generator(seed)
         clock = start_clock()
+        _refuse_sums(engine, "samples")
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Samples:
@@ -397,11 +395,11 @@ class Questions:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
 
-    def _total(self, compiled: CompiledModel) -> tuple[float, int]:
+    def _total(self, compiled: CompiledModel, engine: str | Engine = "auto") -> tuple[float, int]:
         def answer(posterior: Posterior, report: Report) -> tuple[float, int]:
             return posterior.total()
 
-        return self._ask(compiled, None, "auto", answer, start_clock())
+        return self._ask(compiled, None, engine, answer, start_clock())
 
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
@@ -431,6 +429,11 @@ class Questions:
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
 
+    def _cutset(self, compiled: CompiledModel, chosen: Engine) -> tuple[str, ...] | None:
+        if not isinstance(chosen, Conditioned) or chosen.variables is None:
+            return None
+        return self._asked(compiled, chosen.variables, joint=False) if chosen.variables else ()
+
     def _ask(
         self,
         compiled: CompiledModel,
@@ -459,7 +462,8 @@ class Questions:
         chosen = choose(engine)
         begin = time.perf_counter()
         try:
-            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit)
+            cutset = self._cutset(compiled, chosen)
+            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit, cutset=cutset)
             found = answer(posterior, _report(chosen, clock))
             clock.lap(WRAPPING)
             return found
@@ -481,6 +485,13 @@ def _interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _refuse_sums(engine: str | Engine, what: str) -> None:
+    """Raise where an engine is asked for more than sums."""
+    name = find(engine).name
+    if name in ONLY_SUMS:
+        raise InvalidArgument(f'engine="{name}" only sums; for {what} use engine="exact".')
 
 
 def _report(engine: Engine, clock: Clock) -> Report:

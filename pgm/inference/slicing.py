@@ -11,7 +11,7 @@ import numpy as np
 from pgm.config import RUNNING, TRIANGULATING, Clock
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
-from pgm.inference.reduction import Case, Known, lows, reduce_case, wide_multiply
+from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
 from pgm.inference.running import Impossible, code, settle
 from pgm.inference.scratch import give, take
 from pgm.inference.sweeps import sweep_in, sweep_out
@@ -252,19 +252,3 @@ def _make(
         seen_at,
         size,
     )
-
-
-def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
-    wanted = np.array(targets, dtype=np.int64)
-    if not case.reduced.variables.size:
-        return np.empty(0, np.int32)
-    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
-    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
-
-
-def open_index(case: Case, targets: Sequence[int] | np.ndarray) -> tuple[np.ndarray, ...]:
-    """Where, in a table over all states of the targets, those that are open stand."""
-    p = case.program.arrays
-    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
-    return np.ix_(*index)

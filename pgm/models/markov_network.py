@@ -20,9 +20,10 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidStructure, Un
 from pgm.evidence import names
 from pgm.factors import Dense, Factor, NoisyOr, Sparse
 from pgm.inference.compiled_model import CompiledModel
+from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions, edit
-from pgm.results import html_table, text_table
+from pgm.results import Probability, Report, html_table, text_table
 from pgm.variables import Variable, Variables, check_name
 
 from .grid import grid_parts
@@ -121,7 +122,7 @@ class MarkovNetwork(Questions):
         """Return the factors as inference takes them; scopes are positions among the variables."""
         return list(self._factors)
 
-    def log_partition(self) -> float:
+    def log_partition(self, *, engine: str | Engine = "auto") -> float:
         """Return the logarithm of the sum, over all configurations, of the product of the factors.
 
         It is minus infinity when that product is zero everywhere.
@@ -132,10 +133,32 @@ class MarkovNetwork(Questions):
         >>> round(mrf.log_partition(), 6)
         1.94591
         """
+        return self.partition(engine=engine).log
+
+    def partition(self, *, engine: str | Engine = "auto") -> Probability:
+        """Return the sum, over all configurations, of the product of the factors.
+
+        The answer is a float with a logarithm of its own, for where it overflows. Where factors are 0 or 1
+        it counts the configurations that all of them allow: to the last digit, while there are fewer than
+        2**53.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "abc":
+        ...     mrf.add_variable(name, states=[0, 1])
+        >>> mrf.add_factor(["a", "b"], [[0, 1], [1, 1]])    # a or b
+        >>> mrf.add_factor(["b", "c"], [[1, 1], [0, 1]])    # if b then c
+        >>> mrf.partition(engine="search")
+        4.0
+        """
         try:
-            return log_of(self._total(self._compile()))
+            found = self._total(self._compile(), engine)
         except ImpossibleEvidence:
-            return -math.inf
+            found = (0.0, 0)
+        log = log_of(found)
+        if abs(log) < 1.0:  # where the logarithm itself has lost digits
+            log = math.log(math.ldexp(*found))
+        value = math.ldexp(*found) if found[1] <= 1024 else math.inf
+        return Probability(value, Report(find(engine).name, exact=True), log=log)
 
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""

@@ -27,7 +27,7 @@ from tests.strategies import (
     models,
 )
 
-ENGINES = ["exact", "elimination"]
+ENGINES = ["exact", "elimination", "search"]
 DATA = st.data()
 
 

@@ -18,6 +18,7 @@ import pgm
 UAI = Path(__file__).resolve().parents[3] / "shared" / "uai"
 LIMIT = os.environ.get("PGM_UAI_MEMORY", "1 GB")  # "8 GB" on demand
 SECONDS = float(os.environ.get("PGM_UAI_SECONDS", "20"))
+SEARCH_SECONDS = min(SECONDS, float(os.environ.get("PGM_UAI_SEARCH_SECONDS", "5")))
 
 pytestmark = pytest.mark.skipif(not UAI.is_dir(), reason="the problems of shared/ are not here")
 
@@ -77,6 +78,11 @@ def test_marginals(path):
             found = net.marginals(given)
     except (pgm.TooLarge, pgm.OutOfTime) as refusal:
         pytest.skip(f"refused: {str(refusal).splitlines()[0]}")
+    check_marginals(path, net, given, found)
+
+
+def check_marginals(path, net, given, found):
+    """As published, to the digits that were."""
     numbers = published(path, "MAR")
     assert int(numbers[0]) == len(net.variables)
     at = 1
@@ -89,6 +95,24 @@ def test_marginals(path):
             assert found[name].values == pytest.approx(expected, abs=1e-4), name
         else:
             assert expected[variable.states.index(given[name])] == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in problems("MAR") if p.name.startswith(("Promedus", "Pedigree", "linkage"))],
+    ids=lambda p: p.name.removesuffix(".uai.gz"),
+)
+def test_marginals_by_search(path):
+    """The problems whose tables have zeros; what it does not solve in time it refuses."""
+    net = pgm.read(path)
+    given = evidence(path, net)
+    try:
+        with pgm.config(memory_limit=LIMIT, time_limit=SEARCH_SECONDS):
+            found = net.marginals(given, engine="search")
+    except (pgm.TooLarge, pgm.OutOfTime) as refusal:
+        pytest.skip(f"refused: {str(refusal).splitlines()[0]}")
+    check_marginals(path, net, given, found)
+    assert found.engine == "search"
 
 
 def test_relational_3_against_brute_force():

@@ -54,13 +54,35 @@ class Expansion:
                 raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
 
 
-Engine = Exact | Elimination | Cuts | Expansion
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Search:
+    """One variable after the other given each of its states: for models full of zeros."""
+
+    name = "search"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Conditioned:
+    """Several runs of a smaller tree, one for each state of some variables: for trees past the memory.
+
+    Args:
+        variables: which to condition on; None: as few as make the tree fit, perhaps none.
+    """
+
+    name = "conditioned"
+    variables: tuple[str, ...] | None = None
+
+
+Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
+    "search": Search,
+    "conditioned": Conditioned,
     "cuts": Cuts,
     "expansion": Expansion,
 }
+ONLY_SUMS = ("elimination", "search", "conditioned")
 ONLY_MAXIMA = ("cuts", "expansion")
 
 
@@ -87,4 +109,15 @@ def find_for_sums(engine: str | Engine) -> Engine:
     return found
 
 
-__all__ = ["ENGINES", "Cuts", "Elimination", "Engine", "Exact", "Expansion", "find", "find_for_sums"]
+__all__ = [
+    "ENGINES",
+    "Conditioned",
+    "Cuts",
+    "Elimination",
+    "Engine",
+    "Exact",
+    "Expansion",
+    "Search",
+    "find",
+    "find_for_sums",
+]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,9 +14,10 @@ from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
 from pgm.inference.sweeps import SUMS, sweep_in, sweep_out
-from pgm.inference.trees import Tree
+from pgm.inference.trees import Shape, Tree
 
 Wide = tuple[float, int]
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,6 +48,23 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool, largest: np.ndar
     sweep_in(tree, pool, kept, low, high, exponent, clock, largest)
     total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
     return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
+
+
+def in_doubles_or_wide(
+    question: Callable[..., _Answer],
+    case: Case,
+    tree: Tree,
+    clock: Clock,
+    *args: Any,
+    check: Callable[[Shape], None],
+) -> _Answer:
+    """Ask one of the questions below; where doubles are too narrow again, if `check` finds room for that."""
+    try:
+        return question(case, tree, clock, *args)
+    except Narrow:
+        pass  # and with it go the arrays of the first run
+    check(tree.shape)
+    return question(case, tree, clock, *args, wide=True)
 
 
 def total(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> Wide:

@@ -13,9 +13,8 @@ import numpy as np
 from pgm.config import current
 from pgm.inference.pool import Task
 from pgm.inference.posterior import Posterior, tree_for_rows
-from pgm.inference.reduction import Case, lows
+from pgm.inference.reduction import Case, lows, open_targets
 from pgm.inference.running import LANES, Narrow, code
-from pgm.inference.slicing import open_targets
 
 _NARROW = 2  # a status of the kernels
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -101,6 +101,30 @@ def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, in
     return mantissa, exponent + a[1] + b[1]
 
 
+def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
+    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
+    wanted = np.array(targets, dtype=np.int64)
+    if not case.reduced.variables.size:
+        return np.empty(0, np.int32)
+    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
+    return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
+
+
+def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
+    """A table over the open states of the targets as one over all their states, zero elsewhere."""
+    index = open_index(case, targets)
+    full = np.zeros([int(card) for card in case.program.arrays.cards[list(targets)]])
+    full[index] = compact.reshape([i.size for i in index])
+    return full
+
+
+def open_index(case: Case, targets: Sequence[int]) -> tuple[np.ndarray, ...]:
+    """Where, in a table over all states of the targets, those that are open stand."""
+    p = case.program.arrays
+    index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
+    return np.ix_(*index)
+
+
 def lows(case: Case) -> np.ndarray:
     """For each reduced table a lower bound on log2 of its smallest non-zero entry."""
     r, p = case.reduced, case.program.arrays
@@ -125,8 +149,8 @@ def reduce_case(
     prune: bool = True,
     only_wanted: bool = False,
     domains: bool = True,
-    kept: Iterable[int] = (),
-    placeholders: Iterable[int] = (),
+    kept: Collection[int] = (),
+    placeholders: Collection[int] = (),
     allowed: np.ndarray | None = None,
 ) -> Case:
     """Reduce a program for a question about `wanted` under what is `known`.
@@ -207,6 +231,8 @@ def reduce_case(
     weight = (1.0, 0)
     chunks: list[np.ndarray] = []
     for v in virtual:
+        if v in placeholders:  # who asks multiplies by the weight of the state then
+            continue
         begin, end = p.state_at[v], p.state_at[v + 1]
         left = known.weights[v][open_states[begin:end] > 0]
         if left.size == 1:

@@ -123,17 +123,18 @@ def shape_of(
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, effort=effort)
     clock.check()
-    return _measure(case, found)
+    return measure(case, found, r.cards)
 
 
-def _measure(case: Case, found: Triangulation) -> Shape:
+def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
+    """The sizes of a tree whose variables have so many states."""
     r = case.reduced
     total, largest, tables = float(found.log2_total), float(found.log2_largest), float(r.table_at[-1])
     if not found.complete or total > LARGEST_LOG2:
         return Shape(found, total, largest, False, tables, 0.0, 0.0, 2.0 ** min(total, 1000.0))
     k = code(8.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
     cliques = _cliques(found)
-    sent, layout, steps = k.measure(r.cards, *cliques, k.homes(r, *cliques))
+    sent, layout, steps = k.measure(cards, *cliques, k.homes(r, *cliques))
     return Shape(found, total, largest, True, tables, sent, layout, steps)
 
 

@@ -1,0 +1,254 @@
+"""Exact answers beyond memory: some variables, the cutset, take each of their states in turn.
+
+With the cutset known the tree is smaller; one tree serves all its states. The answers are added up, each
+weighted by the probability of its states of the cutset.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.graphs.triangulation import Triangulation
+from pgm.inference.engines import exact
+from pgm.inference.reduction import Case, open_targets, reduce_case, spread, wide_multiply
+from pgm.inference.running import Impossible
+from pgm.inference.trees import Shape, Tree, measure, shape_of, tree_of
+from pgm.progress import report
+
+if TYPE_CHECKING:
+    from pgm.inference.plan import Needs
+    from pgm.inference.posterior import Posterior
+
+Wide = tuple[float, int]
+_MOST_VARIABLES = 64  # 2**64 runs are past any patience
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Offer:
+    """Which variables to condition on so that a question fits, and what one run then takes."""
+
+    variables: np.ndarray  # numbers in the program
+    runs: float
+    bytes: float
+    operations: float  # of all runs
+
+
+def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
+    """The cutset that shrinks the cliques of this tree until a run takes no more than `room` bytes.
+
+    One variable at a time, the one without which the cliques have the fewest entries for each state that must
+    be gone through. None when the tree is too large to be worked out, or no cutset of some dozen does.
+    """
+    if not shape.complete:
+        return None
+    r = case.reduced
+    found, log2_cards = shape.triangulation, np.log2(r.cards.astype(np.float64))
+    lengths = np.diff(found.clique_ptr)
+    at = found.clique_ptr[:-1]
+    chosen: list[int] = []
+    now = shape
+    while needs.bytes(now)[2] > room:
+        if len(chosen) == min(_MOST_VARIABLES, r.cards.size):
+            return None
+        sizes = np.exp2(np.add.reduceat(log2_cards[found.clique_vars], at))
+        inside = np.bincount(found.clique_vars, np.repeat(sizes, lengths), r.cards.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cards = np.exp2(log2_cards)
+            left = sizes.sum() - inside * (1.0 - 1.0 / cards)
+            gain = np.where(log2_cards > 0, np.log2(sizes.sum() / left) / log2_cards, -1.0)
+        best = int(gain.argmax())
+        if gain[best] <= 0:
+            return None
+        chosen.append(best)
+        log2_cards[best] = 0.0
+        now = shape_under(case, found, log2_cards)
+    runs = float(np.prod(r.cards[chosen].astype(np.float64)))
+    return Offer(r.variables[chosen], runs, needs.bytes(now)[2], runs * needs.steps(now))
+
+
+def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
+    """The shape of a tree when some of its variables are known, which have log2_cards 0 then."""
+    sizes = np.add.reduceat(log2_cards[found.clique_vars], found.clique_ptr[:-1])
+    total, largest = float(np.log2(np.exp2(sizes).sum())), float(sizes.max())
+    cards = np.rint(np.exp2(log2_cards)).astype(np.int64)
+    return measure(case, replace(found, log2_total=total, log2_largest=largest), cards)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cut:
+    """A question with a cutset: one tree, and the states to go through."""
+
+    case: Case
+    tree: Tree
+    variables: list[int]  # the cutset, by its numbers in the program
+    states: list[list[int]]  # the open states of each
+    weights: list[np.ndarray | None]  # evidence on it
+    check: Callable[[Shape], None]  # whether a run in wide numbers fits
+
+    @property
+    def runs(self) -> int:
+        """How often the tree is run."""
+        return math.prod(len(s) for s in self.states)
+
+    def each(self, clock: Clock) -> Iterator[Case]:
+        """The question for each state of the cutset."""
+        p, case = self.case.program.arrays, self.case
+        for number, place in enumerate(np.ndindex(*[len(s) for s in self.states])):
+            clock.check()
+            report(float(number), float(self.runs), "conditioning")
+            codes, weight = case.codes.copy(), case.weight
+            open_states = case.open_states.copy()
+            for v, states, i, w in zip(self.variables, self.states, place, self.weights, strict=True):
+                codes[v] = states[i]
+                open_states[p.state_at[v] : p.state_at[v + 1]] = 0
+                open_states[p.state_at[v] + states[i]] = 1
+                if w is not None:
+                    weight = wide_multiply(weight, (float(w[states[i]]), 0))
+            yield replace(case, codes=codes, open_states=open_states, weight=weight)
+        report(float(self.runs), float(self.runs), "conditioning")
+
+
+def cut_case(
+    posterior: Posterior, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
+) -> tuple[Case, list[int], list[list[int]], Shape]:
+    """Choose the cutset, or take the one named; the case without it, its open states, the tree's shape.
+
+    Args:
+        posterior: the model and what is known.
+        needs: what kind of run it takes.
+        targets: positions whose joint is asked, none for the total; None: all marginals.
+        named: the variables to condition on; None: as few as make it fit, perhaps none.
+    """
+    program, known, clock = posterior.program, posterior.known, posterior.clock
+    p = program.arrays
+    wanted = np.arange(program.n_named) if targets is None else np.array(targets, np.int64)
+    whole = case = reduce_case(program, known, wanted, clock)
+    cutset: list[int] = []
+    if named is not None:
+        asked = [posterior.names.index(name) for name in named]
+        cutset = [v for v in asked if (whole.reduced.variables == v).any()]
+        case = reduce_case(program, known, wanted, clock, placeholders=cutset)
+    shape = shape_of(case, clock, _inner(case, targets))
+    while named is None and needs.bytes(shape)[2] > current().memory_limit:
+        offer = choose(case, shape, needs, float(current().memory_limit))
+        if offer is None:
+            posterior._check(case, needs)(shape)
+            raise AssertionError("what fits needs no cutset")
+        # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
+        cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
+        case = reduce_case(program, known, wanted, clock, placeholders=cutset)
+        shape = shape_of(case, clock, _inner(case, targets))
+    states = [np.flatnonzero(whole.open_states[p.state_at[v] : p.state_at[v + 1]]).tolist() for v in cutset]
+    return case, cutset, states, shape
+
+
+def prepare(
+    posterior: Posterior, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
+) -> Cut:
+    """The cutset, and the tree that serves all of its states; `TooLarge` where that does not fit."""
+    case, cutset, states, _ = cut_case(posterior, needs, targets, named)
+    results = None
+    if targets is None:
+        mine = np.flatnonzero(case.reduced.variables < posterior.program.n_named).astype(np.int32)
+        results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+    needs = replace(needs, runs=float(math.prod(len(s) for s in states)))
+    check = posterior._check(case, needs)
+    clock = posterior.clock
+    inner = _inner(case, targets)
+    tree = tree_of(case, clock, posterior.trees, targets=inner, results=results, check=check)
+    weights = [posterior.known.weights.get(v) for v in cutset]
+    wide = posterior._check(case, replace(needs, wide=True))
+    return Cut(case, tree, cutset, states, weights, wide)
+
+
+class _Sum:
+    """A sum of tables, each weighted by a wide number; relative to the largest weight so far."""
+
+    def __init__(self, shape: Sequence[int]) -> None:
+        self.table = np.zeros(shape)
+        self._parts: list[Wide] = []
+        self._exponent = 0
+
+    def add(self, weight: Wide) -> float:
+        """Make room for a table of this weight; returns what to multiply it by."""
+        if not self._parts or weight[1] > self._exponent:
+            if self._parts:
+                self.table *= 2.0 ** max(-2000, self._exponent - weight[1])
+            self._exponent = weight[1]
+        self._parts.append(weight)
+        return math.ldexp(weight[0], max(-2000, weight[1] - self._exponent))
+
+    def total(self) -> Wide:
+        """The sum of the weights."""
+        if not self._parts:
+            raise Impossible
+        whole = math.fsum(math.ldexp(m, max(-2000, e - self._exponent)) for m, e in self._parts)
+        return wide_multiply((whole, self._exponent), (1.0, 0))
+
+
+def total(cut: Cut, clock: Clock) -> Wide:
+    """The sum of the product of all factors over everything that is open."""
+    found = _Sum(())
+    for case in cut.each(clock):
+        with contextlib.suppress(Impossible):
+            found.add(exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check))
+    return found.total()
+
+
+def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> np.ndarray:
+    """The table over all states of the targets, in this order, divided by its sum."""
+    p = cut.case.program.arrays
+    found = _Sum([int(p.cards[t]) for t in targets])
+    inner = open_targets(cut.case, targets)
+    for case in cut.each(clock):
+        try:
+            if inner.size:
+                mantissas, exponents, weight = exact.in_doubles_or_wide(
+                    exact.joint, case, cut.tree, clock, inner.size, check=cut.check
+                )
+                compact = exact.relative_values(mantissas, exponents)
+                compact /= compact.sum()
+            else:
+                weight, compact = (
+                    exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check),
+                    np.ones(1),
+                )
+        except Impossible:
+            continue
+        share = found.add(weight)
+        found.table += share * spread(case, targets, compact)
+    found.total()  # it may be impossible
+    return np.asarray(found.table / found.table.sum())
+
+
+def marginals(cut: Cut, clock: Clock) -> tuple[np.ndarray, Wide]:
+    """P(v | known) for all of the user's variables, one after the other, and the total."""
+    p, n_named, r = cut.case.program.arrays, cut.case.program.n_named, cut.case.reduced
+    mine = np.flatnonzero(r.variables < n_named)
+    n_states = int(r.state_at[mine.size])
+    places = np.repeat(p.state_at[r.variables[mine]], r.cards[mine]) + r.states[:n_states]
+    found = _Sum([int(p.state_at[n_named])])
+    for case in cut.each(clock):
+        try:
+            values, weight = exact.in_doubles_or_wide(exact.marginals, case, cut.tree, clock, check=cut.check)
+        except Impossible:
+            continue
+        share = found.add(weight)
+        found.table[places] += share * values
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        found.table[p.state_at[fixed] + case.codes[fixed]] += share
+    whole = found.total()
+    begins = p.state_at[:n_named]
+    sums = np.add.reduceat(found.table, begins) if n_named else found.table
+    return found.table / np.repeat(sums, p.cards[:n_named]), whole
+
+
+def _inner(case: Case, targets: Sequence[int] | None) -> np.ndarray:
+    return np.empty(0, np.int32) if targets is None else open_targets(case, targets)
