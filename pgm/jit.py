@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import sys
 import threading
 from collections.abc import Callable
 from types import ModuleType
@@ -26,6 +25,7 @@ _PATIENCE = 0.05
 _lock = threading.RLock()
 _compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
 _interpreted: dict[str, ModuleType] = {}
+_imported: dict[str, ModuleType] = {}
 _ready = threading.Event()  # set once the compiled kernels are loaded
 _stopping = threading.Event()
 _stepping = threading.Lock()  # held during a step; a fork waits for it
@@ -49,7 +49,9 @@ def njit(function: _Function) -> _Function:
 def kernels(module: str, steps: float) -> ModuleType:
     """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
     if _ready.is_set() or threading.current_thread() is _background:
-        return sys.modules.get(module) or importlib.import_module(module)
+        if module not in _imported:
+            _imported[module] = importlib.import_module(module)  # waits for another thread's import
+        return _imported[module]
     if steps > INTERPRETED_STEPS:
         load()
         return importlib.import_module(module)

@@ -177,7 +177,7 @@ def consider(
     if targets is not None and not observed.isdisjoint(targets):
         return None
     everything = targets is None
-    wanted = np.arange(program.n_named) if targets is None else targets
+    wanted = np.arange(program.n_named) if targets is None else np.array(targets, dtype=np.int64)
     narrow = not everything and len(wanted) > 0
     case = reduce_case(program, Known(), wanted, clock, only_wanted=narrow, placeholders=sorted(observed))
     inner, mine = np.empty(0, np.int32), np.empty(0, np.int32)

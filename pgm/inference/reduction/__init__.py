@@ -173,7 +173,7 @@ def reduce_case(
     n_factors = p.heads.size
     kernels: ModuleType = code(12.0 * p.scopes.size + (program.values.size if domains else 0), REDUCTION)
     wanted_flags = np.zeros(program.n, np.uint8)
-    wanted_flags[wanted] = 1
+    wanted_flags[np.asarray(wanted, dtype=np.int64)] = 1
 
     keep = np.ones(n_factors, np.uint8)
     dropped = np.empty(0, np.int64)
