@@ -44,7 +44,10 @@ def centre(cards, clique_at, cliques, parent):
         if parent[c] >= 0:
             below[parent[c]] += below[c]
             largest[parent[c]] = max(largest[parent[c]], below[c])
-    root = int(np.argmax(np.where(parent < 0, below, 0.0)))
+    root = -1
+    for c in range(count):
+        if parent[c] < 0 and (root < 0 or below[c] > below[root]):
+            root = c
     of_root = np.zeros(count, np.uint8)
     of_root[root] = 1
     best = root
@@ -554,31 +557,38 @@ def shares(parent, cost, threads):
     owner = np.full(count, -1, np.int64)
     best_time = np.inf
     loads = np.zeros(threads)
+    mine = np.empty(count, np.int64)
     for _ in range(200):
         # The largest first, each to the thread that has least.
-        order = np.argsort(-below[tops[:n_tops]])
-        loads[:] = 0.0
-        mine = np.empty(n_tops, np.int64)
+        for k in range(1, n_tops if n_tops <= 1000 else 0):  # of so many the order hardly matters
+            top, i = tops[k], k
+            while i > 0 and below[tops[i - 1]] < below[top]:
+                tops[i] = tops[i - 1]
+                i -= 1
+            tops[i] = top
+        for i in range(threads):
+            loads[i] = 0.0
+        longest = 0.0
         for k in range(n_tops):
             least = 0
             for i in range(threads):
                 if loads[i] < loads[least]:
                     least = i
-            loads[least] += below[tops[order[k]]]
-            mine[order[k]] = least
-        time = loads.max() + left
-        if time < best_time:
-            best_time = time
-            owner[:] = -1
+            loads[least] += below[tops[k]]
+            mine[k] = least
+            longest = max(longest, loads[least])
+        if longest + left < best_time:
+            best_time = longest + left
+            for c in range(count):
+                owner[c] = -1
             for k in range(n_tops):
                 owner[tops[k]] = mine[k]
-        largest = order[0] if n_tops > 0 else -1
-        if largest < 0 or n_tops > 4000 or below[tops[largest]] < small or left > best_time:
+        if n_tops == 0 or n_tops > 1000 or below[tops[0]] < small or left > best_time:
             break
-        top = tops[largest]
+        top = tops[0]
         left += cost[top]
         n_tops -= 1
-        tops[largest] = tops[n_tops]
+        tops[0] = tops[n_tops]
         for i in range(n_children[top], n_children[top + 1]):
             tops[n_tops] = children[i]
             n_tops += 1
