@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from pgm.inference.arrays import TreeArrays
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "pgm").rglob("*.py"))
 COMPILED = [path for path in SOURCES if path.name == "compiled.py"]
@@ -65,9 +67,21 @@ def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
         elif isinstance(node, ast.ImportFrom):
             allowed = {"__future__", "math", "typing", "numpy", "pgm.jit", "numba"}
             module = "." * node.level + (node.module or "")
+            if module == "pgm.inference.arrays":  # a named tuple, no function; see the test below
+                assert [alias.name for alias in node.names] == ["TreeArrays"]
+                continue
             assert module in allowed, f"line {node.lineno}: {module}"
             if module == "pgm.jit":
                 assert [alias.name for alias in node.names] == ["njit"]
+
+
+def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
+    """`sliced` puts them together in their order; whoever adds one must write there, which numba's cache sees."""
+    lines = (ROOT / "pgm" / "inference" / "compiled.py").read_text(encoding="utf-8").splitlines()
+    begin = lines.index("    t = TreeArrays(")
+    end = lines.index("    )", begin)
+    order = [line.split("#")[-1].strip(" ,") for line in lines[begin + 1 : end]]
+    assert order == list(TreeArrays._fields)
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=name)

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from pgm.inference.arrays import TreeArrays
 from pgm.jit import njit
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
@@ -510,14 +511,56 @@ def finish(results, codes, places, fixed, seen_at, answer):
 
 
 @njit
-def sliced(
-    t, values, codes, sources, begins, item, slot, stride, low, places, fixed, seen_at, row, scratch, answer
-):
+def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
     """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
 
-    `row` is how long the longest row is. What the answer has comes from the last root if no results are laid
-    out, else from the way out. Returns a status, and the total as a wide number.
+    All arrays of 64-bit integers come as one, `at` says where each begins: to hand over forty would take
+    longer than a small question. `row` is how long the longest row is. What the answer has comes from the
+    last root if no results are laid out, else from the way out. Returns a status, and the total as a wide
+    number.
     """
+    t = TreeArrays(
+        packed[at[0] : at[1]],  # cards
+        packed[at[1] : at[2]],  # axis_at
+        axes,
+        packed[at[2] : at[3]],  # parent
+        packed[at[3] : at[4]],  # size
+        packed[at[4] : at[5]],  # sent
+        packed[at[5] : at[6]],  # inner
+        packed[at[6] : at[7]],  # clique_at
+        packed[at[7] : at[8]],  # item_at
+        packed[at[8] : at[9]],  # operand_at
+        packed[at[9] : at[10]],  # operand
+        packed[at[10] : at[11]],  # kind
+        packed[at[11] : at[12]],  # run
+        packed[at[12] : at[13]],  # short_at
+        packed[at[13] : at[14]],  # short
+        packed[at[14] : at[15]],  # outer_at
+        packed[at[15] : at[16]],  # inner_at
+        packed[at[16] : at[17]],  # result_at
+        packed[at[17] : at[18]],  # wanted_at
+        packed[at[18] : at[19]],  # wanted
+        packed[at[19] : at[20]],  # wanted_kind
+        packed[at[20] : at[21]],  # wanted_run
+        packed[at[21] : at[22]],  # wanted_short_at
+        packed[at[22] : at[23]],  # wanted_short
+        packed[at[23] : at[24]],  # wanted_outer
+        packed[at[24] : at[25]],  # wanted_inner
+        packed[at[25] : at[26]],  # passing_at
+        packed[at[26] : at[27]],  # passing
+        packed[at[27] : at[28]],  # passing_index
+        lookup,
+        packed[at[28] : at[29]],  # clique_of
+    )
+    sources = packed[at[29] : at[30]]
+    begins = packed[at[30] : at[31]]
+    item = packed[at[31] : at[32]]
+    slot = packed[at[32] : at[33]]
+    stride = packed[at[33] : at[34]]
+    low = packed[at[34] : at[35]]
+    places = packed[at[35] : at[36]]
+    fixed = packed[at[36] : at[37]]
+    seen_at = packed[at[37] : at[38]]
     n_cliques = t.parent.size
     n_tables = t.item_at.size - 1 - n_cliques
     used = t.item_at[n_tables + n_cliques]

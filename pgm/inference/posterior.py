@@ -22,6 +22,7 @@ from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
+_TOTAL = Needs("the probability of the evidence")
 _FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
 _FIT_SWEEPS = 20_000
 _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
@@ -108,7 +109,9 @@ class Posterior:
         check = self._check(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
-    def _sliced(self, targets: Sequence[int] | None, needs: Needs) -> tuple[np.ndarray, Wide] | None:
+    def _sliced(
+        self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
+    ) -> tuple[np.ndarray, Wide] | None:
         """The answer and the total from a tree that serves all questions like this one, if that pays."""
         if self.known.weights or self.engine != "exact":
             return None
@@ -116,9 +119,8 @@ class Posterior:
         tree = sliced(self.program, self.trees, hard, targets, needs, self.clock)
         if tree is None:
             return None
-        codes = np.array([hard[v] for v in sorted(hard)], dtype=np.int64)
         try:
-            return tree.answer(codes, self.clock)
+            return tree.answer(np.array(list(hard.values()), dtype=np.int64), self.clock)
         except Narrow:
             return None
 
@@ -127,10 +129,10 @@ class Posterior:
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        needs = Needs("the probability of the evidence", engine=self.engine)
-        found = self._sliced((), needs)
+        found = self._sliced((), lambda: _TOTAL)
         if found is not None:
             return found[1]
+        needs = replace(_TOTAL, engine=self.engine)
         if self.engine == "conditioned":
             return conditioning.total(self._cut(needs, []), self.clock)
         case = reduce_case(self.program, self.known, [], self.clock)
@@ -148,11 +150,15 @@ class Posterior:
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
-        needs = Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
-        found = self._sliced(targets, needs)
+        cards = self.program.arrays.cards
+
+        def needs() -> Needs:
+            return Needs(question, results=entries(cards, targets), engine=self.engine)
+
+        found = self._sliced(tuple(targets), needs)
         if found is not None:
-            return found[0].reshape([int(self.program.arrays.cards[t]) for t in targets])
-        table = self._joint_table(targets, needs)
+            return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
+        table = self._joint_table(targets, needs())
         return np.asarray(table / table.sum())
 
     def _joint_table(self, targets: Sequence[int], needs: Needs) -> np.ndarray:
@@ -183,7 +189,7 @@ class Posterior:
             parts = [self.joint([v]) for v in range(n_named)]
             return (np.concatenate(parts) if parts else np.empty(0)), self.total()
         needs = Needs("all marginals", "both", results=float(size), engine=self.engine)
-        found = self._sliced(None, needs)
+        found = self._sliced(None, lambda: needs)
         if found is not None:
             return found
         if self.engine == "conditioned":

@@ -49,13 +49,13 @@ class CompiledQuery:
         clock = start_clock()
         positions = [compiled.position[name] for name in targets]
         needs = Needs(f"P({listed(targets)})", results=entries(compiled.program.arrays.cards, positions))
-        codes = dict.fromkeys((compiled.position[name] for name in given), 0)
+        self._needs = lambda: needs
+        codes = dict.fromkeys(sorted(compiled.position[name] for name in given), 0)
         try:  # the states do not matter yet
-            sliced(compiled.program, compiled.trees, codes, positions, needs, clock, always=True)
+            sliced(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, always=True)
         except Impossible:
             if not compiled.program.possible:
                 raise contradiction(compiled, observe(compiled.by_name, None), clock) from None
-        self._needs = needs
 
     def __call__(self, given: Mapping[str, Any] | None = None) -> Distribution:
         """Return P(targets | given)."""
@@ -84,13 +84,12 @@ class CompiledQuery:
         compiled = self._compiled
         if len(observed.hard) < len(self.given):
             return None
-        hard = {compiled.position[name]: code for name, code in observed.hard.items()}
-        tree = sliced(compiled.program, compiled.trees, hard, targets, self._needs, clock, always=True)
+        hard = dict(sorted((compiled.position[name], code) for name, code in observed.hard.items()))
+        tree = sliced(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, always=True)
         if tree is None:
             return None
-        codes = np.array([hard[v] for v in sorted(hard)], dtype=np.int64)
         try:
-            values, _ = tree.answer(codes, clock)
+            values, _ = tree.answer(np.array(list(hard.values()), dtype=np.int64), clock)
         except Narrow:
             return None
         return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import RUNNING, TRIANGULATING, Clock
+from pgm.config import RUNNING, TRIANGULATING, Clock, current
+from pgm.inference.arrays import TreeArrays
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
@@ -27,79 +30,89 @@ _NOWHERE = np.empty(0, np.int64)
 _MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
 
 
+class Moves(NamedTuple):
+    """Where the tables are that a sliced tree takes, and where its results go; all int64."""
+
+    sources: np.ndarray  # where each entry is, then each single number, had all observed their first state
+    begins: np.ndarray  # where each table begins among these, then each single number
+    item: np.ndarray  # a table or number that moves with what was observed,
+    slot: np.ndarray  # by which of the observed variables,
+    stride: np.ndarray  # and how far for each of its states
+    low: np.ndarray  # bounds on log2 of each table's smallest non-zero entry, messages behind them
+    places: np.ndarray  # where each number of the result stands in the answer
+    fixed: np.ndarray  # places of what is one whatever was observed
+    seen_at: np.ndarray  # the places of the observed variables' first states; empty if they are no part
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Sliced:
     """A tree, and where the tables are that it takes: only the codes of what was observed are missing."""
 
     program: Program  # of which it has the zeros and scales; kept, so that nothing else has its id
     tree: Tree
-    needs: Needs
-    sources: (
-        np.ndarray
-    )  # int64 where each entry is, then each single number, had all observed their first state
-    begins: np.ndarray  # int64 where each table begins among these, then each single number
-    item: np.ndarray  # int64 a table or number that moves with what was observed,
-    slot: np.ndarray  # int64 by which of the observed variables,
-    stride: np.ndarray  # int64 and how far for each of its states
-    low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, messages behind them
+    moves: Moves
+    packed: np.ndarray  # all of both that are int64, in one; empty for a large tree
+    packed_at: np.ndarray
     exponent: int  # the power of two that all tables together were divided by
-    places: np.ndarray  # int64 where each number of the result stands in the answer
-    fixed: np.ndarray  # int64 places of what is one whatever was observed
-    seen_at: np.ndarray  # int64 the places of the observed variables' first states; empty if they are no part
     size: int  # of the answer
+    room: int  # numbers that a run takes
+    bytes: float  # that the question takes
+    steps: float
 
     @property
     def nbytes(self) -> int:
         """Memory that keeping it takes."""
-        mine = (self.sources, self.begins, self.item, self.slot, self.stride, self.low, self.places)
-        return self.tree.nbytes + sum(a.nbytes for a in mine)
+        return self.tree.nbytes + sum(a.nbytes for a in self.moves)
 
     def answer(self, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these states of what is observed, and the total."""
-        tree, t = self.tree, self.tree.arrays
-        answer, steps = np.zeros(self.size), self.needs.steps(self.tree.shape)
+        answer = np.zeros(self.size)
         clock.check()
-        if steps > _AT_ONCE:
+        if not self.packed.size:
             return self._in_steps(codes, answer, clock)
-        size = int(t.item_at[-1])
-        if t.result_at.size > 1:
-            size += size - int(t.item_at[-1 - t.parent.size])
-        scratch = take(size)
-        moves = (self.sources, self.begins, self.item, self.slot, self.stride)
-        places = (self.places, self.fixed, self.seen_at)
-        status, mantissa, exponent = code(steps).sliced(
-            t, self.program.values, codes, *moves, self.low, *places, tree.longest_row, scratch, answer
+        tree = self.tree
+        scratch = take(self.room)
+        status, mantissa, exponent = code(self.steps).sliced(
+            self.packed,
+            self.packed_at,
+            tree.arrays.axes,
+            tree.arrays.lookup,
+            self.program.values,
+            codes,
+            tree.longest_row,
+            scratch,
+            answer,
         )
         give(scratch)
-        settle(status, "sliced", clock)
+        if status:
+            settle(status, "sliced", clock)
         clock.lap(RUNNING)
-        return answer, (float(mantissa), int(exponent) + self.exponent)
+        return answer, (mantissa, exponent + self.exponent)
 
     def _in_steps(self, codes: np.ndarray, answer: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The same for a large tree, whose sweeps can be stopped and shared by threads."""
-        t = self.tree.arrays
+        t, m = self.tree.arrays, self.moves
         n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
         pool = take(int(t.item_at[-1]))
-        moves = (self.sources, self.begins, self.item, self.slot, self.stride)
-        mantissa, exponent = kernels.fill(self.program.values, codes, *moves, n_tables, pool)
+        mantissa, exponent = kernels.fill(self.program.values, codes, *m[:5], n_tables, pool)
         if mantissa == 0.0:
             raise Impossible
-        low, high, powers = self.low.copy(), np.zeros_like(self.low), np.zeros(t.parent.size, np.int64)
+        low, high, powers = m.low.copy(), np.zeros_like(m.low), np.zeros(t.parent.size, np.int64)
         sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock)
-        m, e = kernels.total_of(t, pool, powers)
-        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(m), int(e)))
+        rest, more = kernels.total_of(t, pool, powers)
+        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(rest), int(more)))
         if t.result_at.size > 1:
             results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
             sweep_out(self.tree, pool, down, results, low, high, powers, clock)
             give(down)
             bounds = t.result_at
         else:
-            size = self.places.size  # of what the last root keeps: the end of the pool
+            size = m.places.size  # of what the last root keeps: the end of the pool
             results = pool[pool.size - size :].copy()
             bounds = np.array([0, size] if size else [0])
         give(pool)
         settle(kernels.normalise(bounds, results), "normalise", clock)
-        kernels.finish(results, codes, self.places, self.fixed, self.seen_at, answer)
+        kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
         return answer, whole
 
 
@@ -113,8 +126,8 @@ def sliced(
     program: Program,
     trees: TreeCache,
     hard: dict[int, int],
-    targets: Sequence[int] | None,
-    needs: Needs,
+    targets: tuple[int, ...] | None,
+    needs: Callable[[], Needs],
     clock: Clock,
     *,
     always: bool = False,
@@ -128,21 +141,21 @@ def sliced(
     Args:
         program: the compiled model.
         trees: its trees.
-        hard: the states that were observed.
+        hard: the states that were observed, in the order of their variables.
         targets: of whose joint is asked, in this order; None: all marginals.
-        needs: what kind of run the question takes.
+        needs: says what kind of run the question takes.
         clock: the time of the question.
         always: also where a new tree would be better, for what is asked very often.
     """
-    observed = tuple(sorted(hard))
-    key = ("sliced", id(program), always, observed, None if targets is None else tuple(targets))
-    found = trees.get(key, lambda: _make(program, observed, targets, needs, clock, always))
+    observed = tuple(hard)
+    key = (id(program), always, observed, targets)
+    found = trees.get(key, lambda: _make(program, observed, targets, needs(), clock, always))
     clock.lap(TRIANGULATING)
-    if not isinstance(found, Sliced) or not found.needs.fits(found.tree.shape):
+    if not isinstance(found, Sliced) or found.bytes > current().memory_limit:
         return None
-    p = program.arrays
+    state_at = program.arrays.state_at
     for v, state in hard.items():
-        if not program.open_states[p.state_at[v] + state]:
+        if not program.open_states[state_at[v] + state]:
             raise Impossible
     return found
 
@@ -236,19 +249,19 @@ def _make(
         places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
-    return Sliced(
-        program,
-        tree,
-        needs,
-        sources,
-        begins,
-        item,
-        slot,
-        stride,
-        low,
-        int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum()),
-        places.astype(np.int64),
-        fixed.astype(np.int64),
-        seen_at,
-        size,
+    t, steps = tree.arrays, needs.steps(found.shape)
+    moves = Moves(
+        sources, begins, item, slot, stride, low, places.astype(np.int64), fixed.astype(np.int64), seen_at
     )
+    packed, at = _NOWHERE, _NOWHERE
+    if steps <= _AT_ONCE:
+        arrays = [a for a in (*t, *moves) if a.dtype == np.int64]
+        packed, at = np.concatenate(arrays), np.cumsum([0] + [a.size for a in arrays])
+        views = iter(packed[i:j] for i, j in itertools.pairwise(at.tolist()))
+        t = TreeArrays(*[next(views) if a.dtype == np.int64 else a for a in t])
+        tree, moves = replace(tree, arrays=t), Moves(*views)
+    room = int(t.item_at[-1])
+    if t.result_at.size > 1:
+        room += room - int(t.item_at[-1 - t.parent.size])
+    scale = int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum())
+    return Sliced(program, tree, moves, packed, at, scale, size, room, needs.bytes(found.shape)[2], steps)
