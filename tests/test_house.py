@@ -76,7 +76,7 @@ def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
 
 
 def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
-    """`sliced` puts them together in their order; whoever adds one must write there, which numba's cache sees."""
+    """`sliced` puts them together in their order: whoever adds one must write there, and numba sees that."""
     lines = (ROOT / "pgm" / "inference" / "compiled.py").read_text(encoding="utf-8").splitlines()
     begin = lines.index("    t = TreeArrays(")
     end = lines.index("    )", begin)

@@ -87,7 +87,7 @@ class Sliced:
         if status:
             settle(status, "sliced", clock)
         clock.lap(RUNNING)
-        return answer, (mantissa, exponent + self.exponent)
+        return answer, (float(mantissa), int(exponent) + self.exponent)
 
     def _in_steps(self, codes: np.ndarray, answer: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The same for a large tree, whose sweeps can be stopped and shared by threads."""
