@@ -1,4 +1,4 @@
-"""In how many ways can the Petersen graph be coloured so that neighbours differ? A model of zeros and ones counts."""
+"""In how many ways can the Petersen graph be coloured so that neighbours differ? Zeros and ones count."""
 
 import networkx as nx
 

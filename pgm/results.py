@@ -45,6 +45,11 @@ class Report:
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
     def __str__(self) -> str:
+        """How it was made, and how long that took where it was measured."""
+        return self.summary + (f" in {self.profile!r}" if self.profile.total else "")
+
+    @property
+    def summary(self) -> str:
         """One line for under a table."""
         if self.exact:
             return f"exact ({self.engine})"
@@ -781,7 +786,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: str 
 def _notes(total: int, printed: int, things: str, report: Report) -> str:
     """What stands under a table: that it was shortened, and that it is approximate."""
     notes = [f"... {total - printed:,} more of {total:,} {things}"] if printed < total else []
-    return "\n".join(notes if report.exact else [*notes, str(report)])
+    return "\n".join(notes if report.exact else [*notes, report.summary])
 
 
 def _width(text: str) -> int:

@@ -94,3 +94,12 @@ def test_what_is_kept_is_bounded(monkeypatch):
         held = sum(tree.nbytes for tree in cache._trees.values())
         assert held == cache._bytes
         assert 0 < held <= 125_000
+
+
+def test_a_report_says_where_the_time_went():
+    report = network("alarm").query("HR", {"CVP": "LOW"}).report
+    assert report.summary == "exact (exact)"
+    assert str(report).startswith("exact (exact) in reduction ")
+    for part in ("reduction", "triangulation", "run", "wrapping"):
+        assert part in str(report)
+        assert part in repr(report)
