@@ -290,6 +290,22 @@ _set_values = Distribution.__dict__["values"].__set__
 _set_report = Distribution.__dict__["report"].__set__
 
 
+class _Values(ValuesView[Distribution]):
+    """The distributions, made as they are looked at: a million at once would keep the collector busy."""
+
+    _mapping: Marginals
+
+    def __iter__(self) -> Iterator[Distribution]:
+        return map(self._mapping._make, range(len(self._mapping)))
+
+
+class _Items(ItemsView[str, Distribution]):
+    _mapping: Marginals
+
+    def __iter__(self) -> Iterator[tuple[str, Distribution]]:
+        return zip(self._mapping, map(self._mapping._make, range(len(self._mapping))), strict=True)
+
+
 class Marginals(_Value, Mapping[str, Distribution]):
     """The distribution of each variable that is not observed: {name: Distribution}, in the model's order.
 
@@ -300,13 +316,12 @@ class Marginals(_Value, Mapping[str, Distribution]):
     b         x              0.500000  z 0.375000
     """
 
-    __slots__ = ("_flat", "_index", "_made", "_offsets", "report", "variables")
+    __slots__ = ("_flat", "_index", "_offsets", "report", "variables")
     variables: tuple[Variable, ...]
     report: Report
     _flat: np.ndarray
     _offsets: Sequence[int]
     _index: dict[str, int]
-    _made: dict[str, Distribution]
 
     def __init__(
         self,
@@ -322,19 +337,14 @@ class Marginals(_Value, Mapping[str, Distribution]):
         _put(self, "_flat", flat)
         _put(self, "_offsets", offsets.tolist() if isinstance(offsets, np.ndarray) else list(offsets))
         _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
-        _put(self, "_made", {})
 
     def __getitem__(self, name: str) -> Distribution:
         """The distribution of one variable."""
-        made = self._made.get(name)
-        if made is None:
-            try:
-                i = self._index[name]
-            except (KeyError, TypeError):
-                raise UnknownVariable(name, self._index) from None
-            made = self._make(i)
-            self._made[name] = made
-        return made
+        try:
+            i = self._index[name]
+        except (KeyError, TypeError):
+            raise UnknownVariable(name, self._index) from None
+        return self._make(i)
 
     def _make(self, i: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
@@ -344,21 +354,13 @@ class Marginals(_Value, Mapping[str, Distribution]):
         _set_report(made, self.report)
         return made
 
-    def _all(self) -> dict[str, Distribution]:
-        """All of them, in the model's order."""
-        if self._made:
-            return {name: self[name] for name in self._index}
-        made = {name: self._make(i) for name, i in self._index.items()}
-        self._made.update(made)
-        return made
-
     def items(self) -> ItemsView[str, Distribution]:
         """Each name with its distribution."""
-        return self._all().items()
+        return _Items(self)
 
     def values(self) -> ValuesView[Distribution]:
         """The distributions."""
-        return self._all().values()
+        return _Values(self)
 
     def __contains__(self, name: object) -> bool:
         """Whether the variable is there: observed ones are not."""

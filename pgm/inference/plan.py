@@ -167,14 +167,15 @@ class Needs:
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and of this question."""
-        each = _WIDE if self.wide else 8
+        wide = self.wide or shape.narrow  # doubles will be tried first, but may not do
+        each = _WIDE if wide else 8
         inward = (
             each * (shape.tables + shape.messages)
             + 2 * each * shape.tables  # where they come from
             + shape.layout
             + _RESULT * self.results
         )
-        both = inward + each * (shape.messages + (shape.tables if self.wide else 0.0))
+        both = inward + each * (shape.messages + (shape.tables if wide else 0.0))
         if self.sweeps == "kept":
             return inward, both, inward + 8.0 * _power(shape.log2_total)
         return inward, both, inward if self.sweeps == "in" else both

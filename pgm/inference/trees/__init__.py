@@ -13,9 +13,12 @@ import numpy as np
 from pgm.config import TRIANGULATING, Clock, current
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.arrays import TreeArrays
-from pgm.inference.reduction import Case
+from pgm.inference.reduction import Case, lows
 from pgm.inference.running import REDUCTION, TREES, code
 
+_STEPS_PER_ENTRY = 4.0
+_WORTH_A_LOOK = 20.0  # log2 of the entries from which on the plan asks whether doubles will do
+LEAST_OF_DOUBLES = 1000.0
 _WORTH_BALANCE = 1e7  # inner steps; larger trees hang from their middle, so that threads can share them
 # Operations that the search for a better tree may use for each entry: as long as the run takes, about. What
 # serves many questions is worth more.
@@ -40,6 +43,10 @@ class Shape:
     messages: float  # entries that all cliques send
     layout: float  # bytes that the tree takes once it is laid out
     steps: float  # inner steps of one inward pass
+    narrow: bool = False  # what tables of one clique multiply to may leave the range of doubles
+    arranged: tuple[
+        np.ndarray, ...
+    ] = ()  # the cliques as they will be laid out, and where tables are multiplied
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -123,19 +130,44 @@ def shape_of(
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, effort=effort)
     clock.check()
-    return measure(case, found, r.cards)
+    if not found.complete or found.log2_total > LARGEST_LOG2:
+        return _unknown(case, found)
+    k = code(40.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
+    cliques = _cliques(found)
+    if stage is not None:
+        cliques = k.split_stages(*cliques, stage)
+    if targets.size:
+        cliques = k.reroot(m, *cliques, k.holder(m, *cliques[:2], targets))
+    elif stage is None and m and _STEPS_PER_ENTRY * 2.0**found.log2_total > _WORTH_BALANCE:
+        cliques = k.reroot(m, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
+    home = k.homes(r, *cliques)
+    narrow = False
+    if found.log2_total > _WORTH_A_LOOK and home.size:
+        least = np.bincount(home, np.minimum(lows(case), 0))
+        narrow = float(least.min()) < -LEAST_OF_DOUBLES
+    if stage is None:
+        *cliques, home = k.gather_operands(r, *cliques, home)
+    sent, layout, steps = k.measure(r.cards, *cliques, home)
+    tables, arranged = float(r.table_at[-1]), (*cliques, home)
+    total, largest = float(found.log2_total), float(found.log2_largest)
+    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow, arranged)
 
 
 def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
-    """The sizes of a tree whose variables have so many states."""
-    r = case.reduced
-    total, largest, tables = float(found.log2_total), float(found.log2_largest), float(r.table_at[-1])
-    if not found.complete or total > LARGEST_LOG2:
-        return Shape(found, total, largest, False, tables, 0.0, 0.0, 2.0 ** min(total, 1000.0))
+    """The sizes of a tree as it was found, whose variables have so many states; not to be laid out."""
+    if not found.complete or found.log2_total > LARGEST_LOG2:
+        return _unknown(case, found)
+    r, cliques = case.reduced, _cliques(found)
     k = code(8.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
-    cliques = _cliques(found)
     sent, layout, steps = k.measure(cards, *cliques, k.homes(r, *cliques))
-    return Shape(found, total, largest, True, tables, sent, layout, steps)
+    total, largest = float(found.log2_total), float(found.log2_largest)
+    return Shape(found, total, largest, True, float(r.table_at[-1]), sent, layout, steps)
+
+
+def _unknown(case: Case, found: Triangulation) -> Shape:
+    total, tables = float(found.log2_total), float(case.reduced.table_at[-1])
+    steps = 2.0 ** min(total, 1000.0)
+    return Shape(found, total, float(found.log2_largest), False, tables, 0.0, 0.0, steps)
 
 
 def _cliques(found: Triangulation) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -195,17 +227,8 @@ def lay_out_tree(
     """Lay a tree out for a question of which the shape is known; the arguments are those of `tree_of`."""
     r, found = case.reduced, shape.triangulation
     k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
-    cliques = _cliques(found)
-    if stage is not None:
-        cliques = k.split_stages(*cliques, stage)
-    if targets.size:
-        cliques = k.reroot(r.cards.size, *cliques, k.holder(r.cards.size, *cliques[:2], targets))
-    elif stage is None and found.parent.size and shape.steps > _WORTH_BALANCE:
-        cliques = k.reroot(r.cards.size, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
-    home = k.homes(r, *cliques)
-    if stage is None:
-        *cliques, home = k.gather_operands(r, *cliques, home)
-    cliques = (cliques[0], k.order_axes(r, *cliques, home, targets), *cliques[2:])
+    clique_at, members, kept, parent, home = shape.arranged
+    cliques = (clique_at, k.order_axes(r, clique_at, members, kept, parent, home, targets), kept, parent)
     laid_out = k.lay_out(r, *cliques, home, targets, result_at, result_scopes)
     arrays = TreeArrays(r.cards, cliques[0], *laid_out)
     if stage is None:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pgm.jit import njit
 
-MOST_OPERANDS = 64  # of a clique whose operands are gathered in groups
+MOST_OPERANDS = 256  # of a clique whose operands are gathered in groups
 LEAST_ENTRIES = 256  # of such a clique
 LONG_RUN = 16  # shorter runs are looked up entry by entry
 BYTES_OF_CLIQUE, BYTES_OF_OPERAND = 220.0, 80.0  # whatever their size
@@ -370,7 +370,7 @@ def gather_operands(r, clique_at, cliques, kept, parent, home):
             v = cliques[clique_at[c] + i]
             position[v] = i
             size *= r.cards[v]
-        if size < LEAST_ENTRIES:
+        if size < LEAST_ENTRIES or size < k * k * (k // 16):  # looking for pairs must not take longer
             continue
         for o in range(k):
             item[o] = members[begin[c] + o]
