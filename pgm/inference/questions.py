@@ -112,6 +112,7 @@ class Questions:
                 program = compile_program([v.domain.card for v in variables], self.factors())
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
+                trees.forget_values()
                 position = dict(zip(names, range(len(names)), strict=True))
                 self._compiled = CompiledModel(program, trees, variables, names, position)
                 self._outdated = None

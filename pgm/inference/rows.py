@@ -69,6 +69,7 @@ class CompiledQuery:
                 )
         targets = [compiled.position[name] for name in self.targets]
         clock = start_clock()
+        begin = time.perf_counter()
         try:
             values = self._on_the_tree(observed, targets, clock)
             if values is None:
@@ -77,6 +78,8 @@ class CompiledQuery:
             raise no_fit(compiled, observed, clock, failed) from None
         except Impossible:
             raise contradiction(compiled, observed, clock) from None
+        finally:
+            jit.spent(time.perf_counter() - begin)
         return Distribution(tuple(compiled.variables[t] for t in targets), values)
 
     def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:

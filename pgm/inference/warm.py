@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pgm.config import Clock
@@ -30,6 +32,11 @@ def _sums() -> object:
     return posterior.marginals(), posterior.joint([0]), posterior.total()
 
 
+def _sliced() -> object:
+    posterior = replace(_posterior(), known=Known({1: 0}, {}))
+    return posterior.marginals(), posterior.joint([0]), posterior.total()
+
+
 def _maxima() -> object:
     return _posterior().best(None, 2)
 
@@ -48,4 +55,4 @@ def _rows() -> object:
     return rows.predict_proba(model, {"b": [0, None], "c": [1, 1]}, None, "missing")
 
 
-STEPS = (_sums, _maxima, _draws, _rows)
+STEPS = (_sliced, _sums, _maxima, _draws, _rows)

@@ -159,3 +159,53 @@ def test_a_tree_that_is_kept_knows_nothing_of_old_tables():
     assert net.query("a", {"b": True}).values.tolist() == [1.0, 0.0]
     assert net.probability({"b": True}) == 5e-301
     assert ask({"c": True})[True] == before
+
+
+def test_old_tables_are_not_kept():
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.3)
+    net.add("b", {True: 0.5, False: 0.1}, parents=["a"])
+    for i in range(20):
+        net.set("a", 0.01 + i / 30)
+        net.query("a", {"b": True})
+        net.marginals()
+    assert len({id(tree.program) for tree in net._compile().trees._trees.values()}) == 1
+
+
+def test_a_compiled_question_leaves_the_interpreter():
+    script = """
+        import time, pgm
+        from pgm import jit
+        net = pgm.BayesianNetwork()
+        net.add("x0", 0.3)
+        for i in range(1, 30):
+            net.add(f"x{i}", {True: 0.8, False: 0.3}, parents=[f"x{i - 1}"])
+        ask = net.compile("x0", ["x29"])
+        before = ask({"x29": True})[True]
+        begin = time.perf_counter()
+        while not jit.compiled() and time.perf_counter() - begin < 100:
+            ask({"x29": True})
+        assert jit.compiled()
+        assert ask({"x29": True})[True] == before
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_warms_up_loads_the_sliced_run():
+    script = """
+        import importlib, threading, pgm.inference.questions
+        from pgm import jit
+        jit._background = threading.current_thread()
+        jit._warm()
+        assert jit.compiled()
+        loops = importlib.import_module("pgm.inference.compiled")
+        for name in ("inward", "outward", "sliced", "gather", "moves"):
+            assert getattr(loops, name).signatures, name
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

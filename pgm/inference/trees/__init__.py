@@ -108,6 +108,12 @@ class TreeCache:
                     self._bytes -= self._trees.popitem(last=False)[1].nbytes
         return made
 
+    def forget_values(self) -> None:
+        """Keep only trees, which serve any tables of the same scopes."""
+        with self._lock:
+            for key in [key for key, kept in self._trees.items() if not isinstance(kept, Tree)]:
+                self._bytes -= self._trees.pop(key).nbytes
+
     def __reduce__(self) -> tuple[type[TreeCache], tuple[()]]:
         """A copy starts empty."""
         return TreeCache, ()
