@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from pgm.inference.arrays import TreeArrays
+from pgm.inference.slicing import Moves
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "pgm").rglob("*.py"))
@@ -82,6 +83,8 @@ def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
     end = lines.index("    )", begin)
     order = [line.split("#")[-1].strip(" ,") for line in lines[begin + 1 : end]]
     assert order == list(TreeArrays._fields)
+    moves = [line.split(" = packed")[0].strip() for line in lines[end + 1 : end + 1 + len(Moves._fields)]]
+    assert moves == list(Moves._fields)
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=name)

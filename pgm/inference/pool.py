@@ -87,8 +87,10 @@ def _side_by_side(left: deque[Task], stop: np.ndarray, clock: Clock) -> None:
             _here.stop = None
 
     # Limits set by pgm.config belong to a context: each thread works in a copy of the caller's.
-    running = [_start(contextvars.copy_context(), work) for _ in range(current().threads)]
+    running: list[Future[None]] = []
     try:
+        for _ in range(current().threads):
+            running.append(_start(contextvars.copy_context(), work))
         while wait(running, min(_TICK, clock.remaining() + 1e-3)).not_done:
             clock.check()
     except BaseException:

@@ -116,7 +116,11 @@ class Posterior:
         if self.known.weights or self.engine != "exact":
             return None
         hard = self.known.hard
-        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock)
+
+        def refuse(case: Case, shape: Shape) -> None:
+            make_plan(case, shape, needs(), self.names).check()
+
+        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock, refuse)
         if tree is None:
             return None
         try:
@@ -254,9 +258,10 @@ class Posterior:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
-        check = self._check(case, Needs("posterior samples", "kept", results=5.0 * n * self.program.n))
-        tree = tree_of(case, self.clock, self.trees, check=check)
-        drawn = exact.draws(case, tree, self.clock, n, rng)
+        needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n)
+        tree = tree_of(case, self.clock, self.trees, check=self._check(case, needs))
+        wide = self._check(case, replace(needs, wide=True))
+        drawn = exact.draws(case, tree, self.clock, n, rng, check=wide)
         r = case.reduced
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
         states[:, r.variables] = r.states[r.state_at[:-1] + drawn]

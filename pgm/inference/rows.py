@@ -22,9 +22,10 @@ from pgm.inference.lanes import Answers, Wanted, cost, group_of
 from pgm.inference.plan import Needs
 from pgm.inference.pool import Task, run_all
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
-from pgm.inference.reduction import Known
+from pgm.inference.reduction import Case, Known
 from pgm.inference.running import LANES, Impossible, Narrow, code
 from pgm.inference.slicing import sliced
+from pgm.inference.trees import Shape
 from pgm.results import Distribution
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class CompiledQuery:
     ) -> None:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
         self.targets = targets
-        self.given = given
+        self.given = tuple(dict.fromkeys(given))
         self._model = model.copy()  # for pickling: the question goes with the tables of now
         self._compiled = compiled
         clock = start_clock()
@@ -52,7 +53,10 @@ class CompiledQuery:
         self._needs = lambda: needs
         codes = dict.fromkeys(sorted(compiled.position[name] for name in given), 0)
         try:  # the states do not matter yet
-            sliced(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, always=True)
+            sliced(
+                *(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, _leave_it),
+                always=True,
+            )
         except Impossible:
             if not compiled.program.possible:
                 raise contradiction(compiled, observe(compiled.by_name, None), clock) from None
@@ -88,7 +92,10 @@ class CompiledQuery:
         if len(observed.hard) < len(self.given):
             return None
         hard = dict(sorted((compiled.position[name], code) for name, code in observed.hard.items()))
-        tree = sliced(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, always=True)
+        tree = sliced(
+            *(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, _leave_it),
+            always=True,
+        )
         if tree is None:
             return None
         try:
@@ -104,6 +111,10 @@ class CompiledQuery:
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the model and the question; the copy compiles anew."""
         return _recompiled, (self._model, self.targets, self.given)
+
+
+def _leave_it(_case: Case, _shape: Shape) -> None:
+    """Where the tree does not fit, the question that follows says so."""
 
 
 def _recompiled(model: Questions, targets: tuple[str, ...], given: tuple[str, ...]) -> CompiledQuery:

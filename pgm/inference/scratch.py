@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import numpy as np
@@ -11,6 +12,16 @@ _KEPT = 1 << 24  # numbers that are kept in all: 128 MB
 
 _lock = threading.Lock()
 _free: list[np.ndarray] = []
+
+
+def _after_fork() -> None:
+    """A forked child must not wait for a thread that it does not have."""
+    global _lock, _free
+    _lock, _free = threading.Lock(), []
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def take(size: int) -> np.ndarray:

@@ -116,10 +116,16 @@ class Sliced:
         return answer, whole
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class Unsliced:
     """Says that a question of this kind had better have a tree of its own."""
 
-    nbytes = 100
+    program: Program
+    nbytes: int
+
+
+class _DoesNotFit(Exception):
+    """There is no room for it now, which is nothing to remember."""
 
 
 def sliced(
@@ -129,6 +135,7 @@ def sliced(
     targets: tuple[int, ...] | None,
     needs: Callable[[], Needs],
     clock: Clock,
+    refuse: Callable[[Case, Shape], None],
     *,
     always: bool = False,
 ) -> Sliced | None:
@@ -145,11 +152,16 @@ def sliced(
         targets: of whose joint is asked, in this order; None: all marginals.
         needs: says what kind of run the question takes.
         clock: the time of the question.
+        refuse: raises `TooLarge` for a tree that does not fit; asked where nothing was observed, for then no
+            other tree would be smaller.
         always: also where a new tree would be better, for what is asked very often.
     """
     observed = tuple(hard)
     key = (id(program), always, observed, targets)
-    found = trees.get(key, lambda: _make(program, observed, targets, needs(), clock, always))
+    try:
+        found = trees.get(key, lambda: _make(program, observed, targets, needs(), clock, refuse, always))
+    except _DoesNotFit:
+        return None
     clock.lap(TRIANGULATING)
     if not isinstance(found, Sliced) or found.bytes > current().memory_limit:
         return None
@@ -215,11 +227,16 @@ def _make(
     targets: Sequence[int] | None,
     needs: Needs,
     clock: Clock,
+    refuse: Callable[[Case, Shape], None],
     always: bool,
 ) -> Sliced | Unsliced:
     found = consider(program, observed, targets, needs, clock, always=always)
-    if found is None or not found.pays or not needs.fits(found.shape):
-        return Unsliced()
+    if found is None or not found.pays:
+        return Unsliced(program, 200 + 40 * len(observed))
+    if not needs.fits(found.shape):
+        if not observed:
+            refuse(found.case, found.shape)
+        raise _DoesNotFit
     p, n_named = program.arrays, program.n_named
     case, inner, mine = found.case, found.inner, found.mine
     r = case.reduced

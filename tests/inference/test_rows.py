@@ -461,3 +461,27 @@ def test_threads_work_after_a_fork():
     child.start()
     assert out.get(timeout=60) == here
     child.join(60)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_dense_models_over_many_decades(seed):
+    """Hubs are cut into pieces here; what a child sends belongs to the piece that takes it."""
+    rng = np.random.default_rng(seed)
+    net = pgm.MarkovNetwork()
+    names = [f"v{i}" for i in range(7)]
+    for name in names:
+        net.add_variable(name, states=[0, 1])
+    for _ in range(14):
+        scope = rng.permutation(7)[: rng.integers(1, 4)]
+        net.add_factor([names[i] for i in scope], 10.0 ** -rng.uniform(0, 60, (2,) * len(scope)))
+    cells = [(None, 0, 1)[k] for k in rng.integers(0, 3, 7)]
+    frame = {name: [cell, None] for name, cell in zip(names, cells, strict=True)}
+    given = {name: cell for name, cell in zip(names, cells, strict=True) if cell is not None}
+    expected = net.log_probability(given, engine="elimination")
+    assert net.log_likelihood(frame)[0] == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    found = net.predict_proba(frame, None)
+    for name in names:
+        if name not in given:
+            close = net.query(name, given, engine="elimination").values
+            assert found[name][0] == pytest.approx(close, abs=1e-9)
+            assert net.predict_proba(frame, name)[0] == pytest.approx(close, abs=1e-9)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgm.config import Clock, current
+from pgm.errors import TooLarge
 from pgm.graphs.triangulation import Triangulation
 from pgm.inference.engines import exact
 from pgm.inference.reduction import Case, open_targets, reduce_case, spread, wide_multiply
@@ -136,11 +137,14 @@ def cut_case(
         cutset = [v for v in asked if (whole.reduced.variables == v).any()]
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
     shape = shape_of(case, clock, _inner(case, targets))
-    while named is None and needs.bytes(shape)[2] > current().memory_limit:
-        offer = choose(case, shape, needs, float(current().memory_limit))
+    room = float(current().memory_limit)  # read once: the default follows what is free
+    while named is None and needs.bytes(shape)[2] > room:
+        offer = choose(case, shape, needs, room)
         if offer is None:
-            posterior._check(case, needs)(shape)
-            raise AssertionError("what fits needs no cutset")
+            from pgm.inference.plan import make_plan  # which asks this file what to offer
+
+            plan = make_plan(case, shape, needs, posterior.names)
+            raise TooLarge(f"No few variables to condition on make this fit.\n\n{plan!r}", plan)
         # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
         cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)

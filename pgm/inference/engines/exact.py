@@ -292,13 +292,18 @@ def _wide_total(case: Case, tree: Tree, pm: np.ndarray, pe: np.ndarray) -> Wide:
     return whole
 
 
-def draws(case: Case, tree: Tree, clock: Clock, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw n joint states of everything open: reduced codes, one row each."""
+def draws(
+    case: Case,
+    tree: Tree,
+    clock: Clock,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    check: Callable[[Shape], None],
+) -> np.ndarray:
+    """Draw n joint states of everything open: reduced codes, one row each; `check` as above."""
     t = tree.arrays
-    try:
-        kept = inward(case, tree, clock, keep=True).kept
-    except Narrow:
-        kept = _wide_conditionals(case, tree, clock)
+    kept = in_doubles_or_wide(_products, case, tree, clock, check=check)
     states = np.zeros((n, t.cards.size), np.int64)
     chunk = max(1, int(4e6) // max(1, t.parent.size))
     share = tree.entries / max(1, int(t.sent.sum()))
@@ -307,6 +312,11 @@ def draws(case: Case, tree: Tree, clock: Clock, n: int, rng: np.random.Generator
         uniforms = rng.random((part.shape[0], t.parent.size))
         run("draw", t, kept, uniforms, part, steps=part.size * (4.0 + share), clock=clock)
     return states
+
+
+def _products(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> np.ndarray:
+    """What each clique holds after an inward pass, up to a factor for each entry that it sends."""
+    return _wide_conditionals(case, tree, clock) if wide else inward(case, tree, clock, keep=True).kept
 
 
 def _wide_conditionals(case: Case, tree: Tree, clock: Clock) -> np.ndarray:

@@ -226,13 +226,15 @@ def split_hubs(tree, table_low, whole):
             while o < operand_at[c + 1] and (o == first or begins[o] == 0):
                 item = operand[o]
                 new_operand[w] = item if item < n_factors else n_factors + number[item - n_factors]
+                if item >= n_factors:
+                    new_parent[number[item - n_factors]] = d
                 w += 1
                 o += 1
             new_operand_at[d + 1] = w
             if piece < extra[c]:
                 new_parent[d], new_sends[d] = d + 1, axis_at[c + 1] - axis_at[c]
             else:
-                new_parent[d] = number[parent[c]] if parent[c] >= 0 else -1
+                new_parent[d] = -1  # until the clique comes that takes what it sends
                 new_sends[d] = sends[c]
             d += 1
     return new_at, new_axes, new_parent, new_sends, new_operand_at, new_operand

@@ -31,10 +31,6 @@ class Known:
             weights[v] = weights[v] * w if v in weights else w
         return Known(self.hard, weights)
 
-    def with_hard(self, more: dict[int, int]) -> Known:
-        """The same, these states certain."""
-        return Known(self.hard | more, self.weights)
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Case:
