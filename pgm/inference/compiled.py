@@ -829,6 +829,7 @@ def trace_back(t, pm, pe, cliques, states, near, ties, stop):
 
     Entries within a factor 1 - near of the best count as tied: they differ by rounding only.
     """
+    arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     for i in range(cliques.size):
         if stop[0] != 0:
             return STOPPED
@@ -840,21 +841,7 @@ def trace_back(t, pm, pe, cliques, states, near, ties, stop):
         best, best_m, best_e = -1, 0.0, 0
         tied = 0
         for entry in range(s, t.size[c], sent):
-            m, e = _product_at(
-                entry,
-                t.inner[c],
-                t.operand_at[c],
-                t.operand_at[c + 1],
-                t.item_at,
-                t.operand,
-                t.lookup,
-                t.outer_at,
-                t.kind,
-                t.run,
-                t.inner_at,
-                pm,
-                pe,
-            )
+            m, e = _product_at(entry, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
             if m == 0.0:
                 continue
             if best < 0:
@@ -906,6 +893,7 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
     not in `excluded` entries; unless `first_only`, at every root. What does not hang below is left as it is.
     Entries within a factor 1 - near of the best count as best: they differ by rounding only.
     """
+    arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     n_factors = t.item_at.size - 1 - t.parent.size
     most = 1
     for i in range(cliques.size):
@@ -928,21 +916,7 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
                     out = False
                     for x in range(excluded.size):
                         out = out or (i == 0 and excluded[x] == entry)
-                    m, e = _product_at(
-                        entry,
-                        t.inner[c],
-                        t.operand_at[c],
-                        t.operand_at[c + 1],
-                        t.item_at,
-                        t.operand,
-                        t.lookup,
-                        t.outer_at,
-                        t.kind,
-                        t.run,
-                        t.inner_at,
-                        pm,
-                        pe,
-                    )
+                    m, e = _product_at(entry, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
                     if out or m == 0.0:
                         continue
                     if turn == 0:
@@ -962,21 +936,7 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
             for entry in range(t.size[c]):
                 s = entry % sent
                 if seen[s] != 0:
-                    m, e = _product_at(
-                        entry,
-                        t.inner[c],
-                        t.operand_at[c],
-                        t.operand_at[c + 1],
-                        t.item_at,
-                        t.operand,
-                        t.lookup,
-                        t.outer_at,
-                        t.kind,
-                        t.run,
-                        t.inner_at,
-                        pm,
-                        pe,
-                    )
+                    m, e = _product_at(entry, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
                     if m > 0.0 and _share(m, e, pm[at + s], pe[at + s]) >= 1.0 - near:
                         alive[base + entry] = 1
     return DONE
@@ -988,6 +948,7 @@ def alternatives(t, pm, pe, cliques, excluded, states, shares):
 
     What its message selects stays as it is; in the first clique `excluded` entries are out too.
     """
+    arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     for i in range(cliques.size):
         c = cliques[i]
         up = t.parent[c]
@@ -997,42 +958,14 @@ def alternatives(t, pm, pe, cliques, excluded, states, shares):
         for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
             own += states[t.axes[a]] * step
             step *= t.cards[t.axes[a]]
-        own_m, own_e = _product_at(
-            own,
-            t.inner[c],
-            t.operand_at[c],
-            t.operand_at[c + 1],
-            t.item_at,
-            t.operand,
-            t.lookup,
-            t.outer_at,
-            t.kind,
-            t.run,
-            t.inner_at,
-            pm,
-            pe,
-        )
+        own_m, own_e = _product_at(own, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
         best_m, best_e = 0.0, 0
         for entry in range(s, t.size[c], sent):
             out = entry == own
             for x in range(excluded.size):
                 out = out or (i == 0 and excluded[x] == entry)
             if not out:
-                m, e = _product_at(
-                    entry,
-                    t.inner[c],
-                    t.operand_at[c],
-                    t.operand_at[c + 1],
-                    t.item_at,
-                    t.operand,
-                    t.lookup,
-                    t.outer_at,
-                    t.kind,
-                    t.run,
-                    t.inner_at,
-                    pm,
-                    pe,
-                )
+                m, e = _product_at(entry, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
                 if m > 0.0 and (best_m == 0.0 or _share(m, e, best_m, best_e) > 1.0):
                     best_m, best_e = m, e
         shares[i] = math.log2(best_m / own_m) + (best_e - own_e) if best_m > 0.0 else -np.inf
@@ -1228,6 +1161,7 @@ def total_of(t, pool, exponent):
 @njit
 def conditionals(t, pm, pe, kept, stop):
     """What each clique holds, divided by what it sends, after a wide inward pass."""
+    arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
     for c in range(n_cliques):
@@ -1235,21 +1169,7 @@ def conditionals(t, pm, pe, kept, stop):
             return STOPPED
         at = t.item_at[n_factors + c]
         for entry in range(t.size[c]):
-            m, e = _product_at(
-                entry,
-                t.inner[c],
-                t.operand_at[c],
-                t.operand_at[c + 1],
-                t.item_at,
-                t.operand,
-                t.lookup,
-                t.outer_at,
-                t.kind,
-                t.run,
-                t.inner_at,
-                pm,
-                pe,
-            )
+            m, e = _product_at(entry, t.inner[c], t.operand_at[c], t.operand_at[c + 1], *arrays)
             s = at + entry % t.sent[c]
             x = 0.0
             if m > 0.0:

@@ -166,7 +166,8 @@ def maximum(
 ) -> tuple[Best, tuple[np.ndarray, np.ndarray]]:
     """The states of the largest value, of several the first in the given order, and the pool that says so."""
     t = tree.arrays
-    pm, pe = _most(case, tree, clock)
+    # Room for wide numbers was asked for before: the powers of two take as much.
+    pm, pe = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
     ties = np.zeros(1, np.int64)
@@ -179,17 +180,14 @@ def maximum(
     return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
 
 
-def _most(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
-    """The pool after a maximising pass, in doubles if they do, as numbers and powers of two."""
+def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """The pool after a maximising pass, as numbers and powers of two."""
     t = tree.arrays
-    try:
-        up = inward(case, tree, clock, keep=False, largest=tree.maximising)
-    except Narrow:
-        up = None
-    if up is None:
+    if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, tree.maximising, steps=8 * tree.steps, clock=clock)
         return pm, pe
+    up = inward(case, tree, clock, keep=False, largest=tree.maximising)
     powers = np.empty(up.pool.size, np.int64)
     code(2.0 * powers.size).powers_of(t, up.exponent, powers)
     return up.pool, powers
