@@ -113,9 +113,9 @@ def test_file_errors_begin_with_the_place():
 
 def test_a_hint_among_a_million_names_is_quick():
     known = dict.fromkeys(f"pixel[{i}]" for i in range(1_000_000))
-    start = time.perf_counter()
+    start = time.thread_time()
     message = str(UnknownVariable("pixel[1x]", known))
-    assert time.perf_counter() - start < 5
+    assert time.thread_time() - start < 5
     assert "1,000,000 in all" in message
     assert len(message) < 500
 

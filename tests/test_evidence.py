@@ -197,10 +197,10 @@ def test_evidence_is_a_value(evidence):
 
 def test_the_work_grows_with_the_evidence_not_with_the_model():
     million = {f"x{i}": Variable.of(f"x{i}", BOOLEAN) for i in range(10**6)}
-    start = time.perf_counter()
+    start = time.thread_time()
     for i in range(1000):
         observe(million, {f"x{i}": True})
-    assert time.perf_counter() - start < 1
+    assert time.thread_time() - start < 1
 
 
 def test_names():

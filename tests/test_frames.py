@@ -291,9 +291,9 @@ def test_a_hundred_thousand_rows_take_a_moment(make):
     codes = np.random.default_rng(0).integers(0, 3, 100_000)
     text = np.array(["LOW", "NORMAL", "HIGH"], dtype=object)[codes].tolist()
     frame = make(dict.fromkeys(variables, text))
-    start = time.perf_counter()
+    start = time.thread_time()
     read = columns(frame, variables)
-    assert time.perf_counter() - start < 3  # about 0.3 s on an idle machine
+    assert time.thread_time() - start < 3  # about 0.3 s on an idle machine
     assert (read.codes["c36"] == codes).all()
 
 

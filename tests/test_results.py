@@ -246,9 +246,9 @@ def test_without_pandas_the_error_says_so(monkeypatch):
 
 def test_long_tables_are_shortened_and_made_quickly():
     big = Distribution(tuple(Variable(f"x{i}", range(10)) for i in range(6)), np.full((10,) * 6, 1e-6))
-    start = time.perf_counter()
+    start = time.thread_time()
     lines = repr(big).splitlines()
-    assert time.perf_counter() - start < 0.1
+    assert time.thread_time() - start < 0.1
     assert len(lines) == 22
     assert lines[-1] == "... 999,980 more of 1,000,000 rows"
     assert lines[1].endswith("1.00e-06")
@@ -275,10 +275,10 @@ def test_bins_in_a_table():
 
 def test_many_distributions_cost_little():
     values = np.full(2, 0.5)
-    start = time.perf_counter()
+    start = time.thread_time()
     for _ in range(10_000):
         Distribution((RAIN,), values, EXACT)
-    assert time.perf_counter() - start < 0.1  # about 0.5 microseconds each; the limit minds a busy machine
+    assert time.thread_time() - start < 0.1  # about 0.5 microseconds each; the limit minds a busy machine
 
 
 # --- Marginals ----------------------------------------------------------------------------------------------

@@ -497,10 +497,10 @@ def test_a_clique_of_40_nodes_with_10_states_is_too_large_at_once(ask):
     seconds = []
     for _ in range(3):
         net = clique()
-        start = time.process_time()
+        start = time.thread_time()
         with pytest.raises(pgm.TooLarge) as caught:
             ask(net, "v3")
-        seconds.append(time.process_time() - start)
+        seconds.append(time.thread_time() - start)
     assert min(seconds) < 1.0
     tracemalloc.start()
     with pytest.raises(pgm.TooLarge):

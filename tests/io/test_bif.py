@@ -91,9 +91,9 @@ def test_a_shared_network_comes_back_bit_by_bit(path, tmp_path):
 @shared
 def test_pain_17_large_files_are_read_at_once():
     def seconds(name: str) -> float:
-        begun = time.process_time()
+        begun = time.thread_time()
         read(NETWORKS / name)
-        return time.process_time() - begun
+        return time.thread_time() - begun
 
     # It takes 0.1 s and 0.06 s; the slowest rival needs 55 s for the first.
     assert min(seconds("diabetes.bif.gz") for _ in range(3)) < 0.5
@@ -430,12 +430,12 @@ def wide(parents: int) -> str:
 
 @pytest.mark.parametrize("parents", [40, 70, 2000])
 def test_a_table_too_large_for_any_memory_is_not_made(parents, tmp_path):
-    begun = time.process_time()
+    begun = time.thread_time()
     with pytest.raises(TooLarge, match=f"'v{parents}' has .* numbers"):
         loads(wide(parents) + "{ default 0.5 0.5; }", tmp_path)
     with pytest.raises(FileFormatError, match="missing"):
         loads(wide(parents) + "{ (" + "n " * parents + ") 0.5 0.5; }", tmp_path)
-    assert time.process_time() - begun < 5
+    assert time.thread_time() - begun < 5
 
 
 def test_many_tables_that_fit_one_by_one_are_counted_together(tmp_path):
@@ -476,10 +476,10 @@ def test_a_parent_list_that_numpy_cannot_hold(tmp_path):
     ids=lambda text: text[:12].strip().replace("\n", " "),
 )
 def test_no_file_takes_long(text, tmp_path):
-    begun = time.process_time()
+    begun = time.thread_time()
     with pytest.raises(FileFormatError) as caught:
         loads(text, tmp_path)
-    assert time.process_time() - begun < 3
+    assert time.thread_time() - begun < 3
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
 
 

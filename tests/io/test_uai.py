@@ -452,10 +452,10 @@ HUGE = "9" * 18
     ids=lambda text: text[:30],
 )
 def test_hostile_headers_allocate_nothing(text, tmp_path):
-    begun = time.process_time()
+    begun = time.thread_time()
     with pytest.raises(FileFormatError) as caught:
         loads(text, tmp_path)
-    assert time.process_time() - begun < 3
+    assert time.thread_time() - begun < 3
     assert len(str(caught.value)) < 600 + len(str(tmp_path))
 
 
