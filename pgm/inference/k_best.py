@@ -11,7 +11,7 @@ from pgm.config import Clock
 from pgm.inference.engines import exact
 from pgm.inference.engines.exact import Best
 from pgm.inference.reduction import Case
-from pgm.inference.running import code
+from pgm.inference.running import READING, code
 from pgm.inference.trees import Tree
 
 _TIED = 1e-12  # in log2; what is closer differs by rounding
@@ -42,7 +42,7 @@ def best(case: Case, tree: Tree, clock: Clock, order: np.ndarray, k: int) -> lis
     t = tree.arrays
     first, pool = exact.maximum(case, tree, clock, order)
     cliques = exact.downwards(tree)
-    kernels = code(8.0 * tree.steps)
+    kernels = code(8.0 * tree.steps, READING)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
     found: list[Best] = []
     while heap and len(found) < k:

@@ -16,7 +16,7 @@ from pgm.inference.engines import conditioning, elimination, exact, search
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
-from pgm.inference.running import Impossible, Narrow, run
+from pgm.inference.running import READING, Impossible, Narrow, run
 from pgm.inference.slicing import consider, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 
@@ -283,6 +283,7 @@ class Posterior:
                     part,
                     steps=steps,
                     clock=self.clock,
+                    module=READING,
                 )
         return states[:, : self.program.n_named]
 

@@ -15,6 +15,7 @@ from pgm.config import REDUCING, RUNNING, Clock
 TABLES = "pgm.inference.compiled"
 REDUCTION = "pgm.inference.reduction.compiled"
 TREES = "pgm.inference.trees.compiled"
+READING = "pgm.inference.reading.compiled"
 LANES = "pgm.inference.lanes.compiled"
 CUTS = "pgm.inference.engines.cuts.compiled"
 _LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches

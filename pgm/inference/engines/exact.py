@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.config import Clock, current
 from pgm.inference.reduction import Case, lows, wide_multiply
-from pgm.inference.running import Impossible, Narrow, code, run
+from pgm.inference.running import READING, Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
 from pgm.inference.sweeps import SUMS, sweep_in, sweep_out
 from pgm.inference.trees import Shape, Tree
@@ -172,7 +172,7 @@ def maximum(
     cliques = downwards(tree)
     ties = np.zeros(1, np.int64)
     steps = 8.0 * tree.steps
-    run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock)
+    run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock, module=READING)
     settled = ties[0] == 0
     if not settled and tree.entries <= current().memory_limit:
         states = first_of_ties(tree, (pm, pe), cliques, None, order, states, clock)
@@ -205,7 +205,7 @@ def _near(tree: Tree) -> float:
 
 def value_of(case: Case, tree: Tree, pool: tuple[np.ndarray, np.ndarray], states: np.ndarray) -> Wide:
     """The product of all factors at these states."""
-    m, e = code(8.0 * tree.arrays.operand.size).score(tree.arrays, *pool, tree.maximising, states)
+    m, e = code(8.0 * tree.arrays.operand.size, READING).score(tree.arrays, *pool, tree.maximising, states)
     return wide_multiply(case.constant(), (float(m), int(e)))
 
 
@@ -233,9 +233,9 @@ def first_of_ties(
     alive, free = np.zeros(tree.entries, np.uint8), np.zeros(t.parent.size, np.uint8)
     outs = np.empty(0, np.int64) if excluded is None else excluded
     args = (t, *pool, cliques, excluded is not None, outs, states, free, alive, _near(tree))
-    run("best_entries", *args, steps=16 * tree.steps, clock=clock)
+    run("best_entries", *args, steps=16 * tree.steps, clock=clock, module=READING)
     found = states.copy()
-    run("first_of_ties", t, alive, free, order, found, steps=8 * tree.steps, clock=clock)
+    run("first_of_ties", t, alive, free, order, found, steps=8 * tree.steps, clock=clock, module=READING)
     return found
 
 
@@ -308,7 +308,8 @@ def draws(
     for begin in range(0, n, chunk):
         part = states[begin : begin + chunk]
         uniforms = rng.random((part.shape[0], t.parent.size))
-        run("draw", t, kept, uniforms, part, steps=part.size * (4.0 + share), clock=clock)
+        steps = part.size * (4.0 + share)
+        run("draw", t, kept, uniforms, part, steps=steps, clock=clock, module=READING)
     return states
 
 
@@ -324,5 +325,5 @@ def _wide_conditionals(case: Case, tree: Tree, clock: Clock) -> np.ndarray:
     sums = _sums(tree)
     run("inward_wide", t, pm, pe, sums, steps=8 * tree.steps, clock=clock)
     kept = np.zeros(tree.entries)
-    run("conditionals", t, pm, pe, kept, steps=8 * tree.steps, clock=clock)
+    run("conditionals", t, pm, pe, kept, steps=8 * tree.steps, clock=clock, module=READING)
     return kept

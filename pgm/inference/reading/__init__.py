@@ -1,0 +1,1 @@
+"""Reading best and drawn states off a tree that has been swept."""
