@@ -48,6 +48,9 @@ class TreeArrays(NamedTuple):
     walked as `size / inner` rows of `inner` entries; its entry (row, j) is entry `lookup[outer + row] + x`
     of an operand, where x depends on the operand's kind: 0 for kind 0, j for kind 1; for kind 2
     `lookup[inner + j // run]`, constant along a run; for kind 3 that plus `j % run`.
+
+    A clique nearly all of whose entries are zero whatever is asked has a *list* of the others: one column
+    after the other says where each of them is in the message, in its operands and in the results read off it.
     """
 
     cards: np.ndarray  # int64[m]
@@ -81,3 +84,5 @@ class TreeArrays(NamedTuple):
     passing_index: np.ndarray  # int64
     lookup: np.ndarray  # int32
     clique_of: np.ndarray  # int64[m] the clique that sums a variable out (or the root that keeps it)
+    list_at: np.ndarray  # int64[C + 1] where the list of a clique's entries begins; empty: no clique has one
+    lists: np.ndarray  # int32 where such entries are in the message, in each operand, in each wanted result

@@ -16,6 +16,7 @@ from pgm.jit import njit
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
 DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
+BLOCK = 1024  # listed entries that are worked on together
 
 
 @njit
@@ -242,6 +243,20 @@ def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
 
 
 @njit
+def _multiply_listed(t, c, length, begin, pool, out):
+    """The products of the operands of a clique at some of its listed entries."""
+    end = begin + out.size
+    for j in range(out.size):
+        out[j] = 1.0
+    at = t.list_at[c]
+    for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        at += length
+        index, part = t.lists[at + begin : at + end], pool[t.item_at[t.operand[o]] :]
+        for j in range(out.size):
+            out[j] *= part[index[j]]
+
+
+@njit
 def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
@@ -251,6 +266,7 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
     they drift the message is measured and scaled by a power of two, which `exponent` takes out.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
+    plain = t.list_at.size > 0 and largest.size == 0 and kept.size == 0
     for i in range(cliques.size):
         c = cliques[i]
         if stop[0] != 0:
@@ -275,8 +291,21 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
         out, message = work[:n], pool[at : at + sent]
         for s in range(sent):
             message[s] = 0.0
-        wrap = max(1, sent // n)
-        for row in range(t.size[c] // n):
+        wrap, n_rows = max(1, sent // n), t.size[c] // n
+        if plain and t.list_at[c + 1] > t.list_at[c]:
+            n_rows = 0
+            length = (t.list_at[c + 1] - t.list_at[c]) // (
+                1 + last - first + t.wanted_at[c + 1] - t.wanted_at[c]
+            )
+            to = t.lists[t.list_at[c] : t.list_at[c] + length]
+            for begin in range(0, length, BLOCK):
+                if stop[0] != 0:
+                    return STOPPED
+                some = work[: min(BLOCK, length - begin)]
+                _multiply_listed(t, c, length, begin, pool, some)
+                for j in range(some.size):
+                    message[to[begin + j]] += some[j]
+        for row in range(n_rows):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
             factor, begun = 1.0, False
@@ -401,8 +430,36 @@ def outward(
             for s in range(part.size):
                 part[s] = 0.0
         row_belief = belief[:n]
-        wrap = max(1, sent // n)
-        for row in range(t.size[c] // n):
+        wrap, n_rows = max(1, sent // n), t.size[c] // n
+        if t.list_at.size > 0 and t.list_at[c + 1] > t.list_at[c]:
+            n_rows = 0
+            length = (t.list_at[c + 1] - t.list_at[c]) // (
+                1 + last - first + t.wanted_at[c + 1] - t.wanted_at[c]
+            )
+            at = t.list_at[c]
+            to = t.lists[at : at + length]
+            for begin in range(0, length, BLOCK):
+                if stop[0] != 0:
+                    return STOPPED
+                some = belief[: min(BLOCK, length - begin)]
+                _multiply_listed(t, c, length, begin, pool, some)
+                if not is_root:
+                    for j in range(some.size):
+                        some[j] *= ratio[to[begin + j]]
+                column = at + begin + length * (1 + first_child - first)
+                for o in range(first_child, last):
+                    part = down[t.item_at[t.operand[o]] - first_message :]
+                    index = t.lists[column : column + some.size]
+                    for j in range(some.size):
+                        part[index[j]] += some[j]
+                    column += length
+                for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+                    part = results[t.result_at[t.wanted[w]] :]
+                    index = t.lists[column : column + some.size]
+                    for j in range(some.size):
+                        part[index[j]] += some[j]
+                    column += length
+        for row in range(n_rows):
             if (row & 4095) == 4095 and stop[0] != 0:
                 return STOPPED
             if as_it_came:
@@ -551,6 +608,8 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
         packed[at[27] : at[28]],  # passing_index
         lookup,
         packed[at[28] : at[29]],  # clique_of
+        packed[:0],  # list_at
+        lookup[:0],  # lists
     )
     sources = packed[at[29] : at[30]]
     begins = packed[at[30] : at[31]]
@@ -610,6 +669,157 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
         normalise(np.array([0, places.size]), results)
     finish(results, codes, places, fixed, seen_at, answer)
     return DONE, m, e
+
+
+@njit
+def support(t, bits, down, counts, most, stop):
+    """Which entries can be other than zero at all.
+
+    `bits` has 1 for each entry of a table that is not zero, and gets those of the messages. `down` is what is
+    left of each message once the rest of the tree is known; `counts`, how many entries each clique has left.
+    Where the sweep in leaves more than `most` of all entries, it ends there.
+    """
+    n_factors = t.item_at.size - 1 - t.parent.size
+    first_message = t.item_at[n_factors]
+    longest = 1
+    for c in range(t.parent.size):
+        longest = max(longest, t.inner[c])
+    work = np.empty(longest, np.uint8)
+    for c in range(t.parent.size):
+        n, sent, at = t.inner[c], t.sent[c], t.item_at[n_factors + c]
+        bits[at : at + sent] = 0
+        wrap = max(1, sent // n)
+        for row in range(t.size[c] // n):
+            if (row & 4095) == 0 and stop[0] != 0:
+                return STOPPED
+            out = work[:n]
+            if _bits_of_row(t, bits, c, row, out):
+                here = bits[at + (row % wrap) * n : at + sent] if sent >= n else bits[at : at + sent]
+                for begin in range(0, n, sent):
+                    block = out[begin : begin + sent]
+                    for j in range(block.size):
+                        here[j] |= block[j]
+                found = 0
+                for j in range(n):
+                    found += out[j]
+                counts[c] += found
+    if counts.sum() > most:
+        return DONE
+    counts[:] = 0
+    down[:] = 0
+    for c in range(t.parent.size - 1, -1, -1):
+        n, sent, at = t.inner[c], t.sent[c], t.item_at[n_factors + c] - first_message
+        if t.parent[c] < 0:
+            down[at : at + sent] = 1
+        for row in range(t.size[c] // n):
+            if (row & 4095) == 0 and stop[0] != 0:
+                return STOPPED
+            out = work[:n]
+            if not _bits_of_row(t, bits, c, row, out):
+                continue
+            _keep_sent(row, down[at : at + sent], out)
+            found = 0
+            for j in range(n):
+                found += out[j]
+            counts[c] += found
+            for o in range(t.operand_at[c], t.operand_at[c + 1]):
+                if t.operand[o] >= n_factors and found > 0:
+                    part = down[t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row] :]
+                    _mark_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], out, part)
+    return DONE
+
+
+@njit
+def _bits_of_row(t, bits, c, row, out):
+    """The product of the operands' bits along a row; whether it has one."""
+    begun = False
+    for o in range(t.operand_at[c], t.operand_at[c + 1]):
+        base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+        if t.kind[o] == 0:
+            if bits[base] == 0:
+                return False
+        else:
+            _multiply_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], bits[base:], out, begun)
+            begun = True
+    if not begun:
+        out[:] = 1
+    return True
+
+
+@njit
+def _keep_sent(row, message, out):
+    """Drop the marks of a row's entries that are not marked in the message."""
+    n, sent = out.size, message.size
+    here = message[(row % max(1, sent // n)) * n :] if sent >= n else message
+    for begin in range(0, n, sent):
+        block = out[begin : begin + sent]
+        for j in range(block.size):
+            block[j] &= here[j]
+
+
+@njit
+def _mark_row(lookup, kind, run, ix, row, part):
+    """Mark what an operand, from the beginning of `part`, has for the marked entries of a row."""
+    n = row.size
+    if kind == 0:
+        part[0] = 1
+    elif kind == 1:
+        to = part[:n]
+        for j in range(n):
+            to[j] |= row[j]
+    else:
+        index = lookup[ix : ix + n // run]
+        for i in range(index.size):
+            block = row[i * run : i * run + run]
+            if kind == 3:
+                to = part[index[i] : index[i] + run]
+                for j in range(run):
+                    to[j] |= block[j]
+            else:
+                some = 0
+                for j in range(run):
+                    some |= block[j]
+                part[index[i]] |= some
+
+
+@njit
+def list_entries(t, bits, down, stop):
+    """Write the lists of the cliques that are to have one, after `support`."""
+    n_factors = t.item_at.size - 1 - t.parent.size
+    longest = 1
+    for c in range(t.parent.size):
+        longest = max(longest, t.inner[c])
+    work = np.empty(longest, np.uint8)
+    for c in range(t.parent.size):
+        n, sent, at = t.inner[c], t.sent[c], t.item_at[n_factors + c] - t.item_at[n_factors]
+        first, last = t.operand_at[c], t.operand_at[c + 1]
+        wanted, end = t.wanted_at[c], t.wanted_at[c + 1]
+        length = (t.list_at[c + 1] - t.list_at[c]) // (1 + last - first + end - wanted)
+        if length == 0:
+            continue
+        to = t.list_at[c]
+        for row in range(t.size[c] // n):
+            if (row & 4095) == 0 and stop[0] != 0:
+                return STOPPED
+            out = work[:n]
+            if not _bits_of_row(t, bits, c, row, out):
+                continue
+            _keep_sent(row, down[at : at + sent], out)
+            for j in range(n):
+                if out[j] == 0:
+                    continue
+                column = to
+                t.lists[column] = (row * n + j) % sent
+                for o in range(first, last):
+                    column += length
+                    x = _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+                    t.lists[column] = t.lookup[t.outer_at[o] + row] + x
+                for w in range(wanted, end):
+                    column += length
+                    x = _along(t.lookup, t.wanted_kind[w], t.wanted_run[w], t.wanted_inner[w], j)
+                    t.lists[column] = t.lookup[t.wanted_outer[w] + row] + x
+                to += 1
+    return DONE
 
 
 @njit

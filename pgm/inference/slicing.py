@@ -17,6 +17,7 @@ from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
 from pgm.inference.running import Impossible, code, settle
 from pgm.inference.scratch import give, take
+from pgm.inference.support import with_lists
 from pgm.inference.sweeps import sweep_in, sweep_out
 from pgm.inference.trees import EFFORT_FOR_MANY, Shape, Tree, TreeCache, lay_out_tree, shape_of
 
@@ -243,7 +244,8 @@ def _make(
     tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
 
     slot_of = np.full(program.n, -1, np.int64)
-    slot_of[list(observed)] = np.arange(len(observed))
+    observed_at = np.array(observed, dtype=np.int64)
+    slot_of[observed_at] = np.arange(observed_at.size)
     kernels = code(8.0 * r.table_at[-1] + 4.0 * p.scopes.size)
     sources = np.empty(int(r.table_at[-1]) + r.scalars.size, np.int64)
     kernels.gather(p, r, case.codes, case.virtual_at, program.values.size, sources[: int(r.table_at[-1])])
@@ -259,14 +261,20 @@ def _make(
         size = int(p.state_at[n_named])
         still = np.flatnonzero((case.codes[:n_named] >= 0) & (slot_of[:n_named] < 0))
         fixed = p.state_at[still] + case.codes[still]
-        seen_at = p.state_at[list(observed)]
+        seen_at = p.state_at[observed_at]
     else:
         cards = [int(p.cards[t]) for t in targets]
         size = math.prod(cards) if cards else 0
         places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
-    t, steps = tree.arrays, needs.steps(found.shape)
+    steps, size_of_question = needs.steps(found.shape), needs.bytes(found.shape)[2]
+    if steps > _AT_ONCE:
+        bits = _ever(
+            program.values, sources, begins[: r.factors.size + 1], item, stride, p.cards[observed_at[slot]]
+        )
+        tree = with_lists(tree, bits, size_of_question, clock)
+    t = tree.arrays
     moves = Moves(
         sources, begins, item, slot, stride, low, places.astype(np.int64), fixed.astype(np.int64), seen_at
     )
@@ -281,4 +289,34 @@ def _make(
     if t.result_at.size > 1:
         room += room - int(t.item_at[-1 - t.parent.size])
     scale = int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum())
-    return Sliced(program, tree, moves, packed, at, scale, size, room, needs.bytes(found.shape)[2], steps)
+    total_bytes = size_of_question + tree.arrays.lists.nbytes
+    return Sliced(program, tree, moves, packed, at, scale, size, room, total_bytes, steps)
+
+
+def _ever(
+    values: np.ndarray,
+    sources: np.ndarray,
+    begins: np.ndarray,
+    item: np.ndarray,
+    stride: np.ndarray,
+    cards: np.ndarray,
+) -> np.ndarray:
+    """Which entries of the tables are other than zero for some states of what is observed.
+
+    Args:
+        values: of the program.
+        sources: where each entry is, had all that is observed its first state.
+        begins: where each table begins.
+        item: tables that move with what is observed,
+        stride: how far for each state,
+        cards: and how many states there are.
+    """
+    bits: np.ndarray = values[sources[: begins[-1]]] > 0.0
+    for g in np.unique(item[item < begins.size - 1]).tolist():
+        mine = slice(begins[g], begins[g + 1])
+        shifts = np.zeros(1, np.int64)
+        for step, card in zip(stride[item == g].tolist(), cards[item == g].tolist(), strict=True):
+            shifts = np.add.outer(shifts, step * np.arange(card)).ravel()
+        for shift in shifts.tolist():
+            bits[mine] |= values[sources[mine] + shift] > 0.0
+    return bits

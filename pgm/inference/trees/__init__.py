@@ -17,6 +17,7 @@ from pgm.inference.reduction import Case, lows
 from pgm.inference.running import REDUCTION, TREES, code
 
 _STEPS_PER_ENTRY = 4.0
+_LISTED_STEPS = 4.0  # of a listed entry, for each of one in a row; measured
 _WORTH_A_LOOK = 20.0  # log2 of the entries from which on the plan asks whether doubles will do
 LEAST_OF_DOUBLES = 1000.0
 _WORTH_BALANCE = 1e7  # inner steps; larger trees hang from their middle, so that threads can share them
@@ -68,7 +69,13 @@ class Tree:
 
     def clique_steps(self) -> np.ndarray:
         """Inner steps of an inward pass in each clique."""
-        return self.arrays.size * (np.diff(self.arrays.operand_at) + 2.0)
+        t = self.arrays
+        entries = t.size.astype(np.float64)
+        if t.list_at.size:
+            columns = 1 + np.diff(t.operand_at) + np.diff(t.wanted_at)
+            listed = np.diff(t.list_at) / columns
+            entries = np.where(listed > 0, _LISTED_STEPS * listed, entries)
+        return entries * (np.diff(t.operand_at) + 2.0)
 
 
 class Sized(Protocol):
@@ -236,7 +243,8 @@ def lay_out_tree(
     clique_at, members, kept, parent, home = shape.arranged
     cliques = (clique_at, k.order_axes(r, clique_at, members, kept, parent, home, targets), kept, parent)
     laid_out = k.lay_out(r, *cliques, home, targets, result_at, result_scopes)
-    arrays = TreeArrays(r.cards, cliques[0], *laid_out)
+    no_lists = np.empty(0, np.int64), np.empty(0, np.int32)
+    arrays = TreeArrays(*(r.cards, cliques[0], *laid_out, *no_lists))
     if stage is None:
         maximising = np.zeros(arrays.parent.size, np.uint8)
     else:
