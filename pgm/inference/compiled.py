@@ -17,6 +17,7 @@ DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
 DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
 BLOCK = 1024  # listed entries that are worked on together
+OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab by slab
 
 
 @njit
@@ -257,16 +258,21 @@ def _multiply_listed(t, c, length, begin, pool, out):
 
 
 @njit
-def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
+def inward(t, cliques, largest, pool, work, kept, low, high, exponent, slab, stop):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
     `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
-    maxima, not sums. `work` is room for a row; if `kept` has
-    room it gets all products. low and high bound log2 of what items hold; they are carried along, and where
-    they drift the message is measured and scaled by a power of two, which `exponent` takes out.
+    maxima, not sums. `work` is room for a row; if `kept` has room it gets all products. low and high bound
+    log2 of what items hold; they are carried along, and where they drift the message is measured and scaled
+    by a power of two, which `exponent` takes out.
+
+    `slab` is empty, or says what to do of the one clique: OPEN, ROWS or CLOSE; which rows: in every so many
+    those from here to there. Slabs of one clique may be worked on at once if they send different entries.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     plain = t.list_at.size > 0 and largest.size == 0 and kept.size == 0
+    whole = slab.size == 0
+    opening = whole or slab[0] == OPEN
     for i in range(cliques.size):
         c = cliques[i]
         if stop[0] != 0:
@@ -275,8 +281,9 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
         at = t.item_at[n_factors + c]
         first, last = t.operand_at[c], t.operand_at[c + 1]
         operands = t.operand[first:last]
-        exponent[c] = 0
-        if not _within(operands, low, high, t.size[c], 0, 0):
+        if opening:
+            exponent[c] = 0
+        if opening and not _within(operands, low, high, t.size[c], 0, 0):
             for o in range(operands.size):  # perhaps the bounds are only far too wide
                 item = operands[o]
                 if item >= n_factors:
@@ -289,8 +296,9 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
             if not _within(operands, low, high, t.size[c], 0, 0):
                 return NARROW
         out, message = work[:n], pool[at : at + sent]
-        for s in range(sent):
-            message[s] = 0.0
+        if opening:
+            for s in range(sent):
+                message[s] = 0.0
         wrap, n_rows = max(1, sent // n), t.size[c] // n
         if plain and t.list_at[c + 1] > t.list_at[c]:
             n_rows = 0
@@ -305,44 +313,54 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
                 _multiply_listed(t, c, length, begin, pool, some)
                 for j in range(some.size):
                     message[to[begin + j]] += some[j]
-        for row in range(n_rows):
-            if (row & 4095) == 4095 and stop[0] != 0:
-                return STOPPED
-            factor, begun = 1.0, False
-            for o in range(first, last):
-                base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
-                if t.kind[o] == 0:
-                    factor *= pool[base]
-                    if factor == 0.0:
-                        break
-                else:
-                    _multiply_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], out, begun)
-                    begun = True
-            if not begun:
-                for j in range(n):
-                    out[j] = 1.0
-            if kept.size > 0:
-                copy = kept[t.clique_at[c] + row * n : t.clique_at[c] + row * n + n]
-                for j in range(n):
-                    copy[j] = factor * out[j] if factor > 0.0 else 0.0
-            if factor == 0.0:
-                continue
-            if largest.size > 0 and largest[c] != 0:
-                here = message
-                if sent >= n:
+        if opening and not whole:
+            continue
+        if not whole and slab[0] == CLOSE:
+            n_rows = 0
+        period, begin, end = max(1, n_rows), 0, n_rows
+        if not whole:
+            period, begin, end = slab[1], slab[2], slab[3]
+        for turn in range(0, n_rows, period):
+            for row in range(turn + begin, turn + end):
+                if (row & 4095) == 4095 and stop[0] != 0:
+                    return STOPPED
+                factor, begun = 1.0, False
+                for o in range(first, last):
+                    base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+                    if t.kind[o] == 0:
+                        factor *= pool[base]
+                        if factor == 0.0:
+                            break
+                    else:
+                        _multiply_row(t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], out, begun)
+                        begun = True
+                if not begun:
+                    for j in range(n):
+                        out[j] = 1.0
+                if kept.size > 0:
+                    copy = kept[t.clique_at[c] + row * n : t.clique_at[c] + row * n + n]
+                    for j in range(n):
+                        copy[j] = factor * out[j] if factor > 0.0 else 0.0
+                if factor == 0.0:
+                    continue
+                if largest.size > 0 and largest[c] != 0:
+                    here = message
+                    if sent >= n:
+                        here = message[(row % wrap) * n : (row % wrap) * n + n]
+                    else:
+                        _fold_largest(out, n // sent, sent)
+                    for s in range(here.size):
+                        here[s] = max(here[s], factor * out[s])
+                elif sent >= n:
                     here = message[(row % wrap) * n : (row % wrap) * n + n]
+                    for j in range(n):
+                        here[j] += factor * out[j]
                 else:
-                    _fold_largest(out, n // sent, sent)
-                for s in range(here.size):
-                    here[s] = max(here[s], factor * out[s])
-            elif sent >= n:
-                here = message[(row % wrap) * n : (row % wrap) * n + n]
-                for j in range(n):
-                    here[j] += factor * out[j]
-            else:
-                _fold(out, n // sent, sent)
-                for s in range(sent):
-                    message[s] += factor * out[s]
+                    _fold(out, n // sent, sent)
+                    for s in range(sent):
+                        message[s] += factor * out[s]
+        if not whole and slab[0] == ROWS:
+            continue
         item = n_factors + c
         low[item] = 0
         high[item] = math.frexp(float(t.size[c] // sent))[1]
@@ -359,7 +377,20 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, stop):
 
 @njit
 def outward(
-    t, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high, repeated, belief, stop
+    t,
+    cliques,
+    pool,
+    down,
+    results,
+    low,
+    high,
+    exponent,
+    ratio_low,
+    ratio_high,
+    repeated,
+    belief,
+    slab,
+    stop,
 ):
     """Send messages away from the roots and read the results, multiplying each clique a second time.
 
@@ -368,9 +399,13 @@ def outward(
     beliefs over what each clique sends, laid out as the messages, and then the ratio of new to old by which
     the clique is corrected; 0 / 0 is 0. A clique that sums out nothing has its belief from there. `repeated`
     and `belief` are room for a row.
+
+    `slab` is as it is for `inward`, with nothing to CLOSE.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
-    whole = np.empty(belief.size)
+    folded = np.empty(belief.size)
+    whole = slab.size == 0
+    opening = whole or slab[0] == OPEN
     first_message = t.item_at[n_factors]
     for i in range(cliques.size - 1, -1, -1):
         c = cliques[i]
@@ -379,7 +414,7 @@ def outward(
         n, sent = t.inner[c], t.sent[c]
         at = t.item_at[n_factors + c]
         below = down[at - first_message : at - first_message + sent]
-        for w in range(t.passing_at[c], t.passing_at[c + 1]):
+        for w in range(t.passing_at[c], t.passing_at[c + 1] if opening else 0):
             index = t.lookup[t.passing_index[w] : t.passing_index[w] + sent]
             part = results[t.result_at[t.passing[w]] : t.result_at[t.passing[w] + 1]]
             for s in range(part.size):
@@ -397,13 +432,14 @@ def outward(
         as_it_came = t.size[c] == sent and not is_root and exponent[c] == 0
         ratio = below
         if not is_root and not as_it_came:
-            message = pool[at : at + sent]
-            for s in range(sent):
-                ratio[s] = below[s] / message[s] if message[s] > 0.0 else 0.0
-            drifted = ratio_low[c] < -DRIFT or ratio_high[c] > DRIFT
-            if drifted or not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
-                ratio_low[c] = _rescaled(ratio, 0, sent)[1]
-                ratio_high[c] = 0
+            if opening:
+                message = pool[at : at + sent]
+                for s in range(sent):
+                    ratio[s] = below[s] / message[s] if message[s] > 0.0 else 0.0
+                drifted = ratio_low[c] < -DRIFT or ratio_high[c] > DRIFT
+                if drifted or not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
+                    ratio_low[c] = _rescaled(ratio, 0, sent)[1]
+                    ratio_high[c] = 0
             if sent < n:  # as long as a row
                 ratio = repeated[:n]
                 for s in range(sent):
@@ -417,7 +453,7 @@ def outward(
         for o in range(first, last):
             least += low[t.operand[o]]
             most += high[t.operand[o]]
-        for o in range(first_child, last):
+        for o in range(first_child, last if opening else first_child):
             child = t.operand[o] - n_factors
             ratio_low[child] = least - low[t.operand[o]]
             ratio_high[child] = most - high[t.operand[o]]
@@ -425,7 +461,7 @@ def outward(
             part = down[t.item_at[t.operand[o]] - first_message : t.item_at[t.operand[o] + 1] - first_message]
             for s in range(part.size):
                 part[s] = 0.0
-        for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+        for w in range(t.wanted_at[c], t.wanted_at[c + 1] if opening else 0):
             part = results[t.result_at[t.wanted[w]] : t.result_at[t.wanted[w] + 1]]
             for s in range(part.size):
                 part[s] = 0.0
@@ -459,67 +495,71 @@ def outward(
                     for j in range(some.size):
                         part[index[j]] += some[j]
                     column += length
-        for row in range(n_rows):
-            if (row & 4095) == 4095 and stop[0] != 0:
-                return STOPPED
-            if as_it_came:
-                part = below[row * n : row * n + n]
-                for j in range(n):
-                    row_belief[j] = part[j]
-            else:
-                factor, begun = 1.0, False
-                for o in range(first, last):
-                    base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
-                    if t.kind[o] == 0:
-                        factor *= pool[base]
-                        if factor == 0.0:
-                            break
+        if opening and not whole:
+            continue
+        period, begin, end = max(1, n_rows), 0, n_rows
+        if not whole:
+            period, begin, end = slab[1], slab[2], slab[3]
+        for turn in range(0, n_rows, period):
+            for row in range(turn + begin, turn + end):
+                if (row & 4095) == 4095 and stop[0] != 0:
+                    return STOPPED
+                if as_it_came:
+                    part = below[row * n : row * n + n]
+                    for j in range(n):
+                        row_belief[j] = part[j]
+                else:
+                    factor, begun = 1.0, False
+                    for o in range(first, last):
+                        base = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
+                        if t.kind[o] == 0:
+                            factor *= pool[base]
+                            if factor == 0.0:
+                                break
+                        else:
+                            _multiply_row(
+                                t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], row_belief, begun
+                            )
+                            begun = True
+                    if factor == 0.0:
+                        continue
+                    if not begun:
+                        for j in range(n):
+                            row_belief[j] = 1.0
+                    if is_root:
+                        for j in range(n):
+                            row_belief[j] *= factor
                     else:
-                        _multiply_row(
-                            t.lookup, t.kind[o], t.run[o], t.inner_at[o], pool[base:], row_belief, begun
-                        )
-                        begun = True
-                if factor == 0.0:
-                    continue
-                if not begun:
-                    for j in range(n):
-                        row_belief[j] = 1.0
-                if is_root:
-                    for j in range(n):
-                        row_belief[j] *= factor
-                else:
-                    begin = (row % wrap) * n
-                    part = ratio[begin : begin + n]
-                    for j in range(n):
-                        row_belief[j] *= factor * part[j]
-            summed = False
-            for o in range(first_child, last):
-                to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
-                if t.kind[o] != 0:
-                    kind, run = t.kind[o], t.run[o]
-                    _add_row(
-                        t.lookup, kind, run, t.inner_at[o], t.short_at[o], t.short[o], row_belief, down, to
-                    )
-                else:
-                    if not summed:
+                        begin = (row % wrap) * n
+                        part = ratio[begin : begin + n]
                         for j in range(n):
-                            whole[j] = row_belief[j]
-                        _fold(whole, n, 1)
-                        summed = True
-                    down[to] += whole[0]
-            for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
-                to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
-                if t.wanted_kind[w] != 0:
-                    kind, run, ix = t.wanted_kind[w], t.wanted_run[w], t.wanted_inner[w]
-                    short_at, short = t.wanted_short_at[w], t.wanted_short[w]
-                    _add_row(t.lookup, kind, run, ix, short_at, short, row_belief, results, to)
-                else:
-                    if not summed:
-                        for j in range(n):
-                            whole[j] = row_belief[j]
-                        _fold(whole, n, 1)
-                        summed = True
-                    results[to] += whole[0]
+                            row_belief[j] *= factor * part[j]
+                summed = False
+                for o in range(first_child, last):
+                    to = t.item_at[t.operand[o]] - first_message + t.lookup[t.outer_at[o] + row]
+                    if t.kind[o] != 0:
+                        kind, run, ix = t.kind[o], t.run[o], t.inner_at[o]
+                        _add_row(t.lookup, kind, run, ix, t.short_at[o], t.short[o], row_belief, down, to)
+                    else:
+                        if not summed:
+                            for j in range(n):
+                                folded[j] = row_belief[j]
+                            _fold(folded, n, 1)
+                            summed = True
+                        down[to] += folded[0]
+                for w in range(t.wanted_at[c], t.wanted_at[c + 1]):
+                    to = t.result_at[t.wanted[w]] + t.lookup[t.wanted_outer[w] + row]
+                    if t.wanted_kind[w] != 0:
+                        kind, run, ix = t.wanted_kind[w], t.wanted_run[w], t.wanted_inner[w]
+                        short_at, short = t.wanted_short_at[w], t.wanted_short[w]
+                        _add_row(t.lookup, kind, run, ix, short_at, short, row_belief, results, to)
+                    else:
+                        if not summed:
+                            for j in range(n):
+                                folded[j] = row_belief[j]
+                            _fold(folded, n, 1)
+                            summed = True
+                        results[to] += folded[0]
     return DONE
 
 
@@ -608,18 +648,18 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
         packed[at[27] : at[28]],  # passing_index
         lookup,
         packed[at[28] : at[29]],  # clique_of
-        packed[:0],  # list_at
+        packed[at[29] : at[30]],  # list_at
         lookup[:0],  # lists
     )
-    sources = packed[at[29] : at[30]]
-    begins = packed[at[30] : at[31]]
-    item = packed[at[31] : at[32]]
-    slot = packed[at[32] : at[33]]
-    stride = packed[at[33] : at[34]]
-    low = packed[at[34] : at[35]]
-    places = packed[at[35] : at[36]]
-    fixed = packed[at[36] : at[37]]
-    seen_at = packed[at[37] : at[38]]
+    sources = packed[at[30] : at[31]]
+    begins = packed[at[31] : at[32]]
+    item = packed[at[32] : at[33]]
+    slot = packed[at[33] : at[34]]
+    stride = packed[at[34] : at[35]]
+    low = packed[at[35] : at[36]]
+    places = packed[at[36] : at[37]]
+    fixed = packed[at[37] : at[38]]
+    seen_at = packed[at[38] : at[39]]
     n_cliques = t.parent.size
     n_tables = t.item_at.size - 1 - n_cliques
     used = t.item_at[n_tables + n_cliques]
@@ -630,7 +670,7 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
     least, most = low.copy(), np.zeros(low.size, np.int64)
     powers, cliques = np.zeros(n_cliques, np.int64), np.arange(n_cliques)
     work, never = np.empty(row), np.zeros(1, np.uint8)
-    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, never)
+    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, packed[:0], never)
     if status != DONE:
         return status, 0.0, 0
     total, more = total_of(t, pool, powers)
@@ -656,6 +696,7 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
                 ratio_high,
                 repeated,
                 work,
+                packed[:0],
                 never,
             )
         )

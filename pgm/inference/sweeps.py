@@ -1,23 +1,28 @@
 """The two sweeps over a tree of cliques, by one thread or by several: the same numbers either way.
 
-Parts of a tree that hang below different cliques do not touch; each is swept by one thread. No sum is taken
-in another order for that, so the bits do not depend on the number of threads.
+Parts of a tree that hang below different cliques do not touch: each is swept by one thread. Of a huge clique
+above them threads share the rows. No sum is taken in another order for that, so the bits do not depend on the
+number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from pgm.config import RUNNING, Clock, current
+from pgm.inference.arrays import TreeArrays
 from pgm.inference.plan import seconds_of
 from pgm.inference.pool import Task, run_all
 from pgm.inference.running import TREES, code, run, settle
+from pgm.inference.slabs import CLOSE, OPEN, WHOLE, slabs_in, slabs_out
 from pgm.inference.trees import Tree
 
 SUMS = np.empty(0, np.uint8)
 _WORTH_THREADS = 5e-3  # seconds
+_SLABS = 2  # for each thread: the last one to begin should not keep all others waiting
 
 
 def sweep_in(
@@ -31,13 +36,20 @@ def sweep_in(
     largest: np.ndarray = SUMS,
 ) -> None:
     """Send all messages towards the roots; the arguments are those of the kernel `inward`."""
-    parts, rest, share = _shares(tree)
 
-    def args(cliques: np.ndarray) -> tuple[object, ...]:
-        return tree.arrays, cliques, largest, pool, np.empty(tree.longest_row), kept, low, high, exponent
+    def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
+        row = np.empty(tree.longest_row)
+        return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, slab
 
-    _side_by_side("inward", args, parts, seconds_of(tree.steps * share), clock)
-    run("inward", *args(rest), steps=tree.steps * (1.0 - share), clock=clock)
+    work = _share(tree, slabs_in)
+    _side_by_side("inward", map(args, work.parts), work.shared, clock)
+    for cliques, slabs, steps in work.rest:
+        if not slabs:
+            run("inward", *args(cliques), steps=steps, clock=clock)
+            continue
+        run("inward", *args(cliques, OPEN), steps=0.0, clock=clock)
+        _side_by_side("inward", [args(cliques, slab) for slab in slabs], steps, clock)
+        run("inward", *args(cliques, CLOSE), steps=0.0, clock=clock)
 
 
 def sweep_out(
@@ -51,51 +63,71 @@ def sweep_out(
     clock: Clock,
 ) -> None:
     """Send all messages away from the roots, and read the results; as the kernel `outward`."""
-    parts, rest, share = _shares(tree)
     ratio_low, ratio_high = np.zeros_like(exponent), np.zeros_like(exponent)
 
-    def args(cliques: np.ndarray) -> tuple[object, ...]:
+    def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
         rows = np.empty(tree.longest_row), np.empty(tree.longest_row)
         state = (tree.arrays, cliques, pool, down, results, low, high, exponent, ratio_low, ratio_high)
-        return *state, *rows
+        return *state, *rows, slab
 
-    run("outward", *args(rest), steps=tree.steps * (1.0 - share), clock=clock)
-    _side_by_side("outward", args, parts, seconds_of(tree.steps * share), clock)
+    work = _share(tree, slabs_out)
+    for cliques, slabs, steps in reversed(work.rest):
+        if not slabs:
+            run("outward", *args(cliques), steps=steps, clock=clock)
+            continue
+        run("outward", *args(cliques, OPEN), steps=0.0, clock=clock)
+        _side_by_side("outward", [args(cliques, slab) for slab in slabs], steps, clock)
+    _side_by_side("outward", map(args, work.parts), work.shared, clock)
 
 
-def _shares(tree: Tree) -> tuple[list[np.ndarray], np.ndarray, float]:
-    """The cliques that each thread sweeps, those above them, and how much of the work the threads share."""
-    everything, threads = tree.all_cliques, current().threads
+@dataclass(frozen=True, eq=False, slots=True)
+class _Shared:
+    """Who sweeps which cliques."""
+
+    parts: list[np.ndarray]  # what each thread sweeps
+    shared: float  # inner steps of that
+    rest: list[tuple[np.ndarray, list[np.ndarray], float]]  # what is above, in order: with slabs, or without
+
+
+def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) -> _Shared:
+    threads = current().threads
     if threads == 1 or seconds_of(tree.steps) < _WORTH_THREADS:
-        return [], everything, 0.0
-    cost = tree.clique_steps()
-    share_of = code(1e9, TREES).shares(tree.arrays.parent, cost, threads)
+        return _Shared([], 0.0, [(tree.all_cliques, [], tree.steps)])
+    t, cost = tree.arrays, tree.clique_steps()
+    share_of = code(1e9, TREES).shares(t.parent, cost, threads)
     parts = [np.flatnonzero(share_of == i) for i in range(threads)]
     parts = [part for part in parts if part.size]
     if len(parts) < 2:
-        return [], everything, 0.0
-    rest = np.flatnonzero(share_of < 0)
-    return parts, rest, 1.0 - float(cost[rest].sum() / cost.sum())
+        share_of[:] = -1
+        parts = []
+    rest: list[tuple[np.ndarray, list[np.ndarray], float]] = []
+    before: list[int] = []
+    for c in [*np.flatnonzero(share_of < 0).tolist(), None]:
+        slabs = [] if c is None else cut(t, c, _SLABS * threads)
+        if slabs or c is None:
+            rest.append((np.array(before, dtype=np.int64), [], float(cost[before].sum())))
+            before = []
+        else:
+            before.append(c)
+        if slabs:
+            rest.append((np.array([c]), slabs, float(cost[c])))
+    return _Shared(parts, float(cost[share_of >= 0].sum()), rest)
 
 
-def _side_by_side(
-    name: str,
-    args: Callable[[np.ndarray], tuple[object, ...]],
-    parts: list[np.ndarray],
-    seconds: float,
-    clock: Clock,
-) -> None:
-    if not parts:
+def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
+    """Call a kernel with all of these, by as many threads as there may be."""
+    calls = list(calls)
+    if not calls:
         return
     kernel = getattr(code(1e9), name)
 
-    def task(cliques: np.ndarray) -> Task:
+    def task(args: tuple[object, ...]) -> Task:
         def work(stop: np.ndarray) -> None:
-            status = kernel(*args(cliques), stop)
+            status = kernel(*args, stop)
             if not stop[0]:  # else another task, or the clock, has said why
                 settle(status, name, clock)
 
-        return Task(work, seconds / len(parts))
+        return Task(work, seconds_of(steps) / len(calls))
 
-    run_all([task(cliques) for cliques in parts], clock)
+    run_all([task(args) for args in calls], clock)
     clock.lap(RUNNING)

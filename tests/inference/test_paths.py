@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 import pgm
-from pgm.inference import pool, posterior, slicing, sweeps, trees
+from pgm.inference import pool, posterior, slabs, slicing, support, sweeps, trees
 from pgm.inference.engines import exact
-from pgm.inference.running import Narrow
+from pgm.inference.running import TABLES, TREES, Narrow
 from tests.inference import test_truth as truth
 
 FEWER = settings(max_examples=60)
@@ -58,6 +59,30 @@ def threads_on_new_trees(patch: pytest.MonkeyPatch) -> None:
     new_tree_always(patch)
 
 
+def slabs_of_every_clique(patch: pytest.MonkeyPatch) -> None:
+    """Threads share the rows of each clique in turn, not parts of the tree."""
+    shared_by_threads(patch)
+    patch.setattr(slabs, "_LEAST_ENTRIES", 0)
+    kernels = sweeps.code
+
+    def above_all_parts(parent: np.ndarray, cost: np.ndarray, threads: int) -> np.ndarray:
+        return np.full(parent.size, -1)
+
+    def code(steps: float, module: str = TABLES) -> Any:
+        return SimpleNamespace(shares=above_all_parts) if module == TREES else kernels(steps, module)
+
+    patch.setattr(sweeps, "code", code)
+
+
+def sparse(patch: pytest.MonkeyPatch) -> None:
+    """Every clique that sums something out has a list of its entries."""
+    sliced_always(patch)
+    patch.setattr(slicing, "_AT_ONCE", -1.0)
+    patch.setattr(support, "_LEAST_ENTRIES", 0)
+    patch.setattr(support, "_SHARE", 2.0)
+    patch.setattr(support, "_FULL", 2.0)
+
+
 PATHS = [
     sliced_always,
     new_tree_always,
@@ -65,6 +90,8 @@ PATHS = [
     wide_numbers,
     shared_by_threads,
     threads_on_new_trees,
+    slabs_of_every_clique,
+    sparse,
 ]
 
 
