@@ -258,13 +258,15 @@ def _multiply_listed(t, c, length, begin, pool, out):
 
 
 @njit
-def inward(t, cliques, largest, pool, work, kept, low, high, exponent, slab, stop):
+def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, slab, stop):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
     `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
     maxima, not sums. `work` is room for a row; if `kept` has room it gets all products. low and high bound
     log2 of what items hold; they are carried along, and where they drift the message is measured and scaled
     by a power of two, which `exponent` takes out.
+
+    Roots that have children need not be summed if `out_too`: the sweep out will find the total on its way.
 
     `slab` is empty, or says what to do of the one clique: OPEN, ROWS or CLOSE; which rows: in every so many
     those from here to there. Slabs of one clique may be worked on at once if they send different entries.
@@ -314,6 +316,8 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, slab, sto
                 for j in range(some.size):
                     message[to[begin + j]] += some[j]
         if opening and not whole:
+            continue
+        if out_too and t.parent[c] < 0 and last > first and t.operand[last - 1] >= n_factors:
             continue
         if not whole and slab[0] == CLOSE:
             n_rows = 0
@@ -400,7 +404,7 @@ def outward(
     the clique is corrected; 0 / 0 is 0. A clique that sums out nothing has its belief from there. `repeated`
     and `belief` are room for a row.
 
-    `slab` is as it is for `inward`, with nothing to CLOSE.
+    `slab` is as it is for `inward`.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     folded = np.empty(belief.size)
@@ -472,8 +476,7 @@ def outward(
             length = (t.list_at[c + 1] - t.list_at[c]) // (
                 1 + last - first + t.wanted_at[c + 1] - t.wanted_at[c]
             )
-            at = t.list_at[c]
-            to = t.lists[at : at + length]
+            to = t.lists[t.list_at[c] : t.list_at[c] + length]
             for begin in range(0, length, BLOCK):
                 if stop[0] != 0:
                     return STOPPED
@@ -482,7 +485,7 @@ def outward(
                 if not is_root:
                     for j in range(some.size):
                         some[j] *= ratio[to[begin + j]]
-                column = at + begin + length * (1 + first_child - first)
+                column = t.list_at[c] + begin + length * (1 + first_child - first)
                 for o in range(first_child, last):
                     part = down[t.item_at[t.operand[o]] - first_message :]
                     index = t.lists[column : column + some.size]
@@ -497,6 +500,8 @@ def outward(
                     column += length
         if opening and not whole:
             continue
+        if not whole and slab[0] == CLOSE:
+            n_rows = 0
         period, begin, end = max(1, n_rows), 0, n_rows
         if not whole:
             period, begin, end = slab[1], slab[2], slab[3]
@@ -560,6 +565,12 @@ def outward(
                             _fold(folded, n, 1)
                             summed = True
                         results[to] += folded[0]
+        if is_root and pool[at] == 0.0 and (whole or slab[0] == CLOSE):
+            item = t.operand[first_child]
+            for s in range(t.item_at[item] - first_message, t.item_at[item + 1] - first_message):
+                pool[at] += down[s]
+            if pool[at] == 0.0:
+                return IMPOSSIBLE
     return DONE
 
 
@@ -670,14 +681,12 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
     least, most = low.copy(), np.zeros(low.size, np.int64)
     powers, cliques = np.zeros(n_cliques, np.int64), np.arange(n_cliques)
     work, never = np.empty(row), np.zeros(1, np.uint8)
-    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, packed[:0], never)
+    both, none = t.result_at.size > 1, packed[:0]
+    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, both, none, never)
     if status != DONE:
         return status, 0.0, 0
-    total, more = total_of(t, pool, powers)
-    m, shift = math.frexp(m * total)
-    e += more + shift
     results = work[:0]
-    if t.result_at.size > 1:
+    if both:
         down = scratch[used : 2 * used - t.item_at[n_tables]]
         repeated = np.empty(row)
         results = np.empty(t.result_at[t.result_at.size - 1])
@@ -696,7 +705,7 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
                 ratio_high,
                 repeated,
                 work,
-                packed[:0],
+                none,
                 never,
             )
         )
@@ -704,12 +713,14 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
             status = normalise(t.result_at, results)
         if status != DONE:
             return status, 0.0, 0
-    elif places.size > 0:
+    total, more = total_of(t, pool, powers)
+    m, shift = math.frexp(m * total)
+    if not both and places.size > 0:
         at = t.item_at[n_tables + n_cliques - 1]
         results = pool[at : at + places.size]
         normalise(np.array([0, places.size]), results)
     finish(results, codes, places, fixed, seen_at, answer)
-    return DONE, m, e
+    return DONE, m, e + more + shift
 
 
 @njit

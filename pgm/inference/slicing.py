@@ -99,10 +99,9 @@ class Sliced:
         if mantissa == 0.0:
             raise Impossible
         low, high, powers = m.low.copy(), np.zeros_like(m.low), np.zeros(t.parent.size, np.int64)
-        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock)
-        rest, more = kernels.total_of(t, pool, powers)
-        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(rest), int(more)))
-        if t.result_at.size > 1:
+        both = t.result_at.size > 1
+        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both)
+        if both:
             results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
             sweep_out(self.tree, pool, down, results, low, high, powers, clock)
             give(down)
@@ -111,6 +110,8 @@ class Sliced:
             size = m.places.size  # of what the last root keeps: the end of the pool
             results = pool[pool.size - size :].copy()
             bounds = np.array([0, size] if size else [0])
+        rest, more = kernels.total_of(t, pool, powers)
+        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(rest), int(more)))
         give(pool)
         settle(kernels.normalise(bounds, results), "normalise", clock)
         kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)

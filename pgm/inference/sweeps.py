@@ -34,12 +34,14 @@ def sweep_in(
     exponent: np.ndarray,
     clock: Clock,
     largest: np.ndarray = SUMS,
+    *,
+    out_too: bool = False,
 ) -> None:
     """Send all messages towards the roots; the arguments are those of the kernel `inward`."""
 
     def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
         row = np.empty(tree.longest_row)
-        return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, slab
+        return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, out_too, slab
 
     work = _share(tree, slabs_in)
     _side_by_side("inward", map(args, work.parts), work.shared, clock)
@@ -77,6 +79,7 @@ def sweep_out(
             continue
         run("outward", *args(cliques, OPEN), steps=0.0, clock=clock)
         _side_by_side("outward", [args(cliques, slab) for slab in slabs], steps, clock)
+        run("outward", *args(cliques, CLOSE), steps=0.0, clock=clock)
     _side_by_side("outward", map(args, work.parts), work.shared, clock)
 
 

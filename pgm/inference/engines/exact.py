@@ -29,10 +29,23 @@ class Inward:
     low: np.ndarray  # bounds on log2 of what each item holds
     high: np.ndarray
     exponent: np.ndarray
-    total: Wide
+    constant: Wide  # what is left of factors outside the tree
+
+    def total(self, tree: Tree) -> Wide:
+        """The product of all parts; once the sweep out is done if that was to find it."""
+        m, e = code(8.0 * self.exponent.size).total_of(tree.arrays, self.pool, self.exponent)
+        return wide_multiply(self.constant, (float(m), int(e)))
 
 
-def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool, largest: np.ndarray = SUMS) -> Inward:
+def inward(
+    case: Case,
+    tree: Tree,
+    clock: Clock,
+    *,
+    keep: bool = False,
+    largest: np.ndarray = SUMS,
+    out_too: bool = False,
+) -> Inward:
     """Send all messages to the roots in doubles; `Narrow` when a product would leave their range."""
     t = tree.arrays
     if case.program.wide_exponents is not None:
@@ -45,9 +58,8 @@ def inward(case: Case, tree: Tree, clock: Clock, *, keep: bool, largest: np.ndar
     high = np.zeros_like(low)
     exponent = np.zeros(t.parent.size, np.int64)
     kept = np.empty(tree.entries if keep else 0)
-    sweep_in(tree, pool, kept, low, high, exponent, clock, largest)
-    total = code(8.0 * t.parent.size).total_of(t, pool, exponent)
-    return Inward(pool, kept, low, high, exponent, wide_multiply(constant, (float(total[0]), int(total[1]))))
+    sweep_in(tree, pool, kept, low, high, exponent, clock, largest, out_too=out_too)
+    return Inward(pool, kept, low, high, exponent, constant)
 
 
 def in_doubles_or_wide(
@@ -73,9 +85,10 @@ def total(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> Wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", tree.arrays, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
         return _wide_total(case, tree, pm, pe)
-    up = inward(case, tree, clock, keep=False)
+    up = inward(case, tree, clock)
+    whole = up.total(tree)
     give(up.pool)
-    return up.total
+    return whole
 
 
 def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, Wide]:
@@ -89,13 +102,13 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
         )
         results = np.ldexp(rm, np.clip(re - shifts, -2000, 0).astype(np.int32))
     else:
-        up = inward(case, tree, clock, keep=False)
+        up = inward(case, tree, clock, out_too=True)
         results = np.empty(int(t.result_at[-1]))
         down = take(up.pool.size - int(t.item_at[case.reduced.factors.size]))
         sweep_out(tree, up.pool, down, results, up.low, up.high, up.exponent, clock)
+        whole = up.total(tree)
         give(up.pool)
         give(down)
-        whole = up.total
     if code(4.0 * results.size).normalise(t.result_at, results) != 0:
         raise Impossible
     return results, whole
@@ -116,10 +129,10 @@ def joint(
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
         return pm[at : at + size].copy(), pe[at : at + size].copy(), _wide_total(case, tree, pm, pe)
-    up = inward(case, tree, clock, keep=False)
-    mantissas = up.pool[at : at + size].copy()
+    up = inward(case, tree, clock)
+    mantissas, whole = up.pool[at : at + size].copy(), up.total(tree)
     give(up.pool)
-    return mantissas, np.zeros(size, np.int64), up.total
+    return mantissas, np.zeros(size, np.int64), whole
 
 
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
@@ -187,7 +200,7 @@ def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, tree.maximising, steps=8 * tree.steps, clock=clock)
         return pm, pe
-    up = inward(case, tree, clock, keep=False, largest=tree.maximising)
+    up = inward(case, tree, clock, largest=tree.maximising)
     powers = np.empty(up.pool.size, np.int64)
     code(2.0 * powers.size).powers_of(t, up.exponent, powers)
     return up.pool, powers
