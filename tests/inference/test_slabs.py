@@ -1,0 +1,80 @@
+"""Rows of one clique shared by threads: the whole of it, nothing twice, and the same bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm import jit
+from pgm.inference import slabs, sweeps
+from pgm.inference.running import TABLES
+from tests.inference.test_paths import slabs_of_every_clique
+from tests.inference.test_support import the_tree
+
+
+def dense(seed: int) -> pgm.BayesianNetwork:
+    rng = np.random.default_rng(seed)
+    net = pgm.BayesianNetwork()
+    cards = rng.integers(2, 6, 9).tolist()
+    for i, card in enumerate(cards):
+        parents = sorted(rng.choice(i, min(i, 4), replace=False).tolist())
+        rows = rng.dirichlet(np.ones(card), size=tuple(cards[p] for p in parents))
+        net.add(f"v{i}", rows, parents=[f"v{p}" for p in parents], states=range(card))
+    return net
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    slabs_of_every_clique(monkeypatch)
+    return monkeypatch
+
+
+@pytest.mark.parametrize("cut", [slabs.slabs_in, slabs.slabs_out], ids=["in", "out"])
+@pytest.mark.parametrize("seed", range(6))
+def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager):
+    kernels = jit.interpreted(TABLES)
+    t = the_tree(dense(seed), eager).tree.arrays
+    t = t._replace(list_at=t.list_at[:0])
+    n_tables = t.item_at.size - 1 - t.parent.size
+    several = 0
+    for c in range(t.parent.size):
+        found = cut(t, c, 4)
+        several += len(found) > 1
+        n_rows, seen = int(t.size[c] // t.inner[c]), []
+        written: list[set[tuple[int, int]]] = []
+        for _, period, begin, end in found:
+            rows = np.concatenate([np.arange(turn + begin, turn + end) for turn in range(0, n_rows, period)])
+            seen += rows.tolist()
+            entries = (rows[:, None] * t.inner[c] + np.arange(t.inner[c])).ravel()
+            if cut is slabs.slabs_in:
+                written.append({(c, int(s)) for s in entries % t.sent[c]})
+                continue
+            mine = set()
+            for o in range(t.operand_at[c], t.operand_at[c + 1]):
+                if t.operand[o] >= n_tables:
+                    along = [
+                        kernels._along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+                        for j in range(t.inner[c])
+                    ]
+                    starts = t.lookup[t.outer_at[o] + rows]
+                    mine |= {(o, int(x)) for x in np.add.outer(starts, along).ravel()}
+            written.append(mine)
+        if found:
+            assert sorted(seen) == list(range(n_rows))
+            assert sum(map(len, written)) == len(set().union(*written))
+    assert several > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_any_number_of_threads_gives_the_same_bits(seed, eager):
+    net = dense(seed)
+    used = []
+    eager.setattr(sweeps, "slabs_in", lambda *args: used.append(slabs.slabs_in(*args)) or used[-1])
+    found = []
+    for threads in (1, 2, 3):
+        with pgm.config(threads=threads):
+            answer = net.copy().marginals({"v8": 0})
+            found.append(np.concatenate([p.values for p in answer.values()]).tobytes())
+    assert len(set(found)) == 1
+    assert any(used)
