@@ -24,6 +24,10 @@ _pool: ThreadPoolExecutor | None = None
 _here = threading.local()  # in a thread of the pool: the flag of the work it is doing
 
 
+class Stopped(Exception):
+    """Another piece of the work has failed, or the time is up: whoever waits for them all says so."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Task:
     """A piece of work: called with an array of one number, which is not 0 once it should stop.
@@ -35,6 +39,12 @@ class Task:
     seconds: float  # about how long it takes
 
 
+def flag() -> np.ndarray | None:
+    """What the work that this thread does for the pool has to look at; None if it does none."""
+    found: np.ndarray | None = getattr(_here, "stop", None)
+    return found
+
+
 def run_all(tasks: Iterable[Task], clock: Clock) -> None:
     """Do all tasks, by as many threads as `pgm.config` allows; return when all are done.
 
@@ -42,12 +52,12 @@ def run_all(tasks: Iterable[Task], clock: Clock) -> None:
     every task looks at.
     """
     left = deque(tasks)
-    outer = getattr(_here, "stop", None)
+    outer = flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
     seconds = sum(task.seconds for task in left)
     while left and (seconds < _SHORT or outer is not None):
         if stop[0]:
-            return
+            raise Stopped
         clock.check()
         task = left.popleft()
         more = list(task.work(stop) or ())

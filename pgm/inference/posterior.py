@@ -66,7 +66,9 @@ class Posterior:
 
     # --- reducing, planning ---
 
-    def _check(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
+    def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
+        """What raises `TooLarge`, with the plan, for a tree that does not fit."""
+
         def check(shape: Shape) -> None:
             if not needs.fits(shape):
                 make_plan(case, shape, needs, self.names).check()
@@ -106,7 +108,7 @@ class Posterior:
         self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
     ) -> _Answer:
         """Run a question of exact.py; where doubles are too narrow again, if the wider numbers fit."""
-        check = self._check(case, replace(needs, wide=True))
+        check = self.check_of(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
     def _sliced(
@@ -144,7 +146,7 @@ class Posterior:
             return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
         if self.engine == "search":
             return search.total(case, self.clock)
-        check = self._check(case, needs)
+        check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, check=check)
         return self._in_doubles_or_wide(exact.total, case, tree, needs)
 
@@ -174,12 +176,12 @@ class Posterior:
         elif self.engine == "search":
             compact = search.joint(case, inner, self.clock)
         elif inner.size == 0:
-            check = self._check(case, needs)
+            check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
             self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
             compact = np.ones(1)
         else:
-            check = self._check(case, needs)
+            check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             mantissas, exponents, _ = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)
             compact = exact.relative_values(mantissas, exponents)
@@ -205,7 +207,7 @@ class Posterior:
             values, whole = search.marginals(case, self.clock)
         else:
             results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-            check = self._check(case, needs)
+            check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, results=results, check=check)
             values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
         flat = np.zeros(size)
@@ -239,7 +241,7 @@ class Posterior:
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
-        check = self._check(case, Needs(question, wide=True))
+        check = self.check_of(case, Needs(question, wide=True))
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         order = np.flatnonzero(stage)  # ascending: in the order of declaration
         if k == 1:
@@ -259,8 +261,8 @@ class Posterior:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
         needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n)
-        tree = tree_of(case, self.clock, self.trees, check=self._check(case, needs))
-        wide = self._check(case, replace(needs, wide=True))
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        wide = self.check_of(case, replace(needs, wide=True))
         drawn = exact.draws(case, tree, self.clock, n, rng, check=wide)
         r = case.reduced
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
@@ -300,7 +302,7 @@ class Posterior:
         scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
         entries = float(r.table_at[ours.size])
         needs = Needs("expected counts", "both", results=entries)
-        check = self._check(case, needs)
+        check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
         values, _ = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
         return self._spread(case, values)
@@ -310,7 +312,7 @@ class Posterior:
         case = reduce_case(
             self.program, self.known, self._everything(), self.clock, prune=False, domains=False
         )
-        check = self._check(
+        check = self.check_of(
             case, Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]))
         )
         tree = tree_of(case, self.clock, self.trees, check=check)
@@ -444,5 +446,5 @@ def tree_for_rows(
         placeholders=observed,
     )
     inner = _NOTHING if whole else open_targets(case, targets)
-    check = posterior._check(case, Needs("rows of a frame", "kept"))
+    check = posterior.check_of(case, Needs("rows of a frame", "kept"))
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
@@ -26,6 +25,7 @@ from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
+from pgm.inference.locks import Lock
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
 from pgm.inference.program import compile_program, same_structure
@@ -63,13 +63,13 @@ class Questions:
 
     _compiled: CompiledModel | None
     _outdated: CompiledModel | None  # its trees serve again if only values changed
-    _lock: threading.RLock
+    _lock: Lock
 
     def __init__(self) -> None:
         """Nothing is compiled yet."""
         self._compiled = None
         self._outdated = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     # --- what a model provides ---
 

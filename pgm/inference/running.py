@@ -11,6 +11,7 @@ import numpy as np
 
 from pgm import jit
 from pgm.config import REDUCING, RUNNING, Clock
+from pgm.inference import pool
 
 TABLES = "pgm.inference.compiled"
 REDUCTION = "pgm.inference.reduction.compiled"
@@ -38,13 +39,16 @@ def code(steps: float, module: str = TABLES) -> ModuleType:
 def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES) -> None:
     """Call a kernel that takes a stop flag last; raise what its status means."""
     kernel = getattr(code(steps, module), name)
-    stop = np.zeros(1, np.uint8)
+    outer = pool.flag()
+    stop = np.zeros(1, np.uint8) if outer is None else outer
     clock.check()
-    if steps < _LONG:
+    if steps < _LONG or outer is not None:  # whoever has that flag watches
         status = kernel(*args, stop)
     else:
         status = beside(kernel, args, stop, clock)
     clock.lap(REDUCING if module == REDUCTION else RUNNING)
+    if stop[0]:
+        raise pool.Stopped
     settle(status, name, clock)
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import textwrap
+import threading
+import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import pgm
+from pgm.config import Clock
+from pgm.inference import pool, running
 
 
 def pair() -> pgm.BayesianNetwork:
@@ -119,6 +125,59 @@ def test_many_kinds_of_missing_cells_agree_with_single_questions():
         assert logs[i] == pytest.approx(net.log_probability(row), abs=1e-12)
         row.pop("a", None)
         assert shares[i] == pytest.approx(net.query("a", row).values, abs=1e-12)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_holds_the_locks_of_a_model():
+    net = pair()
+    net.query("a")
+    trees = net._compile().trees
+    with net._lock, trees._lock:
+        child = 0
+
+        def fork():
+            nonlocal child
+            child = os.fork()  # in this child the thread that holds them does not exist
+            if child == 0:
+                answer = 1
+                try:
+                    net.set("b", {True: 0.7, False: 0.2})
+                    answer = 0 if net.query("a", {"b": True}).exact else 1
+                finally:
+                    os._exit(answer)
+
+        thread = threading.Thread(target=fork)
+        thread.start()
+        thread.join()
+    end = time.time() + 60
+    done = status = 0
+    while not done and time.time() < end:
+        done, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.01)
+    if not done:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    assert done
+    assert status == 0
+
+
+def test_a_long_run_in_a_thread_of_the_pool_stops_when_its_neighbour_fails(monkeypatch):
+    def endless(stop):
+        while not stop[0]:
+            time.sleep(0.001)
+        return 1
+
+    def fails(stop):
+        time.sleep(0.05)
+        raise ValueError("the neighbour")
+
+    monkeypatch.setattr(running, "code", lambda *_: SimpleNamespace(endless=endless))
+    clock = Clock(20.0, time.monotonic() + 20.0)
+    long = pool.Task(lambda stop: running.run("endless", steps=1e12, clock=clock), 1.0)
+    begin = time.monotonic()
+    with pgm.config(threads=2), pytest.raises(ValueError, match="the neighbour"):
+        pool.run_all([long, pool.Task(fails, 1.0)], clock)
+    assert time.monotonic() - begin < 5.0
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

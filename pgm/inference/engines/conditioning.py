@@ -163,12 +163,12 @@ def prepare(
         mine = np.flatnonzero(case.reduced.variables < posterior.program.n_named).astype(np.int32)
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
     needs = replace(needs, runs=float(math.prod(len(s) for s in states)))
-    check = posterior._check(case, needs)
+    check = posterior.check_of(case, needs)
     clock = posterior.clock
     inner = _inner(case, targets)
     tree = tree_of(case, clock, posterior.trees, targets=inner, results=results, check=check)
     weights = [posterior.known.weights.get(v) for v in cutset]
-    wide = posterior._check(case, replace(needs, wide=True))
+    wide = posterior.check_of(case, replace(needs, wide=True))
     return Cut(case, tree, cutset, states, weights, wide)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from pgm.config import TRIANGULATING, Clock, current
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.arrays import TreeArrays
+from pgm.inference.locks import Lock
 from pgm.inference.reduction import Case, lows
 from pgm.inference.running import REDUCTION, TREES, code
 
@@ -94,7 +94,7 @@ class TreeCache:
 
     def __init__(self) -> None:
         """An empty cache."""
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._trees: OrderedDict[object, Sized] = OrderedDict()
         self._bytes = 0
 
