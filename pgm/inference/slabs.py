@@ -20,8 +20,14 @@ OPEN, CLOSE = np.array([_OPEN, 1, 0, 0]), np.array([_CLOSE, 1, 0, 0])
 WHOLE = np.empty(0, np.int64)
 
 
+def huge(t: TreeArrays) -> np.ndarray:
+    """Which cliques may be worth cutting; not one that is gone through by a list."""
+    many: np.ndarray = t.size >= _LEAST_ENTRIES
+    return many & (np.diff(t.list_at) == 0) if t.list_at.size else many
+
+
 def slabs_in(t: TreeArrays, c: int, count: int) -> list[np.ndarray]:
-    """About so many slabs for the sweep in, as its kernel takes them; none if the clique is not to be cut."""
+    """So many slabs at most for the sweep in, as its kernel takes them; none if the clique cannot be cut."""
     return _slabs(t, c, count, [_sent_axes(t, c)])
 
 
@@ -36,8 +42,7 @@ def slabs_out(t: TreeArrays, c: int, count: int) -> list[np.ndarray]:
 
 def _slabs(t: TreeArrays, c: int, count: int, scopes: Sequence[Sequence[int]]) -> list[np.ndarray]:
     """Slabs by neighbouring axes that all of the scopes have."""
-    listed = t.list_at.size > 0 and t.list_at[c + 1] > t.list_at[c]
-    if t.size[c] < _LEAST_ENTRIES or listed or not scopes:
+    if not scopes:
         return []
     outer = _outer_axes(t, c)
     cards = [int(t.cards[v]) for v in outer]

@@ -17,7 +17,7 @@ from pgm.inference.arrays import TreeArrays
 from pgm.inference.plan import seconds_of
 from pgm.inference.pool import Task, run_all
 from pgm.inference.running import TREES, code, run, settle
-from pgm.inference.slabs import CLOSE, OPEN, WHOLE, slabs_in, slabs_out
+from pgm.inference.slabs import CLOSE, OPEN, WHOLE, huge, slabs_in, slabs_out
 from pgm.inference.trees import Tree
 
 SUMS = np.empty(0, np.uint8)
@@ -103,17 +103,16 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
     if len(parts) < 2:
         share_of[:] = -1
         parts = []
+    above = np.flatnonzero(share_of < 0)
     rest: list[tuple[np.ndarray, list[np.ndarray], float]] = []
-    before: list[int] = []
-    for c in [*np.flatnonzero(share_of < 0).tolist(), None]:
-        slabs = [] if c is None else cut(t, c, _SLABS * threads)
-        if slabs or c is None:
-            rest.append((np.array(before, dtype=np.int64), [], float(cost[before].sum())))
-            before = []
-        else:
-            before.append(c)
+    begin = 0
+    for i in np.flatnonzero(huge(t)[above]).tolist():
+        slabs = cut(t, int(above[i]), _SLABS * threads)
         if slabs:
-            rest.append((np.array([c]), slabs, float(cost[c])))
+            rest.append((above[begin:i], [], float(cost[above[begin:i]].sum())))
+            rest.append((above[i : i + 1], slabs, float(cost[above[i]])))
+            begin = i + 1
+    rest.append((above[begin:], [], float(cost[above[begin:]].sum())))
     return _Shared(parts, float(cost[share_of >= 0].sum()), rest)
 
 
