@@ -43,7 +43,9 @@ class Report:
     effective_sample_size: float | None = None
     bounds: tuple[float, float] | None = None
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
-    log_bounds: tuple[float, float] | None = None  # on the logarithm of P(given), or of the partition function
+    log_bounds: tuple[float, float] | None = (
+        None  # on the logarithm of P(given), or of the partition function
+    )
     trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 

@@ -52,7 +52,7 @@ def make_approximate(
     if observed.soft and not getattr(options, "takes_soft", True):
         takers = [name for name, kind in ENGINES.items() if getattr(kind, "takes_soft", True)]
         raise InvalidEvidence(
-            f'engine="{options.name}" does not take pgm.Soft, which is given for {listed(list(observed.soft))}; '
+            f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
             f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."
         )
     known, wanted = by_position(compiled, observed)
@@ -89,8 +89,8 @@ class Approximate(Posterior):
         needed, allowed = RESULT * entries(self.program.arrays.cards, targets), current().memory_limit
         if needed > allowed:
             raise TooLarge(
-                f"The answer alone takes about {needed:.2g} bytes, and {allowed:,} are allowed. Ask for fewer "
-                "targets at once."
+                f"The answer alone takes about {needed:.2g} bytes, and {allowed:,} are allowed. Ask for "
+                "fewer targets at once."
             )
         case = self._case(targets)
         inner = open_targets(case, targets)
@@ -111,7 +111,7 @@ class Approximate(Posterior):
                 f"{listed([self.names[t] for t in targets])} would take {runs:,} runs, one for each state of "
                 "those before the last. Ask for fewer at once, or for marginals."
             )
-        table = np.ones(())
+        table: np.ndarray = np.ones(())
         for i, target in enumerate(targets):
             more = np.zeros((*table.shape, cards[i]))
             for states in np.ndindex(*table.shape):
@@ -126,7 +126,9 @@ class Approximate(Posterior):
 
     def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:
         weights = {v: w for v, w in known.weights.items() if v not in hard}
-        at: Approximate = replace(self, known=Known({**known.hard, **hard}, weights), wanted={})  # it shares the reports
+        at: Approximate = replace(
+            self, known=Known({**known.hard, **hard}, weights), wanted={}
+        )  # it shares the reports
         try:
             return at.joint([target])
         except Impossible:  # the engine gave probability to what cannot be
@@ -148,7 +150,7 @@ class Approximate(Posterior):
     # --- maxima ---
 
     def most_probable(self) -> tuple[np.ndarray, Wide, float]:
-        """Good states of all the user's variables, P(states, known), and a bound on the log of any states'."""
+        """Good states of all the user's variables, P(states, known), a bound on its log for any states."""
         known = self.known
         if self.wanted:
             case = self._case(self._everything(), only_wanted=False)
@@ -165,12 +167,14 @@ class Approximate(Posterior):
             value = self._rest(at)
         except Impossible:
             raise NoSupportFound(
-                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there are '
-                "none."
+                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
+                "are none."
             ) from None
         log = log_of(value)
         proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
-        self.reports.append(replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice))
+        self.reports.append(
+            replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice)
+        )
         return at.codes[: self.program.n_named].astype(np.int64), value, log if proven else max(bound, log)
 
     def _rest(self, case: Case) -> Wide:
@@ -220,7 +224,7 @@ class Approximate(Posterior):
         report = self.report
         if report.converged:
             return
-        depth, frame = 1, sys._getframe(1)
+        depth, frame = 2, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             depth, frame = depth + 1, frame.f_back
         text = f'engine="{self.engine}" has not converged: {report.advice}. The answer is what it had then.'

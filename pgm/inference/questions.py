@@ -189,7 +189,9 @@ class Questions:
             reports.append(below)
         both = _together(first, second)
         try:
-            found = None if both is None else self._answer(compiled, both, chosen, _total, clock, explain=False)
+            found = (
+                None if both is None else self._answer(compiled, both, chosen, _total, clock, explain=False)
+            )
         except Impossible:
             found = None
         if found is None:

@@ -17,7 +17,9 @@ class Problem:
     """A reduced question."""
 
     case: Case
-    held: Mapping[int, np.ndarray]  # reduced variables whose marginal is given, and that over their open states
+    held: Mapping[
+        int, np.ndarray
+    ]  # reduced variables whose marginal is given, and that over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
 

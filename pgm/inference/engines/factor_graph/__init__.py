@@ -1,8 +1,8 @@
 """A reduced question as a graph of variables and factors: what engines that approximate work on.
 
-Equal tables are kept once, whatever the number of scopes they apply to, and by their non-zero rows. Factors of
-one variable are added to that variable. Every state that is open has a row in every factor that supports it
-(reduction saw to that), so no message along the graph ever has a zero.
+Equal tables are kept once, whatever the number of scopes they apply to, and by their non-zero rows. Factors
+of one variable are added to that variable. Every state that is open has a row in every factor that supports
+it (reduction saw to that), so no message along the graph ever has a zero.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Wide = tuple[float, int]
 
 
 class GraphArrays(NamedTuple):
-    """The graph; factors are those over two variables and more. An *axis* is a variable's place in a scope."""
+    """The graph; its factors are over two variables or more. An *axis* is a variable's place in a scope."""
 
     cards: np.ndarray  # int64[m]
     state_at: np.ndarray  # int64[m + 1]
@@ -125,9 +125,7 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     # Every open state has a non-zero entry in a factor over one variable: its rows are its states.
     kernels = code(8.0 * (n_factors + local.size), GRAPHS)
     ends = np.arange(single.size + 1, dtype=np.int64)
-    kernels.fold(
-        ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local
-    )
+    kernels.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
     order = np.argsort(scopes, kind="stable")
     arrays = GraphArrays(
         cards=r.cards,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from pgm.results import Report
 
 LOOPY = "pgm.inference.engines.loopy.compiled"
 _LN2 = math.log(2.0)
-_EXACT = 1e-12  # a change of messages, relative to their size, that is rounding
+_ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that is no change
 _SECONDS = 1e-9  # of an inner step
 _WORTH_THREADS = 5e-3  # seconds of one sweep
 
@@ -49,9 +50,14 @@ class Messages:
     notes: Notes | None
 
     @property
+    def rounding(self) -> float:
+        """By how much messages may still change for nothing but rounding."""
+        return _ROUNDING * max(1.0, float(np.abs(self.beliefs).max(initial=1.0)))
+
+    @property
     def converged(self) -> bool:
         """Whether nothing moves any more; also where there is nothing to send."""
-        return not self.order.size or (bool(self.residuals) and self.residuals[-1] <= self.options.tol)
+        return self._moves_less_than(max(self.options.tol, self.rounding))
 
     @property
     def exact(self) -> bool:
@@ -59,9 +65,10 @@ class Messages:
 
         Several marginals that are wanted at once are approached step by step, so their answer is not.
         """
-        size = max(1.0, float(np.abs(self.beliefs).max(initial=1.0)))
-        rests = not self.order.size or (bool(self.residuals) and self.residuals[-1] <= _EXACT * size)
-        return not self.has_loops and rests and int(self.held.sum()) <= 1
+        return not self.has_loops and self._moves_less_than(self.rounding) and int(self.held.sum()) <= 1
+
+    def _moves_less_than(self, change: float) -> bool:
+        return not self.order.size or (bool(self.residuals) and self.residuals[-1] <= change)
 
     def report(self, name: str) -> Report:
         """What was measured."""
@@ -168,7 +175,7 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
 
     def side_by_side(work: Callable[[int, np.ndarray], None]) -> None:
         seconds = graph.steps * _SECONDS / threads
-        run_all([Task(lambda stop, i=i: work(i, stop), seconds) for i in range(threads)], run_.clock)
+        run_all([Task(partial(work, i), seconds) for i in range(threads)], run_.clock)
         run_.clock.lap(RUNNING)
 
     kernels = code(graph.steps, LOOPY)
@@ -197,17 +204,18 @@ def _residual(run_: Messages) -> Callable[[int], float]:
     place = np.empty(n, np.int64)
     place[run_.order] = np.arange(n)
     heap, priority = run_.order.copy(), np.full(n, math.inf)
-    queue = heap, place, priority, n, 0.5 * options.tol
     state = run_.beliefs, run_.messages, run_.held, options.damping, run_.largest
 
     def sweep(number: int) -> float:
         _gather(run_)
-        _call(run_, "send_most", g, *queue, *state, room, offset, out)
-        if out[0] > options.tol:
+        tol = max(0.5 * options.tol, run_.rounding)
+        _call(run_, "send_most", g, heap, place, priority, n, tol, *state, room, offset, out)
+        if out[0] > tol:
             return float(out[0])
         _gather(run_)
         _call(run_, "measure", g, 0, n, run_.beliefs, run_.messages, run_.largest, room, offset, out)
-        priority[:] = np.maximum(priority, out[0] if out[0] > options.tol else 0.0)
+        if out[0] > max(options.tol, run_.rounding):  # many small changes came together: all are due again
+            priority[:] = out[0]
         return float(out[0])
 
     return sweep

@@ -1,15 +1,13 @@
 """Messages between factors and variables, in logarithms: the loops.
 
-Only what factors send is stored, with its largest entry 0. What a variable sends to a factor is its belief, the
-sum of everything that reaches it, less what came from there. Inside a factor numbers are taken out of the
+Only what factors send is stored, with its largest entry 0. What a variable sends to a factor is its belief,
+the sum of everything that reaches it, less what came from there. Inside a factor numbers are taken out of the
 logarithms while none of their products can leave the range of a double, and stay in them where one could.
 """
 
 from __future__ import annotations
 
 import math
-
-import numpy as np
 
 from pgm.jit import njit
 
@@ -35,7 +33,7 @@ def gather(g, messages, held, beliefs, first, last):
 
 @njit
 def _receive(g, f, beliefs, messages, c):
-    """What the variables of a factor send it, the largest entry 0; returns the least a product of theirs is."""
+    """What the variables of a factor send it, the largest entry 0; returns the least of their products."""
     low, at = 0.0, 0
     for a in range(g.scope_at[f], g.scope_at[f + 1]):
         v = g.scopes[a]
@@ -58,18 +56,119 @@ def _receive(g, f, beliefs, messages, c):
 
 
 @njit
-def _multiply_square(g, t, n0, n1, e, o):
-    """Sums over a pair without zeros."""
-    begin = g.row_at[t]
-    for j in range(n1):
-        o[n0 + j] = 0.0
+def _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, moved):
+    """As `_pair`, for two states each: a message is one number, the logarithm of a ratio."""
+    d0 = (beliefs[b0 + 1] - messages[m0 + 1]) - (beliefs[b0] - messages[m0])
+    d1 = (beliefs[b1 + 1] - messages[m1 + 1]) - (beliefs[b1] - messages[m1])
+    if not low - abs(d0) - abs(d1) >= _SAFE:
+        return -1.0
+    x0 = x1 = y0 = y1 = 1.0
+    if d0 > 0.0:
+        x0 = math.exp(-d0)
+    else:
+        x1 = math.exp(d0)
+    if d1 > 0.0:
+        y0 = math.exp(-d1)
+    else:
+        y1 = math.exp(d1)
+    a, b, c, d = values[row], values[row + 1], values[row + 2], values[row + 3]
+    r0 = math.log((c * y0 + d * y1) / (a * y0 + b * y1))
+    r1 = math.log((b * x0 + d * x1) / (a * x0 + c * x1))
+    worst = 0.0
+    for side in range(2):
+        r, at, begin, free = (r0, m0, b0, free0) if side == 0 else (r1, m1, b1, free1)
+        low_step, high_step = min(0.0, -r) - messages[at], min(0.0, r) - messages[at + 1]
+        moved[side] = max(abs(low_step), abs(high_step))
+        worst = max(worst, moved[side])
+        if damping != 0.0:
+            low_step *= 1.0 - damping
+            high_step *= 1.0 - damping
+        messages[at] += low_step
+        messages[at + 1] += high_step
+        if free:
+            beliefs[begin] += low_step
+            beliefs[begin + 1] += high_step
+    return worst
+
+
+@njit
+def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
+    """A pair without zeros, by the function for its numbers of states."""
+    if n0 == 2 and n1 == 2:
+        return _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, moved)
+    return _pair(
+        values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved
+    )
+
+
+@njit
+def _pair(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
+    """All of `_send` and `_take` for a pair without zeros, which images are made of; few arguments are quick.
+
+    Beliefs follow where free0 and free1 say so. Returns the largest change, or -1 where numbers must stay in
+    the logarithms and nothing was done.
+    """
+    top, least = -math.inf, math.inf
+    for s in range(n0):
+        x = beliefs[b0 + s] - messages[m0 + s]
+        c[s] = x
+        top = max(top, x)
+        least = min(least, x)
+    low += least - top
+    for s in range(n0):
+        c[s] -= top
+    top, least = -math.inf, math.inf
+    for s in range(n1):
+        x = beliefs[b1 + s] - messages[m1 + s]
+        c[n0 + s] = x
+        top = max(top, x)
+        least = min(least, x)
+    low += least - top
+    if not low >= _SAFE:
+        return -1.0
+    for s in range(n1):
+        c[n0 + s] -= top
+        o[n0 + s] = 0.0
+    for s in range(n0 + n1):
+        if c[s] != 0.0:
+            c[s] = math.exp(c[s])
+        else:
+            c[s] = 1.0
+    most = 0.0
     for i in range(n0):
-        x, total = e[i], 0.0
+        x, total = c[i], 0.0
         for j in range(n1):
-            value = g.values[begin + i * n1 + j]
-            total += value * e[n0 + j]
+            value = values[row]
+            row += 1
+            total += value * c[n0 + j]
             o[n0 + j] += value * x
         o[i] = total
+        most = max(most, total)
+    change0, change1 = 0.0, 0.0
+    keep = 1.0 - damping
+    for s in range(n0):
+        new = math.log(o[s] / most) if o[s] != most else 0.0
+        step = new - messages[m0 + s]
+        change0 = max(change0, abs(step))
+        if damping != 0.0:
+            new = messages[m0 + s] + keep * step
+        if free0:
+            beliefs[b0 + s] += new - messages[m0 + s]
+        messages[m0 + s] = new
+    most = 0.0
+    for s in range(n1):
+        most = max(most, o[n0 + s])
+    for s in range(n1):
+        new = math.log(o[n0 + s] / most) if o[n0 + s] != most else 0.0
+        step = new - messages[m1 + s]
+        change1 = max(change1, abs(step))
+        if damping != 0.0:
+            new = messages[m1 + s] + keep * step
+        if free1:
+            beliefs[b1 + s] += new - messages[m1 + s]
+        messages[m1 + s] = new
+    moved[0], moved[1] = change0, change1
+    return max(change0, change1)
 
 
 @njit
@@ -145,12 +244,9 @@ def _send(g, f, beliefs, messages, largest, room, offset):
         return
     for i in range(size):
         e[i] = 1.0 if c[i] == 0.0 else math.exp(c[i])
-    if g.square[t] != 0:
-        _multiply_square(g, t, offset[1], size - offset[1], e, o)
-    else:
-        for i in range(size):
-            o[i] = 0.0
-        _multiply_rows(g, t, k, offset, e, o, room[3])
+    for i in range(size):
+        o[i] = 0.0
+    _multiply_rows(g, t, k, offset, e, o, room[3])
     for a in range(k):
         top = 0.0
         for i in range(offset[a], offset[a + 1]):
@@ -197,13 +293,41 @@ def send_all(g, order, first, last, beliefs, messages, held, damping, largest, l
     step = 1 if last >= first else -1
     worst = 0.0
     count = 0
+    c, o, moved = room[0], room[2], room[4]
+    scope_at, scopes, table, cards, state_at = g.scope_at, g.scopes, g.table, g.cards, g.state_at
+    message_at, square, values, row_at, low = g.message_at, g.square, g.values, g.row_at, g.low
     for i in range(first, last, step):
         count += 1
         if count % _LOOK == 0 and stop[0] != 0:
             return STOPPED
         f = order[i]
-        _send(g, f, beliefs, messages, largest, room, offset)
-        change = _take(g, f, beliefs, messages, held, damping, live, room[2], room[4])
+        change = -1.0
+        t = table[f]
+        if square[t] != 0 and not largest:
+            a = scope_at[f]
+            v, u = scopes[a], scopes[a + 1]
+            change = _either(
+                values,
+                row_at[t],
+                low[t],
+                cards[v],
+                cards[u],
+                state_at[v],
+                state_at[u],
+                message_at[a],
+                message_at[a + 1],
+                live and held[v] == 0,
+                live and held[u] == 0,
+                damping,
+                beliefs,
+                messages,
+                c,
+                o,
+                moved,
+            )
+        if change < 0.0:
+            _send(g, f, beliefs, messages, largest, room, offset)
+            change = _take(g, f, beliefs, messages, held, damping, live, o, moved)
         if not change <= worst:  # also where it is not a number
             worst = change
     out[0] = worst
@@ -264,31 +388,60 @@ def send_most(
 ):
     """Let the factor send whose variables have heard most since it last did, so many times.
 
-    The priority of a factor is a bound on how much what it receives has changed: what its variables were
-    sent by others, added up (Sutton & McCallum 2007). `out` receives the largest when this ends.
+    The priority of a factor is the largest change that others have sent its variables since: cheaper than
+    what it would send, which nobody needs to work out (Sutton & McCallum 2007). `out` receives the largest
+    priority when this ends.
     """
+    c, o, moved = room[0], room[2], room[4]
+    scope_at, scopes, table, cards, state_at = g.scope_at, g.scopes, g.table, g.cards, g.state_at
+    message_at, square, values, row_at, low = g.message_at, g.square, g.values, g.row_at, g.low
+    user_at, users, owner = g.user_at, g.users, g.owner
     for count in range(updates):
         f = heap[0]
         if priority[f] <= tol:
             break
         if count % _LOOK == 0 and stop[0] != 0:
             return STOPPED
-        _send(g, f, beliefs, messages, largest, room, offset)
-        moved = room[4]
-        worst = _take(g, f, beliefs, messages, held, damping, True, room[2], moved)
+        worst = -1.0
+        t = table[f]
+        if square[t] != 0 and not largest:
+            a = scope_at[f]
+            v, u = scopes[a], scopes[a + 1]
+            worst = _either(
+                values,
+                row_at[t],
+                low[t],
+                cards[v],
+                cards[u],
+                state_at[v],
+                state_at[u],
+                message_at[a],
+                message_at[a + 1],
+                held[v] == 0,
+                held[u] == 0,
+                damping,
+                beliefs,
+                messages,
+                c,
+                o,
+                moved,
+            )
+        if worst < 0.0:
+            _send(g, f, beliefs, messages, largest, room, offset)
+            worst = _take(g, f, beliefs, messages, held, damping, True, o, moved)
         priority[f] = damping * worst
         _sift(heap, place, priority, 0)
         k = 0
-        for a in range(g.scope_at[f], g.scope_at[f + 1]):
-            v = g.scopes[a]
+        for a in range(scope_at[f], scope_at[f + 1]):
+            v = scopes[a]
             change = (1.0 - damping) * moved[k]
             k += 1
             if change == 0.0 or held[v] != 0:
                 continue
-            for i in range(g.user_at[v], g.user_at[v + 1]):
-                other = g.owner[g.users[i]]
-                if other != f:
-                    priority[other] += change
+            for i in range(user_at[v], user_at[v + 1]):
+                other = owner[users[i]]
+                if other != f and change > priority[other]:
+                    priority[other] = change
                     _sift(heap, place, priority, place[other])
     out[0] = priority[heap[0]]
     return DONE
@@ -382,7 +535,7 @@ def dual(g, beliefs, messages, weight, own, room, of_factor, of_variable, stop):
 
 @njit
 def belief_of_factor(g, f, beliefs, messages, room, flat):
-    """The logarithms of what a factor believes of its variables together, as one table; minus infinity is 0."""
+    """The logarithms of what a factor believes of its variables together, as a table; minus infinity is 0."""
     c = room[0]
     _receive(g, f, beliefs, messages, c)
     begin, t = g.scope_at[f], g.table[f]

@@ -18,9 +18,9 @@ class Notes:
     """Collects, after each sweep, the messages that have changed.
 
     In a network a factor is P(child | parents). What it sends its child is the child's pi, what it sends a
-    parent is lambda of the child for that parent; what variables send it is named alike (Pearl 1988, equations
-    14.15 to 14.27 of Alpaydin). Pi sums to one; lambda counts up to a factor, its largest entry is shown as 1.
-    Numbers are in the order of the states that are still possible.
+    parent is lambda of the child for that parent; what variables send it is named alike (Pearl 1988). Pi sums
+    to one; lambda counts up to a factor: its largest entry is 1. Numbers are in the order of the states that
+    are still possible.
     """
 
     def __init__(self, graph: Graph, names: Sequence[str]) -> None:
@@ -64,8 +64,8 @@ class Notes:
     def _note(self, sweep: int, label: tuple[str, str, str], logs: np.ndarray) -> None:
         if len(self._rows) >= _MOST:
             raise TooLarge(
-                f"trace=True notes every message, and these are more than {_MOST:,}. Trace a smaller model, or "
-                "with a smaller max_iter=."
+                f"trace=True notes every message, and these are more than {_MOST:,}. Trace a smaller model, "
+                "or with a smaller max_iter=."
             )
         values = np.exp(logs - logs.max())
         if not label[0].startswith("lambda"):

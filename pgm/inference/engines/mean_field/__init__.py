@@ -18,7 +18,6 @@ from pgm.inference.engines import Loopy, MeanField, loopy
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.mean_field.blocks import Block, find_blocks
 from pgm.inference.engines.solving import Problem, Solution
-from pgm.inference.reduction import wide_multiply
 from pgm.inference.running import Impossible, code, run
 from pgm.progress import report as report_progress
 from pgm.results import Report
@@ -103,15 +102,19 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
             best = ascent
     if best is None:
         raise NoSupportFound(
-            'engine="mean-field" met nothing of non-zero probability in any of its starts; this is no proof that '
-            "there is nothing. Variables that exclude states of each other can be put into one of blocks=."
+            'engine="mean-field" met nothing of non-zero probability in any of its starts; this is no proof '
+            "that there is nothing. Put variables that exclude states of each other into one of blocks=."
         )
     constant = graph.constant
-    log = best.bound + math.log(constant[0]) + constant[1] * math.log(2.0)
-    advice = "" if best.converged else f"the bound still rises after {best.iterations} sweeps; raise max_iter="
+    parts = best.bound, math.log(constant[0]), constant[1] * math.log(2.0)
+    rounded = problem.case.reduced.scalars.size + problem.case.program.n
+    log = math.fsum(parts) - 2.0**-46 * (math.fsum(map(abs, parts)) + 1.0) - 2.0**-51 * rounded
+    advice = (
+        "" if best.converged else f"the bound still rises after {best.iterations} sweeps; raise max_iter="
+    )
     return Solution(
         values=best.q,
-        total=wide_multiply(constant, loopy.wide_of(best.bound)),
+        total=loopy.wide_of(log),
         joint=lambda targets: _joint(best, targets),
         weights=lambda: _weights(best, problem),
         report=Report(

@@ -71,7 +71,9 @@ def find_blocks(
                 raise InvalidArgument(f"{name!r} is in blocks= twice; blocks do not share variables.")
             seen.add(name)
             at = int(np.searchsorted(r.variables, place[name]))
-            if at < r.variables.size and r.variables[at] == place[name]:  # else it is known, or does not matter
+            if (
+                at < r.variables.size and r.variables[at] == place[name]
+            ):  # else it is known, or does not matter
                 if at in problem.held:
                     raise InvalidArgument(
                         f"{name!r} has a pgm.Soft and is in one of blocks=; leave it out of these."
@@ -93,8 +95,8 @@ def find_blocks(
         if counts.max() < scope.size:
             named = [problem.names[v] for v in r.variables[scope].tolist() if v < len(problem.names)]
             raise InvalidArgument(
-                f"A factor over {listed(named)} has several variables in one of blocks=, but not all. Put all of "
-                "them into it, or only one."
+                f"A factor over {listed(named)} has several variables in one of blocks=, but not all. Put "
+                "all of them into it, or only one."
             )
         inside[int(blocks[0])].append(f)
         between[f] = 0
@@ -102,7 +104,9 @@ def find_blocks(
     for mine, factors in zip(lists, inside, strict=True):
         tables = [_table(graph, f, mine) for f in factors]
         program = compile_program([int(g.cards[v]) for v in mine], tables)
-        names = [problem.names[v] if v < len(problem.names) else "(hidden)" for v in r.variables[mine].tolist()]
+        names = [
+            problem.names[v] if v < len(problem.names) else "(hidden)" for v in r.variables[mine].tolist()
+        ]
         found.append(Block(mine, program, names))
     return found, (number < 0).astype(np.uint8), between
 

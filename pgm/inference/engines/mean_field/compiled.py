@@ -98,7 +98,7 @@ def improve(g, variables, q, between, has_zero, out, stop):
 
 @njit
 def terms(g, q, alone, between, has_zero, of_factor, of_variable, stop):
-    """What factors and variables add to the bound: mean logarithms, and the entropy of those that are alone."""
+    """What factors and variables add to the bound: mean logarithms, the entropy of those that are alone."""
     for v in range(g.cards.size):
         total = 0.0
         for i in range(g.state_at[v], g.state_at[v + 1]):
