@@ -82,7 +82,7 @@ class Approximate(Posterior):
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        return self._solve(self._case([], only_wanted=False)).total
+        return self._solve(self._case([], only_wanted=False)).total()
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
@@ -135,7 +135,10 @@ class Approximate(Posterior):
             return np.zeros(int(self.program.arrays.cards[target]))
 
     def marginals(self) -> tuple[np.ndarray, Wide]:
-        """P(v | known) by this engine for all of the user's variables, one after the other, and the total."""
+        """P(v | known) by this engine for all of the user's variables, one after the other.
+
+        Not the total, unlike the exact engine's: it is not had in passing.
+        """
         p, n_named = self.program.arrays, self.program.n_named
         case = self._case(self._everything(), only_wanted=False)
         found, r = self._solve(case), case.reduced
@@ -145,7 +148,7 @@ class Approximate(Posterior):
         m = int(np.searchsorted(r.variables, n_named))
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
         flat[owners + r.states[: owners.size]] = found.values[: owners.size]
-        return flat, found.total
+        return flat, (math.nan, 0)
 
     # --- maxima ---
 

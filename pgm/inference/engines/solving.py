@@ -29,7 +29,7 @@ class Solution:
     """What was found of a reduced question."""
 
     values: np.ndarray  # the probability of each open state of each reduced variable
-    total: tuple[float, int]  # the sum of the product of all factors: a wide number
+    total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
     joint: Callable[[np.ndarray], np.ndarray | None]  # of reduced variables in this order; None: not known
     weights: Callable[[], dict[int, np.ndarray]]  # which likelihoods give the held variables their marginals
     report: Report

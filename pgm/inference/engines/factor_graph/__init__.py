@@ -57,25 +57,13 @@ class Graph:
     alone: np.ndarray  # the reduced factors of one variable
     tables: np.ndarray  # the table of each reduced factor
 
+    steps: float  # inner steps of going once over all factors
+    most_of_a_factor: int  # the numbers of states of a factor's variables added up, where that is most
+
     @property
     def n_messages(self) -> int:
         """Numbers in all messages from factors to variables."""
         return int(self.arrays.message_at[-1])
-
-    @property
-    def most_of_a_factor(self) -> int:
-        """The numbers of states of a factor's variables added up, where that is most."""
-        g = self.arrays
-        if not g.table.size:
-            return 1
-        return int(np.add.reduceat(g.cards[g.scopes], g.scope_at[:-1]).max())
-
-    @property
-    def steps(self) -> float:
-        """Inner steps of going once over all factors."""
-        g = self.arrays
-        per_row = np.diff(g.row_at) * np.maximum(1, np.diff(g.code_at) // np.maximum(1, np.diff(g.row_at)))
-        return float(per_row[g.table].sum()) * 2.0 + 30.0 * self.n_messages + g.cards.size
 
 
 def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
@@ -146,7 +134,10 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
         low=low,
         square=((widths[kept] == 2) & (np.diff(row_at) == sizes)).astype(np.uint8),
     )
-    return Graph(case, arrays, constant, several, single, table)
+    sums = np.add.reduceat(r.cards[scopes], scope_at[:-1]) if several.size else np.ones(1, np.int64)
+    entries = np.diff(row_at) * widths[kept]
+    steps = 2.0 * float(entries[table[several]].sum()) + 30.0 * float(message_at[-1]) + m
+    return Graph(case, arrays, constant, several, single, table, steps, int(sums.max()))
 
 
 def _subset(r: ReducedArrays, kept: np.ndarray) -> ReducedArrays:

@@ -68,7 +68,9 @@ class Messages:
         return not self.has_loops and self._moves_less_than(self.rounding) and int(self.held.sum()) <= 1
 
     def _moves_less_than(self, change: float) -> bool:
-        return not self.order.size or (bool(self.residuals) and self.residuals[-1] <= change)
+        # In the first sweep of flooding no factor has heard anything: it says nothing if none moves.
+        sweeps = 2 if self.options.schedule == "parallel" else 1
+        return not self.order.size or (len(self.residuals) >= sweeps and self.residuals[-1] <= change)
 
     def report(self, name: str) -> Report:
         """What was measured."""
@@ -117,8 +119,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
         run_.residuals.append(sweep(len(run_.residuals)))
         if notes is not None:
             notes.take(len(run_.residuals), run_.beliefs, messages)
-    if order.size:
-        _gather(run_)
+    _gather(run_)
     return run_
 
 
@@ -162,12 +163,16 @@ def _sequential(run_: Messages) -> Callable[[int], float]:
 
 
 def _parallel(run_: Messages) -> Callable[[int], float]:
-    """All factors at once with the beliefs of before: threads change no bit."""
+    """All factors at once with the beliefs of before: threads change no bit.
+
+    As in the books the first messages are sent by factors that have heard nothing yet.
+    """
     g, graph, options = run_.graph.arrays, run_.graph, run_.options
     threads = current().threads if graph.steps * _SECONDS > _WORTH_THREADS else 1
     rooms = [_room(graph) for _ in range(threads)]
     out = np.zeros((threads, 1))
     state = run_.beliefs, run_.messages, run_.held
+    run_.beliefs[np.repeat(run_.held == 0, g.cards)] = 0.0
     everything = np.arange(run_.order.size)
 
     def share(size: int, i: int) -> tuple[int, int]:
@@ -233,7 +238,7 @@ def solve(problem: Problem, options: Loopy, clock: Clock) -> Solution:
     sums = np.add.reduceat(values, g.state_at[:-1]) if g.cards.size else values
     return Solution(
         values=values / np.repeat(sums, g.cards),
-        total=wide_multiply(found.graph.constant, wide_of(_bethe(found))),
+        total=lambda: wide_multiply(found.graph.constant, wide_of(_bethe(found))),
         joint=lambda targets: _joint(found, values, targets),
         weights=lambda: _weights(found),
         report=found.report(options.name),

@@ -114,7 +114,7 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
     )
     return Solution(
         values=best.q,
-        total=loopy.wide_of(log),
+        total=lambda: loopy.wide_of(log),
         joint=lambda targets: _joint(best, targets),
         weights=lambda: _weights(best, problem),
         report=Report(
