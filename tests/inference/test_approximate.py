@@ -261,8 +261,8 @@ def test_no_convergence_is_a_warning_at_the_users_line(engine):
         (pgm.engines.Loopy, {"max_iter": 0}, "max_iter is a whole number of at least 1, not 0"),
         (pgm.engines.MeanField, {"restarts": 0}, "restarts"),
         (pgm.engines.MeanField, {"seed": -1}, "seed"),
-        (pgm.engines.MeanField, {"blocks": "ab"}, "blocks= takes lists of names"),
-        (pgm.engines.MeanField, {"blocks": ["ab"]}, "blocks= takes lists of names"),
+        (pgm.engines.MeanField, {"structured": "ab"}, "structured= takes lists of names"),
+        (pgm.engines.MeanField, {"structured": ["ab"]}, "structured= takes lists of names"),
     ],
 )
 def test_options_out_of_range(make, options, said):

@@ -24,7 +24,7 @@ def test_the_bound_is_one_on_every_model(data):
     cut = data.draw(st.integers(0, len(names)))
     blocks = data.draw(st.sampled_from([(), (names,), (names[:cut],), (names[:cut], names[cut:])]))
     note(f"{case!r}\nblocks = {blocks}")
-    engine = pgm.engines.MeanField(blocks=blocks, restarts=2)
+    engine = pgm.engines.MeanField(structured=blocks, restarts=2)
     exact = log(Oracle(case.plain).partition_before)
     try:
         found = case.model.partition(engine=engine)
@@ -71,13 +71,13 @@ def test_blocks_tighten_the_bound():
     mrf = ring(1.5)
     names = list(mrf.variables)
     bounds = [
-        mrf.log_partition(engine=pgm.engines.MeanField(blocks=blocks))
+        mrf.log_partition(engine=pgm.engines.MeanField(structured=blocks))
         for blocks in ([], [names[:2]], [names[:5]], [names])
     ]
     assert bounds == sorted(bounds)
     assert bounds[0] < bounds[-1] - 0.1
     assert bounds[-1] == pytest.approx(mrf.log_partition(), abs=1e-9)
-    joint = mrf.query(["x0", "x1", "x5"], engine=pgm.engines.MeanField(blocks=[names[:5]]))
+    joint = mrf.query(["x0", "x1", "x5"], engine=pgm.engines.MeanField(structured=[names[:5]]))
     pair = joint.marginal(["x0", "x1"]).values
     assert abs(pair - np.outer(pair.sum(1), pair.sum(0))).max() > 0.05  # dependent inside the block
     with_x5 = joint.marginal(["x1", "x5"]).values
@@ -108,7 +108,7 @@ def test_zeros_are_followed_or_no_support_is_found():
     found = mrf.partition(engine="mean-field")
     assert found.log == pytest.approx(0.0, abs=1e-9)  # of four configurations it sees one
     assert found.log <= 0.0
-    whole = mrf.partition(engine=pgm.engines.MeanField(blocks=[["a", "b", "c"]]))
+    whole = mrf.partition(engine=pgm.engines.MeanField(structured=[["a", "b", "c"]]))
     assert whole == pytest.approx(4.0)
 
 
@@ -118,12 +118,14 @@ def test_blocks_that_cannot_be():
     net.add("b", 0.4)
     net.add("c", {(x, y): 0.2 + 0.3 * x + 0.1 * y for x in (0, 1) for y in (0, 1)}, parents=["a", "b"])
     for blocks, given_, said in (
-        ([["a", "b"]], {}, "'a', 'b', 'c' has several variables in one of blocks="),
-        ([["a", "b"], ["b", "c"]], {}, "'b' is in blocks= twice"),
+        ([["a", "b"]], {}, "'a', 'b', 'c' has several variables in a block of structured="),
+        ([["a", "b"], ["b", "c"]], {}, "'b' is in structured= twice"),
         ([["a", "b", "c"]], {"a": pgm.Soft({True: 0.5, False: 0.5})}, "'a' has a pgm.Soft"),
     ):
         with pytest.raises(pgm.InvalidArgument, match=said):
-            net.marginals(given_, engine=pgm.engines.MeanField(blocks=blocks))
-    with pytest.raises(pgm.UnknownVariable, match="blocks=: there is no variable 'x'"):
-        net.marginals(engine=pgm.engines.MeanField(blocks=[["x"]]))
-    assert net.marginals({"c": True}, engine=pgm.engines.MeanField(blocks=[["a", "b"]]))["a"].exact is False
+            net.marginals(given_, engine=pgm.engines.MeanField(structured=blocks))
+    with pytest.raises(pgm.UnknownVariable, match="structured=: there is no variable 'x'"):
+        net.marginals(engine=pgm.engines.MeanField(structured=[["x"]]))
+    assert (
+        net.marginals({"c": True}, engine=pgm.engines.MeanField(structured=[["a", "b"]]))["a"].exact is False
+    )

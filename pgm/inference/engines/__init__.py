@@ -141,18 +141,18 @@ class MeanField:
 
     Args:
         restarts: from how many starting points; the first is uniform, the best answer counts.
-        blocks: lists of variables that stay dependent on each other, each such that a tree of cliques holds
-            it; what is in none is by itself. Inside a block the exact engine works.
+        structured: blocks, lists of variables that stay dependent on each other; inside one the exact engine
+            works, so that it must fit there. What is in none is by itself.
         max_iter: how often all distributions are improved at most, from each start.
         tol: it has converged when the bound rises by less.
         seed: of the starting points.
 
-    >>> MeanField(blocks=[["rain", "wet"]]).blocks
+    >>> MeanField(structured=[["rain", "wet"]]).structured
     (('rain', 'wet'),)
     """
 
     restarts: int = 5
-    blocks: Iterable[Iterable[str]] = ()
+    structured: Iterable[Iterable[str]] = ()
     max_iter: int = 1000
     tol: float = 1e-9
     seed: int = 0
@@ -167,14 +167,14 @@ class MeanField:
         _whole(self, "max_iter", 1)
         _whole(self, "seed", 0)
         _number(self, "tol", 0.0, math.inf)
-        if isinstance(self.blocks, str) or not isinstance(self.blocks, Iterable):
-            raise InvalidArgument(f"blocks= takes lists of names, not {shown(self.blocks)}.")
+        if isinstance(self.structured, str) or not isinstance(self.structured, Iterable):
+            raise InvalidArgument(f"structured= takes lists of names, not {shown(self.structured)}.")
         blocks = []
-        for block in self.blocks:
+        for block in self.structured:
             if isinstance(block, str) or not isinstance(block, Iterable):
-                raise InvalidArgument(f"blocks= takes lists of names; one of these is {shown(block)}.")
+                raise InvalidArgument(f"structured= takes lists of names; one of these is {shown(block)}.")
             blocks.append(tuple(block))
-        object.__setattr__(self, "blocks", tuple(blocks))
+        object.__setattr__(self, "structured", tuple(blocks))
 
 
 def _whole(engine: object, name: str, least: int) -> None:

@@ -341,14 +341,10 @@ def choose_states(found: Messages, noise: np.ndarray | None = None) -> np.ndarra
     states = np.full(g.cards.size, -1, np.int64)
     most = int(g.cards.max(initial=1))
     noisy = g if noise is None else g._replace(local=g.local + noise)
-    room = np.empty(most), np.empty(most)
-    kernels = code(found.graph.steps, LOOPY)
-    state = found.beliefs, found.messages, states
-    for number in range(found.options.max_iter):
-        found.clock.check()
-        graph = noisy if number == 0 else g
-        if kernels.choose(graph, found.walked, *state, number > 0, *room, np.zeros(1, np.uint8)) == 0:
-            break
-        if noise is not None:
+    room, out = (np.empty(most), np.empty(most)), np.zeros(1)
+    state = found.walked, found.beliefs, found.messages, states
+    for number in range(found.options.max_iter if noise is None else 1):
+        _call(found, "choose", noisy if number == 0 else g, *state, number > 0, *room, out)
+        if out[0] == 0.0:
             break
     return states

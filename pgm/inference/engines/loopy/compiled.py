@@ -581,15 +581,15 @@ def _score(g, f, states, beliefs, messages, axis, out):
 
 
 @njit
-def choose(g, order, beliefs, messages, states, again, total, out, stop):
+def choose(g, order, beliefs, messages, states, again, total, room, out, stop):
     """Give each variable, in this order, its best state beside those already chosen; the first of equals.
 
-    With `again` all have one, and each is tried anew beside the others. Returns how many changed.
+    With `again` all have one, and each is tried anew beside the others. `out` receives how many changed.
     """
     changed = 0
     for place in range(order.size):
         if place % _LOOK == 0 and stop[0] != 0:
-            return -1
+            return STOPPED
         v = order[place]
         n, begin = g.cards[v], g.state_at[v]
         for s in range(n):
@@ -597,9 +597,9 @@ def choose(g, order, beliefs, messages, states, again, total, out, stop):
         for i in range(g.user_at[v], g.user_at[v + 1]):
             a = g.users[i]
             f = g.owner[a]
-            _score(g, f, states, beliefs, messages, a - g.scope_at[f], out)
+            _score(g, f, states, beliefs, messages, a - g.scope_at[f], room)
             for s in range(n):
-                total[s] += out[s]
+                total[s] += room[s]
         best = states[v] if again else 0
         for s in range(n):
             if total[best] == -math.inf:
@@ -610,4 +610,5 @@ def choose(g, order, beliefs, messages, states, again, total, out, stop):
         if best != states[v]:
             states[v] = best
             changed += 1
-    return changed
+    out[0] = changed
+    return DONE

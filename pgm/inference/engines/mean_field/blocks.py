@@ -62,13 +62,13 @@ def find_blocks(
     place = {name: i for i, name in enumerate(problem.names)}
     lists: list[list[int]] = []
     seen: set[str] = set()
-    for block in options.blocks:
+    for block in options.structured:
         mine = []
         for name in block:
             if not isinstance(name, str) or name not in place:
-                raise UnknownVariable(name, place, "blocks=")
+                raise UnknownVariable(name, place, "structured=")
             if name in seen:
-                raise InvalidArgument(f"{name!r} is in blocks= twice; blocks do not share variables.")
+                raise InvalidArgument(f"{name!r} is in structured= twice; blocks do not share variables.")
             seen.add(name)
             at = int(np.searchsorted(r.variables, place[name]))
             if (
@@ -76,7 +76,7 @@ def find_blocks(
             ):  # else it is known, or does not matter
                 if at in problem.held:
                     raise InvalidArgument(
-                        f"{name!r} has a pgm.Soft and is in one of blocks=; leave it out of these."
+                        f"{name!r} has a pgm.Soft and is in a block of structured=; leave it out."
                     )
                 mine.append(at)
         if len(mine) > 1:
@@ -95,8 +95,8 @@ def find_blocks(
         if counts.max() < scope.size:
             named = [problem.names[v] for v in r.variables[scope].tolist() if v < len(problem.names)]
             raise InvalidArgument(
-                f"A factor over {listed(named)} has several variables in one of blocks=, but not all. Put "
-                "all of them into it, or only one."
+                f"A factor over {listed(named)} has several variables in a block of structured=, not all. "
+                "Put all of them into it, or only one."
             )
         inside[int(blocks[0])].append(f)
         between[f] = 0
