@@ -35,7 +35,7 @@ Wide = tuple[float, int]
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
-_HERE = str(Path(__file__).parents[1])
+_HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of a folder
 
 # The options are of the class that has this name in ENGINES.
 SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
@@ -72,11 +72,6 @@ class Approximate(Posterior):
     def report(self) -> Report:
         """How the answers asked for so far were made."""
         return replace(together(self.reports), profile=self.clock.profile)
-
-    @property
-    def exactly(self) -> Posterior:
-        """The same, put to the exact engine; what it knows of marginals that are wanted is left out."""
-        return Posterior(self.program, self.trees, self.known, self.clock, self.names)
 
     # --- sums ---
 
@@ -152,8 +147,11 @@ class Approximate(Posterior):
 
     # --- maxima ---
 
-    def most_probable(self) -> tuple[np.ndarray, Wide, float]:
-        """Good states of all the user's variables, P(states, known), a bound on its log for any states."""
+    def most_probable(self) -> tuple[np.ndarray, Wide, float, Posterior]:
+        """Good states of all the user's variables, P(states, known), a bound on its log for any states.
+
+        The last is what is known, put to the exact engine: for P(known), where that is had.
+        """
         known = self.known
         if self.wanted:
             case = self._case(self._everything(), only_wanted=False)
@@ -178,7 +176,9 @@ class Approximate(Posterior):
         self.reports.append(
             replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice)
         )
-        return at.codes[: self.program.n_named].astype(np.int64), value, log if proven else max(bound, log)
+        codes = at.codes[: self.program.n_named].astype(np.int64)
+        exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
+        return codes, value, log if proven else max(bound, log), exactly
 
     def _rest(self, case: Case) -> Wide:
         """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""

@@ -46,9 +46,9 @@ def explain(
         otherwise: go on to minimum cuts where no tree fits.
     """
     if isinstance(posterior, Approximate):
-        codes, value, bound = posterior.most_probable()
+        codes, value, bound, exactly = posterior.most_probable()
         found = Explanation(codes, value, posterior.report, bound)
-        return [_asked(found, targets)], _total_in_passing(posterior.exactly)
+        return [_asked(found, targets)], _total_in_passing(exactly)
     if isinstance(engine, Expansion):
         return [_asked(_by_moves(posterior, engine), targets)], _total_in_passing(posterior)
     if isinstance(engine, Cuts):

@@ -219,7 +219,8 @@ class Questions:
 
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
         take the states declared first. Where no tree fits, minimum cuts may still give the exact answer;
-        `engine="expansion"` gives a good one, with a bound, where factors link two variables at most.
+        `engine="loopy"` gives a good one, with a bound, and `engine="expansion"` where factors link two
+        variables at most.
         """
         return self._best(given, 1, targets, engine)[0]
 

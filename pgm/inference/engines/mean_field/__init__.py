@@ -103,7 +103,7 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
     if best is None:
         raise NoSupportFound(
             'engine="mean-field" met nothing of non-zero probability in any of its starts; this is no proof '
-            "that there is nothing. Put variables that exclude each other's states into a block of structured=."
+            "that there is nothing. Put variables that exclude states of others into a block of structured=."
         )
     constant = graph.constant
     parts = best.bound, math.log(constant[0]), constant[1] * math.log(2.0)
