@@ -1,4 +1,4 @@
-"""`python -m benchmarks exact [network ...]`, `python -m benchmarks start`: run, print, keep the results.
+"""`python -m benchmarks exact [network ...]`, `approximate`, `start`: run, print, keep the results.
 
 All parts of `exact` together take about an hour on an idle machine; `--part` picks some of them. Ratios mean
 something only within one run on a machine that does nothing else.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from benchmarks import exact, harness, pages, processes, start
+from benchmarks import approximate, exact, harness, pages, processes, start
 
 
 def main() -> None:
@@ -17,14 +17,18 @@ def main() -> None:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    asked = commands.add_parser("exact", help="exact inference beside its peers")
-    asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
-    asked.add_argument("--part", action="append", choices=list(exact.PARTS), help="only these parts")
-    asked.add_argument("--race", action="append", help="only races whose name contains this")
-    asked.add_argument("--rounds", type=int, default=5, help="best of this many (default 5)")
-    asked.add_argument("--threads", type=int, default=1, help="of ours, but for rows (default 1)")
-    asked.add_argument("--seconds", type=float, default=20.0, help="for each problem of UAI (default 20)")
-    asked.add_argument("--quick", action="store_true", help="a trial: fewer rows, smaller sizes")
+    for name, module, said in (
+        ("exact", exact, "exact inference beside its peers"),
+        ("approximate", approximate, "inference that is not exact beside its peers"),
+    ):
+        asked = commands.add_parser(name, help=said)
+        asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
+        asked.add_argument("--part", action="append", choices=list(module.PARTS), help="only these parts")
+        asked.add_argument("--race", action="append", help="only races whose name contains this")
+        asked.add_argument("--rounds", type=int, default=5, help="best of this many (default 5)")
+        asked.add_argument("--threads", type=int, default=1, help="of ours, but for rows (default 1)")
+        asked.add_argument("--seconds", type=float, default=20.0, help="for each problem of UAI (default 20)")
+        asked.add_argument("--quick", action="store_true", help="a trial: fewer rows, smaller sizes")
     commands.add_parser("start", help="import time, and from the start of python to the first answer")
     given = parser.parse_args()
     # A peer that wants more memory than there is gets an error in place of the machine.
@@ -44,8 +48,9 @@ def main() -> None:
         seconds=given.seconds,
         **quick,
     )
-    report = exact.run(given.part or (), options)
-    print(f"kept as {pages.keep('exact', report, options)}")
+    module = approximate if given.command == "approximate" else exact
+    report = module.run(given.part or (), options)
+    print(f"kept as {pages.keep(given.command, report, options)}")
 
 
 if __name__ == "__main__":

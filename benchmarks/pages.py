@@ -33,7 +33,7 @@ def processor() -> str:
 def versions() -> dict[str, str]:
     """Of Python and of everything that took part, where installed."""
     found = {"python": platform.python_version(), "pgm": pgm.__version__}
-    for package in ("numpy", "numba", "networkx", "pandas", "pyagrum", "pgmpy"):
+    for package in ("numpy", "numba", "networkx", "pandas", "pyagrum", "pgmpy", "pyGMs", "pgmax"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pgm.config import config
 from pgm.cpds import CPD, Deterministic, NoisyOr, TableCPD
 from pgm.errors import (
+    ConvergenceWarning,
     FileFormatError,
     ImpossibleEvidence,
     IncompleteModel,
@@ -45,6 +46,7 @@ __all__ = [
     "Assignment",
     "BayesianNetwork",
     "Bins",
+    "ConvergenceWarning",
     "Deterministic",
     "Distribution",
     "FactorGraph",

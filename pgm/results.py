@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,11 +42,21 @@ class Report:
     iterations: int = 0
     effective_sample_size: float | None = None
     bounds: tuple[float, float] | None = None
+    residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
+    log_bounds: tuple[float, float] | None = (
+        None  # on the logarithm of P(given), or of the partition function
+    )
+    trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
     def __str__(self) -> str:
         """How it was made, and how long that took where it was measured."""
         return self.summary + (f" in {self.profile!r}" if self.profile.total else "")
+
+    @property
+    def residual(self) -> float:
+        """By how much messages still changed when it stopped; 0 for an engine that sends none."""
+        return self.residuals[-1] if self.residuals else 0.0
 
     @property
     def summary(self) -> str:
@@ -60,13 +70,68 @@ class Report:
             facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
         if self.effective_sample_size is not None:
             facts.append(f"effective sample size {self.effective_sample_size:.0f}")
+        if self.log_bounds is not None:
+            low, high = self.log_bounds
+            upper = f" and at most {high:.6g}" if high < math.inf else ""
+            facts.append(f"log P(given) at least {low:.6g}{upper}")
         if self.iterations:
             facts.append(f"{self.iterations} iterations")
+        if self.residuals:
+            facts.append(f"residual {self.residual:.1e}")
         said = ": " + ", ".join(facts) if facts else ""
         return f"APPROXIMATE ({self.engine}){said}" + (f"; {self.advice}" if self.advice else "")
 
 
 EXACT = Report("exact", exact=True)
+
+
+def together(reports: Sequence[Report]) -> Report:
+    """One report on an answer that several runs went into; each says the worst of them."""
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    sizes = [r.effective_sample_size for r in reports if r.effective_sample_size is not None]
+    worst = max(reports, key=lambda r: r.residual)
+    return replace(
+        first,
+        exact=all(r.exact for r in reports),
+        converged=all(r.converged for r in reports),
+        error=max(r.error for r in reports),
+        advice=max(reports, key=lambda r: (not r.converged, bool(r.advice))).advice,
+        iterations=sum(r.iterations for r in reports),
+        effective_sample_size=min(sizes) if sizes else None,
+        bounds=None,
+        log_bounds=None,
+        residuals=worst.residuals,
+    )
+
+
+class Trace(tuple[tuple[str, ...], ...]):
+    """What an engine did, step by step: rows of text under a heading each; prints as a table.
+
+    >>> Trace(("sweep", "message"), [("1", "C -> R")])
+    sweep  message
+    1      C -> R
+    """
+
+    header: tuple[str, ...]
+
+    def __new__(cls, header: Sequence[str], rows: Iterable[Sequence[str]]) -> Trace:
+        """Take the headings and the rows."""
+        self = super().__new__(cls, (tuple(row) for row in rows))
+        self.header = tuple(header)
+        return self
+
+    def __repr__(self) -> str:
+        """All rows: whoever asks for a trace wants to read it."""
+        return text_table(self.header, self)
+
+    def _repr_html_(self) -> str:
+        return html_table(self.header, self)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle headings and rows."""
+        return Trace, (self.header, tuple(self))
 
 
 class _Value:
@@ -429,7 +494,7 @@ class Probability(_Value, float):
     """
 
     __slots__ = ("log", "report")
-    log: float
+    log: Logarithm
     report: Report
 
     def __new__(cls, value: float, report: Report = EXACT, *, log: float | None = None) -> Probability:
@@ -437,13 +502,34 @@ class Probability(_Value, float):
         self = super().__new__(cls, value)
         if log is None:
             log = math.log(value) if value > 0 else -math.inf
-        _put(self, "log", float(log))
+        _put(self, "log", Logarithm(log, report))
         _put(self, "report", report)
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value, report and logarithm."""
-        return _probability, (float(self), self.report, self.log)
+        return _probability, (float(self), self.report, float(self.log))
+
+
+class Logarithm(_Value, float):
+    """The logarithm of a probability or of a partition function; a float that knows whether it is exact.
+
+    >>> Logarithm(-2000.0).exact
+    True
+    """
+
+    __slots__ = ("report",)
+    report: Report
+
+    def __new__(cls, value: float, report: Report = EXACT) -> Logarithm:
+        """Take a logarithm and how it was found."""
+        self = super().__new__(cls, value)
+        _put(self, "report", report)
+        return self
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle value and report."""
+        return Logarithm, (float(self), self.report)
 
 
 def _probability(value: float, report: Report, log: float) -> Probability:

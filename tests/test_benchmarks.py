@@ -11,6 +11,7 @@ import pgm
 from benchmarks import (
     growth,
     harness,
+    loopy,
     networks,
     overhead,
     pages,
@@ -252,3 +253,13 @@ def test_a_peer_fills_in_our_tables():
         assert values == pytest.approx(net.query(name, given).values, abs=1e-12)
     assert peer.query("b", peer.evidence(given)) == pytest.approx(net.query("b", given).values, abs=1e-12)
     assert peer.probability(peer.evidence(given)) == pytest.approx(float(net.probability(given)), rel=1e-12)
+
+
+@needs_problems
+def test_belief_propagation_beside_its_peers():
+    report = Report()
+    loopy.run(report, Options(networks=("Grids_11", "Promedus_31"), rounds=1, sizes=(400,), seconds=1))
+    assert {r.race for r in report.results} == {loopy.IMAGE, loopy.BESIDE, loopy.ERRORS}
+    assert all(f.met is not False for f in report.findings if "100" not in f.wanted), report.findings
+    error = report.of(loopy.ERRORS, "pgm")["Promedus_31"].figures["error"]
+    assert 0.0 < error < 0.2

@@ -18,12 +18,15 @@ from pgm.results import (
     EXACT,
     Assignment,
     Distribution,
+    Logarithm,
     Marginals,
     Probability,
     Report,
     Samples,
+    Trace,
     states_array,
     text_table,
+    together,
 )
 from pgm.variables import Bins, Variable, as_domain
 
@@ -126,6 +129,48 @@ def test_the_report_says_what_was_measured():
     assert str(report) == (
         "APPROXIMATE (gibbs): error 0.01, between 0.1 and 0.2, effective sample size 412, 1000 iterations"
     )
+
+
+def test_the_report_of_messages_and_of_a_bound():
+    report = Report("loopy", False, iterations=3, residuals=(0.5, 0.1, 2e-9))
+    assert report.residual == 2e-9
+    assert str(report) == "APPROXIMATE (loopy): 3 iterations, residual 2.0e-09"
+    bound = Report("mean-field", False, log_bounds=(-2.5, math.inf))
+    assert str(bound) == "APPROXIMATE (mean-field): log P(given) at least -2.5"
+    both = Report("bounds", False, log_bounds=(-2.5, -2.25))
+    assert "log P(given) at least -2.5 and at most -2.25" in str(both)
+
+
+def test_an_answer_of_several_runs_says_the_worst_of_them():
+    good = Report(
+        "loopy", True, iterations=3, residuals=(0.1, 0.0), log_bounds=(0.0, 1.0), advice="well done"
+    )
+    bad = Report("loopy", False, converged=False, iterations=5, residuals=(0.5, 0.25), advice="go on")
+    assert together([good]) is good
+    found = together([good, bad, good])
+    assert (found.exact, found.converged, found.iterations) == (False, False, 11)
+    assert (found.residual, found.advice, found.log_bounds) == (0.25, "go on", None)
+    assert together([good, good]).exact
+
+
+def test_a_trace_prints_as_a_table_and_escapes_what_it_shows():
+    trace = Trace(("sweep", "message"), [("1", "<b> -> c"), ("2", "c -> d")])
+    assert repr(trace).splitlines() == ["sweep  message", "1      <b> -> c", "2      c -> d"]
+    assert "&lt;b&gt;" in trace._repr_html_()
+    again = pickle.loads(pickle.dumps(trace))
+    assert (again, again.header) == (trace, trace.header)
+    assert len(trace[:1]) == 1
+
+
+def test_a_logarithm_is_a_float_that_knows_how_it_was_found():
+    log = Logarithm(-2.5, LOOPY)
+    assert log + 1 == -1.5
+    assert (log.exact, log.engine) == (False, "loopy")
+    again = pickle.loads(pickle.dumps(log))
+    assert (again, again.report) == (log, LOOPY)
+    assert Probability(0.25, LOOPY).log.exact is False
+    with pytest.raises(AttributeError, match="a Logarithm does not change"):
+        log.report = EXACT
 
 
 # --- Distribution -------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+import numpy as np
+
 from pgm.config import Clock
 from pgm.evidence import Observed
 from pgm.inference.posterior import Posterior
@@ -61,13 +63,18 @@ def make_posterior(
     cutset: tuple[str, ...] | None = None,
 ) -> Posterior:
     """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
+    known, soft = by_position(compiled, observed)
+    if soft and not fit:  # weights of the right form do where only the cost is asked
+        known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
+    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
+    return posterior.fitted(soft) if soft and fit else posterior
+
+
+def by_position(compiled: CompiledModel, observed: Observed) -> tuple[Known, dict[int, np.ndarray]]:
+    """What is known, and the marginals that are wanted afterwards, in the model's order."""
     position = compiled.position
 
     def ordered(found: Mapping[str, _Value]) -> dict[int, _Value]:
         return {position[name]: found[name] for name in sorted(found, key=position.__getitem__)}
 
-    known = Known(ordered(observed.hard), ordered(observed.weights))
-    if observed.soft and not fit:  # weights of the right form do where only the cost is asked
-        known = known.with_weights({v: 0.5 * (w > 0) for v, w in ordered(observed.soft).items()})
-    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
-    return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior
+    return Known(ordered(observed.hard), ordered(observed.weights)), ordered(observed.soft)

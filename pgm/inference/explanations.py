@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.config import Clock
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
+from pgm.inference.approximate import Approximate
 from pgm.inference.engines import Cuts, Engine, Expansion, cuts
 from pgm.inference.plan import Needs
 from pgm.inference.posterior import Posterior, Wide, log_of
@@ -44,18 +45,22 @@ def explain(
         engine: who answers.
         otherwise: go on to minimum cuts where no tree fits.
     """
+    if isinstance(posterior, Approximate):
+        codes, value, bound, exactly = posterior.most_probable()
+        found = Explanation(codes, value, posterior.report, bound)
+        return [_asked(found, targets)], _total_in_passing(exactly)
     if isinstance(engine, Expansion):
         return [_asked(_by_moves(posterior, engine), targets)], _total_in_passing(posterior)
     if isinstance(engine, Cuts):
         return [_asked(_by_cuts(posterior), targets)], _total_in_passing(posterior)
     try:
-        found = posterior.best(targets, k)
+        best = posterior.best(targets, k)
     except TooLarge as refused:
         if not otherwise:
             raise
         return [_asked(_by_cuts(posterior, refused.plan), targets)], _total_in_passing(posterior)
     clock = posterior.clock
-    answers = [Explanation(codes, value, _exact("exact", settled, clock)) for codes, value, settled in found]
+    answers = [Explanation(codes, value, _exact("exact", settled, clock)) for codes, value, settled in best]
     return answers, posterior.total()
 
 
@@ -83,8 +88,8 @@ def _by_cuts(posterior: Posterior, plan: object = None) -> Explanation:
         raise TooLarge(
             "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
             "large, and minimum cuts do not settle enough. Observe more, allow more with "
-            'pgm.config(memory_limit=...), or ask with engine="expansion" for good states and a bound, where '
-            f"factors link two variables at most.\n\n{plan or error.plan!r}",
+            'pgm.config(memory_limit=...), or ask with engine="loopy" for good states and a bound, or where '
+            f'factors link two variables at most with engine="expansion".\n\n{plan or error.plan!r}',
             plan or error.plan,
         ) from None
     return Explanation(found.codes, found.value, _exact("cuts", found.settled, posterior.clock))

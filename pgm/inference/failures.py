@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pgm.config import Clock
-from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, listed, shown
+from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, TooLarge, listed, shown
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.posterior import NoFit
@@ -72,8 +72,11 @@ def no_fit(compiled: CompiledModel, observed: Observed, clock: Clock, failed: No
     """Say why no weights give the marginals that a Soft wants."""
     names = list(observed.soft)
     others = [name for name in observed.given if name not in observed.soft]
-    if not possible(compiled, observed, others, clock):
-        return contradiction(compiled, observed, clock)
+    try:
+        if not possible(compiled, observed, others, clock):
+            return contradiction(compiled, observed, clock)
+    except TooLarge:
+        pass  # only an engine that approximates was asked
     several = f"The marginals wanted of {listed(names)}"
     what = several if len(names) > 1 else f"The marginal wanted of {names[0]!r}"
     if failed.place is not None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge, listed
+from pgm.inference.engines import SUMS, Question, remedies
 from pgm.inference.engines.conditioning import choose
 from pgm.inference.reduction import Case
 from pgm.inference.trees import Shape
@@ -20,7 +21,7 @@ Sweeps = Literal["in", "both", "kept"]
 
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
 _WIDE = 16  # bytes of a wide number
-_RESULT = 40  # bytes that a number of the answer takes on its way
+RESULT = 40  # bytes that a number of the answer takes on its way
 OWN_TREE = "made for what is left of this question; kept for others like it"
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
@@ -61,6 +62,7 @@ class Plan:
     cutset: tuple[str, ...] = ()  # what is conditioned on, so that each run is as small as said
     runs: float = 1.0
     offer: str = ""  # how it would fit where it does not
+    asks: Question | None = None  # what other engines would have to answer
 
     @property
     def entries(self) -> float:
@@ -130,7 +132,7 @@ class Plan:
         """Raise `TooLarge` when the question does not fit."""
         if self.fits:
             return
-        if self.complete and self.results * _RESULT > 0.5 * self.memory_limit:
+        if self.complete and self.results * RESULT > 0.5 * self.memory_limit:
             raise TooLarge(
                 f"The answer alone has {_count(math.log2(self.results))} numbers, {_size(self.bytes)}, "
                 f"of which {_size(self.memory_limit)} are allowed. Ask for less at once.\n\n{self!r}",
@@ -147,8 +149,8 @@ class Plan:
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
             "once, or allow more with pgm.config(memory_limit=...)."
             + (f" It would fit with {self.offer}." if self.offer else "")
-            + ' Where the tables are mostly zeros engine="search" may do it. No engine that approximates is '
-            f"built into this version.\n\n{self!r}",
+            + (' Where the tables are mostly zeros engine="search" may do it.' if self.asks in SUMS else "")
+            + f"{remedies(self.asks)}\n\n{self!r}",
             self,
         )
 
@@ -164,6 +166,7 @@ class Needs:
     engine: str = "exact"
     runs: float = 1.0  # how often the tree is run
     cutset: tuple[int, ...] = ()  # the variables that are known in each run
+    asks: Question | None = "query"  # what other engines would have to answer; None: none does
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and of this question."""
@@ -173,7 +176,7 @@ class Needs:
             each * (shape.tables + shape.messages)
             + 2 * each * shape.tables  # where they come from
             + shape.layout
-            + _RESULT * self.results
+            + RESULT * self.results
         )
         both = inward + each * (shape.messages + (shape.tables if wide else 0.0))
         if self.sweeps == "kept":
@@ -240,6 +243,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: st
         cutset=real(needs.cutset),
         runs=needs.runs,
         offer=offer,
+        asks=needs.asks,
     )
 
 

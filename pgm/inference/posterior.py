@@ -12,13 +12,14 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import conditioning, elimination, exact, search
+from pgm.inference.engines import Question, conditioning, elimination, exact, search
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
 from pgm.inference.running import READING, Impossible, Narrow, run
 from pgm.inference.slicing import consider, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
+from pgm.results import Report
 
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
@@ -63,6 +64,11 @@ class Posterior:
     names: list[str]
     engine: str = "exact"
     cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return Report(self.engine, exact=True, profile=self.clock.profile)
 
     # --- reducing, planning ---
 
@@ -241,7 +247,8 @@ class Posterior:
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
-        check = self.check_of(case, Needs(question, wide=True))
+        asks: Question = "k_best" if k > 1 else "map" if targets is None else "marginal MAP"
+        check = self.check_of(case, Needs(question, wide=True, asks=asks))
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         order = np.flatnonzero(stage)  # ascending: in the order of declaration
         if k == 1:
@@ -260,7 +267,7 @@ class Posterior:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
-        needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n)
+        needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n, asks="sample")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
         wide = self.check_of(case, replace(needs, wide=True))
         drawn = exact.draws(case, tree, self.clock, n, rng, check=wide)
@@ -301,7 +308,7 @@ class Posterior:
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
         entries = float(r.table_at[ours.size])
-        needs = Needs("expected counts", "both", results=entries)
+        needs = Needs("expected counts", "both", results=entries, asks=None)
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
         values, _ = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
@@ -313,7 +320,8 @@ class Posterior:
             self.program, self.known, self._everything(), self.clock, prune=False, domains=False
         )
         check = self.check_of(
-            case, Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]))
+            case,
+            Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]), asks=None),
         )
         tree = tree_of(case, self.clock, self.trees, check=check)
         values, whole = exact.derivatives(case, tree, self.clock)

@@ -21,8 +21,9 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
+from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
+from pgm.inference.engines import Conditioned, Engine, Exact, find
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
@@ -31,7 +32,17 @@ from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
 from pgm.inference.program import compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.trees import TreeCache
-from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples, states_array
+from pgm.results import (
+    Assignment,
+    Distribution,
+    Logarithm,
+    Marginals,
+    Probability,
+    Report,
+    Samples,
+    states_array,
+    together,
+)
 from pgm.variables import Variable
 
 if TYPE_CHECKING:
@@ -128,22 +139,23 @@ class Questions:
         compiled = self._compile()
         asked = self._asked(compiled, targets)
 
-        def answer(posterior: Posterior, report: Report) -> Distribution:
+        def answer(posterior: Posterior) -> Distribution:
             positions = [compiled.position[name] for name in asked]
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
             )
-            return Distribution(tuple([compiled.variables[i] for i in positions]), values, report)
+            return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
 
-        return self._ask(compiled, given, engine, answer, clock)
+        return self._ask(compiled, given, find(engine, "query"), answer, clock)
 
     def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass."""
         clock = start_clock()
         compiled = self._compile()
 
-        def answer(posterior: Posterior, report: Report) -> Marginals:
+        def answer(posterior: Posterior) -> Marginals:
             flat, _ = posterior.marginals()
+            report = posterior.report
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
             hard = posterior.known.hard
             if not hard:
@@ -151,9 +163,11 @@ class Questions:
             left = [i for i in range(len(compiled.names)) if i not in hard]
             return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
 
-        return self._ask(compiled, given, engine, answer, clock)
+        return self._ask(compiled, given, find(engine, "marginals"), answer, clock)
 
-    def log_probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> float:
+    def log_probability(
+        self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
+    ) -> Logarithm:
         """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
         return self.probability(event, given=given, engine=engine).log
 
@@ -163,28 +177,27 @@ class Questions:
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
         """
         clock = start_clock()
+        chosen = find(engine, "probability")
         compiled = self._compile()
         first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
         refuse_soft(first)
         refuse_soft(second)
 
-        def below(posterior: Posterior, report: Report) -> tuple[float, int]:
-            return posterior.total()
-
-        under = (
-            self._answer(compiled, second, engine, below, clock)
-            if second.given or not self._normalised()
-            else (0.5, 1)
-        )
+        under, reports = (0.5, 1), []
+        if second.given or not self._normalised():
+            under, below = self._answer(compiled, second, chosen, _total, clock)
+            reports.append(below)
         both = _together(first, second)
         try:
-            above = (
-                None if both is None else self._answer(compiled, both, engine, below, clock, explain=False)
+            found = (
+                None if both is None else self._answer(compiled, both, chosen, _total, clock, explain=False)
             )
         except Impossible:
-            above = None
-        if above is None:
-            return Probability(0.0, _report(find(engine), clock), log=-math.inf)
+            found = None
+        if found is None:
+            return Probability(0.0, Report(chosen.name, exact=True, profile=clock.profile), log=-math.inf)
+        above = found[0]
+        report = together([found[1], *reports])
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if weight == 0.0:
@@ -193,7 +206,7 @@ class Questions:
             value = math.exp(log) if log < 709.0 else math.inf
         if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
             log = math.log(value)
-        return Probability(value, _report(find(engine), clock), log=log)
+        return Probability(value, report, log=log)
 
     def map(
         self,
@@ -206,7 +219,8 @@ class Questions:
 
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
         take the states declared first. Where no tree fits, minimum cuts may still give the exact answer;
-        `engine="expansion"` gives a good one, with a bound, where factors link two variables at most.
+        `engine="loopy"` gives a good one, with a bound, and `engine="expansion"` where factors link two
+        variables at most.
         """
         return self._best(given, 1, targets, engine)[0]
 
@@ -228,14 +242,10 @@ class Questions:
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
-        _refuse_sums(engine, "the most probable states")
-        chosen = find(engine)
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
-        if chosen.name in ONLY_MAXIMA and (summed or k > 1):
-            what = "cannot sum out what is no target" if summed else "finds one answer, not several"
-            raise InvalidArgument(f'engine="{chosen.name}" {what}; use engine="exact".')
+        chosen = find(engine, "marginal MAP" if summed else "k_best" if k > 1 else "map")
 
-        def answer(posterior: Posterior, report: Report) -> list[Assignment]:
+        def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
             otherwise = engine == "auto" and k == 1 and not summed
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
@@ -258,7 +268,7 @@ class Questions:
                 made.append(Assignment(variables, codes, log, joint, one.report, bound))
             return made
 
-        return self._answer(compiled, observed, chosen, answer, clock, choose=find)
+        return self._answer(compiled, observed, chosen, answer, clock)
 
     def sample(
         self,
@@ -272,15 +282,15 @@ class Questions:
         count = _whole(n, "n", 0)
         rng = _generator(seed)
         clock = start_clock()
-        _refuse_sums(engine, "samples")
+        chosen = find(engine, "sample")
         compiled = self._compile()
 
-        def answer(posterior: Posterior, report: Report) -> Samples:
+        def answer(posterior: Posterior) -> Samples:
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
-            return Samples(columns, report)
+            return Samples(columns, posterior.report)
 
-        return self._ask(compiled, given, engine, answer, clock)
+        return self._ask(compiled, given, chosen, answer, clock)
 
     def plan(
         self,
@@ -294,19 +304,19 @@ class Questions:
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets)
 
-        def answer(posterior: Posterior, report: Report) -> Plan:
+        def answer(posterior: Posterior) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
             return posterior.plan(what + known + (")" if asked else ""), places)
 
-        return self._ask(compiled, given, engine, answer, clock, fit=False)
+        return self._ask(compiled, given, find(engine, "plan"), answer, clock, fit=False)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}."""
         clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.expected_counts(), clock)
+        found = self._ask(compiled, given, Exact(), Posterior.expected_counts, clock)
         return self._tables(compiled, found)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
@@ -316,7 +326,7 @@ class Questions:
         """
         clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, "exact", lambda posterior, _: posterior.derivatives(), clock)
+        found = self._ask(compiled, given, Exact(), Posterior.derivatives, clock)
         return self._tables(compiled, found)
 
     def compile(
@@ -379,7 +389,7 @@ class Questions:
 
         compiled = self._compile()
         logs = rows.log_likelihood(compiled, frame, bad_rows)
-        return logs if self._normalised() else logs - log_of(self._total(compiled))
+        return logs if self._normalised() else logs - log_of(self._total(compiled, Exact())[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
         """Return log P(frame): the sum of `log_likelihood`, over the rows that count."""
@@ -396,11 +406,8 @@ class Questions:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
 
-    def _total(self, compiled: CompiledModel, engine: str | Engine = "auto") -> tuple[float, int]:
-        def answer(posterior: Posterior, report: Report) -> tuple[float, int]:
-            return posterior.total()
-
-        return self._ask(compiled, None, engine, answer, start_clock())
+    def _total(self, compiled: CompiledModel, engine: Engine) -> tuple[tuple[float, int], Report]:
+        return self._ask(compiled, None, engine, _total, start_clock())
 
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
@@ -439,8 +446,8 @@ class Questions:
         self,
         compiled: CompiledModel,
         given: Given,
-        engine: str | Engine,
-        answer: Callable[[Posterior, Report], _Answer],
+        engine: Engine,
+        answer: Callable[[Posterior], _Answer],
         clock: Clock,
         *,
         fit: bool = True,
@@ -451,21 +458,24 @@ class Questions:
         self,
         compiled: CompiledModel,
         observed: Observed,
-        engine: str | Engine,
-        answer: Callable[[Posterior, Report], _Answer],
+        engine: Engine,
+        answer: Callable[[Posterior], _Answer],
         clock: Clock,
         *,
         explain: bool = True,
         fit: bool = True,
-        choose: Callable[[str | Engine], Engine] = find_for_sums,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong."""
-        chosen = choose(engine)
         begin = time.perf_counter()
         try:
-            cutset = self._cutset(compiled, chosen)
-            posterior = make_posterior(compiled, observed, clock, chosen.name, fit=fit, cutset=cutset)
-            found = answer(posterior, _report(chosen, clock))
+            if engine.name in SOLVERS:
+                posterior: Posterior = make_approximate(compiled, observed, clock, engine)
+            else:
+                cutset = self._cutset(compiled, engine)
+                posterior = make_posterior(compiled, observed, clock, engine.name, fit=fit, cutset=cutset)
+            found = answer(posterior)
+            if isinstance(posterior, Approximate):
+                posterior.warn()
             clock.lap(WRAPPING)
             return found
         except SystemError as error:
@@ -488,15 +498,9 @@ def _interrupted(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _refuse_sums(engine: str | Engine, what: str) -> None:
-    """Raise where an engine is asked for more than sums."""
-    name = find(engine).name
-    if name in ONLY_SUMS:
-        raise InvalidArgument(f'engine="{name}" only sums; for {what} use engine="exact".')
-
-
-def _report(engine: Engine, clock: Clock) -> Report:
-    return Report(engine.name, exact=True, profile=clock.profile)
+def _total(posterior: Posterior) -> tuple[tuple[float, int], Report]:
+    """The sum of everything, and how it was found."""
+    return posterior.total(), posterior.report
 
 
 def _together(first: Observed, second: Observed) -> Observed | None:

@@ -23,7 +23,7 @@ from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions, edit
-from pgm.results import Probability, Report, html_table, text_table
+from pgm.results import Logarithm, Probability, Report, html_table, text_table
 from pgm.variables import Variable, Variables, check_name
 
 from .grid import grid_parts
@@ -122,7 +122,7 @@ class MarkovNetwork(Questions):
         """Return the factors as inference takes them; scopes are positions among the variables."""
         return list(self._factors)
 
-    def log_partition(self, *, engine: str | Engine = "auto") -> float:
+    def log_partition(self, *, engine: str | Engine = "auto") -> Logarithm:
         """Return the logarithm of the sum, over all configurations, of the product of the factors.
 
         It is minus infinity when that product is zero everywhere.
@@ -150,15 +150,16 @@ class MarkovNetwork(Questions):
         >>> mrf.partition(engine="search")
         4.0
         """
+        chosen = find(engine, "probability")
         try:
-            found = self._total(self._compile(), engine)
+            found, report = self._total(self._compile(), chosen)
         except ImpossibleEvidence:
-            found = (0.0, 0)
+            found, report = (0.0, 0), Report(chosen.name, exact=True)
         log = log_of(found)
         if abs(log) < 1.0:  # where the logarithm itself has lost digits
             log = math.log(math.ldexp(*found))
         value = math.ldexp(*found) if found[1] <= 1024 else math.inf
-        return Probability(value, Report(find(engine).name, exact=True), log=log)
+        return Probability(value, report, log=log)
 
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""

@@ -496,12 +496,12 @@ def test_only_maxima_are_asked_of_cuts_and_moves() -> None:
             lambda e: mrf.sample(3, engine=e),
             lambda e: mrf.plan(engine=e),
         ):
-            with pytest.raises(pgm.InvalidArgument, match="only finds the most probable states"):
+            with pytest.raises(pgm.InvalidArgument, match="it answers `map`"):
                 ask(engine)
         with pytest.raises(pgm.InvalidArgument, match="one answer"):
             mrf.k_best(k=2, engine=engine)
         assert len(mrf.k_best(k=1, engine=engine)) == 1
-        with pytest.raises(pgm.InvalidArgument, match="sum out"):
+        with pytest.raises(pgm.InvalidArgument, match="to sum out"):
             mrf.map(targets=one, engine=engine)
         rest = {name: 0 for name in mrf.variables if name != one}
         assert dict(mrf.map(rest, targets=[one], engine=engine)) == dict(mrf.map(rest))

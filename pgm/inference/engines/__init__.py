@@ -1,10 +1,20 @@
-"""How questions are answered. A name such as "exact" is a door to an object with options."""
+"""How questions are answered. A name such as "exact" is a door to an object with options.
+
+An engine says which questions it `answers`; whether it `approximates`; and if so whether it `takes_soft`, the
+evidence that says what a marginal shall be afterwards. All other evidence every engine takes.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
+
+Question = Literal["query", "marginals", "probability", "map", "k_best", "marginal MAP", "sample", "plan"]
+SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -12,6 +22,8 @@ class Exact:
     """Message passing on a tree of cliques, made for the question."""
 
     name = "exact"
+    answers = (*SUMS, "map", "k_best", "marginal MAP", "sample", "plan")
+    approximates = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,6 +31,8 @@ class Elimination:
     """One variable after the other, in logarithms: slow, and written to be checked against."""
 
     name = "elimination"
+    answers = (*SUMS, "plan")
+    approximates = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +43,8 @@ class Cuts:
     """
 
     name = "cuts"
+    answers = ("map",)
+    approximates = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,13 +61,13 @@ class Expansion:
     sweeps: int = 20
     bound_sweeps: int = 100
     name = "expansion"
+    answers = ("map",)
+    approximates = True
 
     def __post_init__(self) -> None:
         """Refuse what is no number of sweeps."""
-        for name, least in (("sweeps", 1), ("bound_sweeps", 0)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+        _whole(self, "sweeps", 1)
+        _whole(self, "bound_sweeps", 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +75,8 @@ class Search:
     """One variable after the other given each of its states: for models full of zeros."""
 
     name = "search"
+    answers = (*SUMS, "plan")
+    approximates = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,10 +88,109 @@ class Conditioned:
     """
 
     name = "conditioned"
+    answers = (*SUMS, "plan")
+    approximates = False
     variables: tuple[str, ...] | None = None
 
 
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loopy:
+    """Belief propagation: factors and variables send each other messages until these no longer change.
+
+    Exact on trees, and said to be exact there; on graphs with loops good where these are long or weak. The
+    probability of the evidence is Bethe's. `map` sends maxima, and has a bound.
+
+    Args:
+        schedule: "sequential" goes over the factors forwards and backwards; "residual" sends where most has
+            changed; "parallel" sends all at once, by several threads.
+        damping: the share of the old message that stays, from 0 to below 1; with more of it more converges.
+        max_iter: how often all messages are sent at most.
+        tol: it has converged when no logarithm of a message changes by more.
+        trace: keep every message, for teaching: `p.report.trace` is a table of them.
+
+    >>> Loopy(damping=0.5).schedule
+    'sequential'
+    """
+
+    schedule: Literal["sequential", "residual", "parallel"] = "sequential"
+    damping: float = 0.0
+    max_iter: int = 500
+    tol: float = 1e-8
+    trace: bool = False
+    name = "loopy"
+    answers = (*SUMS, "map")
+    approximates = True
+    takes_soft = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        if self.schedule not in ("sequential", "residual", "parallel"):
+            known = ("sequential", "residual", "parallel")
+            raise InvalidArgument(
+                f"schedule={shown(self.schedule)} is not one of 'sequential', 'residual', 'parallel'."
+                f"{nearest(self.schedule, known)}"
+            )
+        _number(self, "damping", 0.0, 1.0)
+        _number(self, "tol", 0.0, math.inf)
+        _whole(self, "max_iter", 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeanField:
+    """The independent distributions nearest to the model: a lower bound on log P(given), surely.
+
+    Args:
+        restarts: from how many starting points; the first is uniform, the best answer counts.
+        structured: blocks, lists of variables that stay dependent on each other; inside one the exact engine
+            works, so that it must fit there. What is in none is by itself.
+        max_iter: how often all distributions are improved at most, from each start.
+        tol: it has converged when the bound rises by less.
+        seed: of the starting points.
+
+    >>> MeanField(structured=[["rain", "wet"]]).structured
+    (('rain', 'wet'),)
+    """
+
+    restarts: int = 5
+    structured: Iterable[Iterable[str]] = ()
+    max_iter: int = 1000
+    tol: float = 1e-9
+    seed: int = 0
+    name = "mean-field"
+    answers = SUMS
+    approximates = True
+    takes_soft = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        _whole(self, "restarts", 1)
+        _whole(self, "max_iter", 1)
+        _whole(self, "seed", 0)
+        _number(self, "tol", 0.0, math.inf)
+        if isinstance(self.structured, str) or not isinstance(self.structured, Iterable):
+            raise InvalidArgument(f"structured= takes lists of names, not {shown(self.structured)}.")
+        blocks = []
+        for block in self.structured:
+            if isinstance(block, str) or not isinstance(block, Iterable):
+                raise InvalidArgument(f"structured= takes lists of names; one of these is {shown(block)}.")
+            blocks.append(tuple(block))
+        object.__setattr__(self, "structured", tuple(blocks))
+
+
+def _whole(engine: object, name: str, least: int) -> None:
+    value = getattr(engine, name)
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+
+
+def _number(engine: object, name: str, least: float, below: float) -> None:
+    value = getattr(engine, name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < below:
+        upper = f" and below {below:g}" if below < math.inf else ""
+        raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
+
+
+Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -81,33 +198,48 @@ ENGINES: dict[str, type[Engine]] = {
     "conditioned": Conditioned,
     "cuts": Cuts,
     "expansion": Expansion,
+    "loopy": Loopy,
+    "mean-field": MeanField,
 }
-ONLY_SUMS = ("elimination", "search", "conditioned")
-ONLY_MAXIMA = ("cuts", "expansion")
 
 
-def find(engine: str | Engine) -> Engine:
-    """The engine of this name; "auto" is exact inference, or an error that says what it would take."""
+def find(engine: str | Engine, question: Question) -> Engine:
+    """The engine of this name; "auto" is exact inference, or an error that says what it would take.
+
+    Raises `InvalidArgument` where it does not answer this kind of question.
+    """
     if isinstance(engine, Engine):
-        return engine
-    if engine == "auto":
-        return Exact()
-    if isinstance(engine, str) and engine in ENGINES:
-        return ENGINES[engine]()
-    names = ", ".join(repr(name) for name in ("auto", *ENGINES))
-    raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
-
-
-def find_for_sums(engine: str | Engine) -> Engine:
-    """The same, for a question about sums: not every engine takes these."""
-    found = find(engine)
-    if found.name in ONLY_MAXIMA:
+        found = engine
+    elif engine == "auto":
+        found = Exact()
+    elif isinstance(engine, str) and engine in ENGINES:
+        found = ENGINES[engine]()
+    else:
+        names = ", ".join(repr(name) for name in ("auto", *ENGINES))
+        raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
+    if question not in found.answers:
+        own = ", ".join(f"`{one}`" for one in found.answers if one != "plan")
+        others = ", ".join(f'"{name}"' for name, kind in ENGINES.items() if question in kind.answers)
         raise InvalidArgument(
-            f'engine="{found.name}" only finds the most probable states (`map`); for probabilities use '
-            'engine="exact".'
+            f'engine="{found.name}" does not answer {_WORDS.get(question, f"`{question}`")}; it answers '
+            f"{own}. What you ask is answered by {others}."
         )
     return found
 
+
+def remedies(question: Question | None) -> str:
+    """The engines that answer a question without being exact, as the end of a sentence; maybe nothing."""
+    names = [f'engine="{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
+    if not names:
+        return ""
+    return f" {' or '.join(names)} would approximate it, and say how well."
+
+
+_WORDS: dict[str, str] = {
+    "k_best": "`k_best` (it finds one answer, not several)",
+    "marginal MAP": "`map` with targets= that leave variables to sum out",
+    "plan": "`plan` (there is no tree to plan)",
+}
 
 __all__ = [
     "ENGINES",
@@ -117,7 +249,10 @@ __all__ = [
     "Engine",
     "Exact",
     "Expansion",
+    "Loopy",
+    "MeanField",
+    "Question",
     "Search",
     "find",
-    "find_for_sums",
+    "remedies",
 ]

@@ -1,0 +1,16 @@
+"""Inference that is not exact, beside its peers: the parts that `python -m benchmarks approximate` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks import loopy
+from benchmarks.exact import Part, run_parts
+from benchmarks.harness import Options, Report
+
+PARTS: dict[str, Part] = {"loopy": loopy.run}
+
+
+def run(parts: Sequence[str], options: Options) -> Report:
+    """Run the parts asked for."""
+    return run_parts(PARTS, parts, options)

@@ -1,0 +1,234 @@
+"""The questions of posterior.py put to engines that do not answer exactly.
+
+They work on the same reduced case as the exact engine, so pruning, dead states and every kind of evidence are
+shared. To add an engine: its options in engines/__init__.py, its `solve` in SOLVERS below, its name in
+tests/inference/test_approximate.py.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.inference.compiled_model import CompiledModel, by_position
+from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
+from pgm.inference.engines.solving import Maximum, Problem, Solution
+from pgm.inference.plan import RESULT, Needs
+from pgm.inference.posterior import NoFit, Posterior, entries, log_of
+from pgm.inference.program import SUMMED
+from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
+from pgm.inference.running import Impossible
+from pgm.inference.trees import tree_of
+from pgm.results import Report, together
+
+Wide = tuple[float, int]
+_MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
+_ROUNDING = 1e-9  # of a bound on a logarithm, relative
+_ANY = "of several equally probable any may be found"
+_HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of a folder
+
+# The options are of the class that has this name in ENGINES.
+SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
+    "loopy": loopy.solve,
+    "mean-field": mean_field.solve,
+}
+MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {"loopy": loopy.maximise}
+
+
+def make_approximate(
+    compiled: CompiledModel, observed: Observed, clock: Clock, options: Engine
+) -> Approximate:
+    """Put evidence into positions; marginals that are wanted afterwards are left to the engine."""
+    if observed.soft and not getattr(options, "takes_soft", True):
+        takers = [name for name, kind in ENGINES.items() if getattr(kind, "takes_soft", True)]
+        raise InvalidEvidence(
+            f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
+            f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."
+        )
+    known, wanted = by_position(compiled, observed)
+    p = compiled.program, compiled.trees, known, clock, compiled.names, options.name
+    return Approximate(*p, options=options, wanted=wanted)
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Approximate(Posterior):
+    """A model with what is known of it, ready to be asked of an engine that approximates."""
+
+    options: Engine
+    wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
+    reports: list[Report] = field(default_factory=list)  # of all runs so far
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return replace(together(self.reports), profile=self.clock.profile)
+
+    # --- sums ---
+
+    def total(self) -> Wide:
+        """What the engine takes for the sum of the product of all factors with the evidence."""
+        return self._solve(self._case([], only_wanted=False)).total()
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known) by this engine, one axis for each target in this order."""
+        needed, allowed = RESULT * entries(self.program.arrays.cards, targets), current().memory_limit
+        if needed > allowed:
+            raise TooLarge(
+                f"The answer alone takes about {needed:.2g} bytes, and {allowed:,} are allowed. Ask for "
+                "fewer targets at once."
+            )
+        case = self._case(targets)
+        inner = open_targets(case, targets)
+        found = self._solve(case)
+        table = np.ones(1) if inner.size == 0 else found.joint(inner)
+        if table is None:
+            return self._by_conditioning(list(targets), self._settled(case, found))
+        full = spread(case, targets, table)
+        return np.asarray(full / full.sum())
+
+    def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
+        """P(a) P(b | a) P(c | a, b) ...: a run for each state of what stands before."""
+        cards = [int(self.program.arrays.cards[t]) for t in targets]
+        runs = sum(math.prod(cards[:i]) for i in range(len(cards)))
+        if runs > _MOST_RUNS:
+            raise TooLarge(
+                f'engine="{self.engine}" knows the joint only of variables that share a factor. That of '
+                f"{listed([self.names[t] for t in targets])} would take {runs:,} runs, one for each state of "
+                "those before the last. Ask for fewer at once, or for marginals."
+            )
+        table: np.ndarray = np.ones(())
+        for i, target in enumerate(targets):
+            more = np.zeros((*table.shape, cards[i]))
+            for states in np.ndindex(*table.shape):
+                if table[states] > 0.0:
+                    hard = dict(zip(targets[:i], states, strict=True))
+                    more[states] = table[states] * self._one(target, hard, known)
+            table = more
+        if not self.reports[0].advice:
+            said = f"the joint was put together from {runs:,} runs, by conditioning"
+            self.reports[0] = replace(self.reports[0], advice=said)
+        return np.asarray(table / table.sum())
+
+    def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:
+        weights = {v: w for v, w in known.weights.items() if v not in hard}
+        at: Approximate = replace(
+            self, known=Known({**known.hard, **hard}, weights), wanted={}
+        )  # it shares the reports
+        try:
+            return at.joint([target])
+        except Impossible:  # the engine gave probability to what cannot be
+            return np.zeros(int(self.program.arrays.cards[target]))
+
+    def marginals(self) -> tuple[np.ndarray, Wide]:
+        """P(v | known) by this engine for all of the user's variables, one after the other.
+
+        Not the total, unlike the exact engine's: it is not had in passing.
+        """
+        p, n_named = self.program.arrays, self.program.n_named
+        case = self._case(self._everything(), only_wanted=False)
+        found, r = self._solve(case), case.reduced
+        flat = np.zeros(int(p.state_at[n_named]))
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
+        m = int(np.searchsorted(r.variables, n_named))
+        owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
+        flat[owners + r.states[: owners.size]] = found.values[: owners.size]
+        return flat, (math.nan, 0)
+
+    # --- maxima ---
+
+    def most_probable(self) -> tuple[np.ndarray, Wide, float, Posterior]:
+        """Good states of all the user's variables, P(states, known), a bound on its log for any states.
+
+        The last is what is known, put to the exact engine: for P(known), where that is had.
+        """
+        known = self.known
+        if self.wanted:
+            case = self._case(self._everything(), only_wanted=False)
+            known = self._settled(case, self._solve(case))
+        case = cuts.reduce_everything(self.program, known, self.clock)
+        found = MAXIMISERS[self.engine](self._problem(case, {}), self.options, self.clock)
+        hidden = self.program.kinds[case.reduced.variables] == SUMMED
+        # What is inside a gate is summed: the sum over its states is at most their number times the largest.
+        bound = found.bound + float(np.log(case.reduced.cards[hidden]).sum())
+        states = np.where(hidden, -1, found.states)
+        chosen = cuts.only(case, cuts.one_of_each(case, states))
+        try:
+            at = cuts.reduce_everything(self.program, known, self.clock, chosen)
+            value = self._rest(at)
+        except Impossible:
+            raise NoSupportFound(
+                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
+                "are none."
+            ) from None
+        log = log_of(value)
+        proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
+        self.reports.append(
+            replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice)
+        )
+        codes = at.codes[: self.program.n_named].astype(np.int64)
+        exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
+        return codes, value, log if proven else max(bound, log), exactly
+
+    def _rest(self, case: Case) -> Wide:
+        """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
+        if not case.reduced.variables.size:
+            return case.constant()
+        needs = Needs("the value of the states")
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        wide = self.check_of(case, replace(needs, wide=True))
+        return exact.in_doubles_or_wide(exact.total, case, tree, self.clock, check=wide)
+
+    # --- shared ground ---
+
+    def _case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
+        supports = {v: (w > 0).astype(np.float64) for v, w in self.wanted.items()}
+        known = self.known.with_weights(supports)
+        return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
+
+    def _problem(self, case: Case, held: Mapping[int, np.ndarray]) -> Problem:
+        return Problem(case, held, self.names, self.trees)
+
+    def _solve(self, case: Case) -> Solution:
+        """Run the engine; what it measured goes into the report."""
+        p, held = self.program.arrays, {}
+        for v, w in self.wanted.items():
+            is_open = case.open_states[p.state_at[v] : p.state_at[v + 1]] > 0
+            if (w[~is_open] > 0).any():
+                place = int(np.flatnonzero((w > 0) & ~is_open)[0])
+                raise NoFit(float(w[place]), (v, place))
+            for i in open_targets(case, [v]).tolist():
+                held[i] = w[is_open]
+        found = SOLVERS[self.engine](self._problem(case, held), self.options, self.clock)
+        self.reports.append(found.report)
+        return found
+
+    def _settled(self, case: Case, found: Solution) -> Known:
+        """What is known, with likelihoods in place of the marginals that are wanted."""
+        if not self.wanted:
+            return self.known
+        r, weights = case.reduced, {v: (w > 0).astype(np.float64) for v, w in self.wanted.items()}
+        for i, w in found.weights().items():
+            weights[int(r.variables[i])][r.states[r.state_at[i] : r.state_at[i + 1]]] = w
+        return self.known.with_weights(weights)
+
+    def warn(self) -> None:
+        """Warn whoever asked, if the engine stopped before its numbers came to rest."""
+        report = self.report
+        if report.converged:
+            return
+        depth, frame = 2, sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+            depth, frame = depth + 1, frame.f_back
+        text = f'engine="{self.engine}" has not converged: {report.advice}. The answer is what it had then.'
+        warnings.warn(text, ConvergenceWarning, stacklevel=depth)

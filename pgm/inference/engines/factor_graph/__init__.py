@@ -1,0 +1,167 @@
+"""A reduced question as a graph of variables and factors: what engines that approximate work on.
+
+Equal tables are kept once, whatever the number of scopes they apply to, and by their non-zero rows. Factors
+of one variable are added to that variable. Every state that is open has a row in every factor that supports
+it (reduction saw to that), so no message along the graph ever has a zero.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+from pgm.inference.arrays import ReducedArrays
+from pgm.inference.reduction import Case, wide_multiply
+from pgm.inference.running import code
+
+GRAPHS = "pgm.inference.engines.factor_graph.compiled"
+_LN2 = math.log(2.0)
+Wide = tuple[float, int]
+
+
+class GraphArrays(NamedTuple):
+    """The graph; its factors are over two variables or more. An *axis* is a variable's place in a scope."""
+
+    cards: np.ndarray  # int64[m]
+    state_at: np.ndarray  # int64[m + 1]
+    local: np.ndarray  # float64 logarithms of the product of the factors over one variable
+    scope_at: np.ndarray  # int64[F + 1]
+    scopes: np.ndarray  # int32
+    owner: np.ndarray  # int32 the factor of each axis
+    message_at: np.ndarray  # int64 where the message along each axis begins
+    table: np.ndarray  # int32[F]
+    user_at: np.ndarray  # int64[m + 1]
+    users: np.ndarray  # int32 the axes of each variable
+    row_at: np.ndarray  # int64[T + 1] where the non-zero rows of each table begin
+    code_at: np.ndarray  # int64[T + 1]
+    codes: np.ndarray  # int32 the state of each axis in each row
+    values: np.ndarray  # float64 the largest of a table is in [0.5, 1)
+    logs: np.ndarray  # float64
+    low: np.ndarray  # float64[T] the smallest of `logs`
+    square: np.ndarray  # uint8[T] a pair without zeros, so that rows are in the order of an array
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Graph:
+    """A reduced question, the arrays of its graph, and what multiplies all of it."""
+
+    case: Case
+    arrays: GraphArrays
+    constant: Wide
+    factors: np.ndarray  # which of the reduced factors each one is
+    alone: np.ndarray  # the reduced factors of one variable
+    tables: np.ndarray  # the table of each reduced factor
+
+    steps: float  # inner steps of going once over all factors
+    most_of_a_factor: int  # the numbers of states of a factor's variables added up, where that is most
+
+    @property
+    def n_messages(self) -> int:
+        """Numbers in all messages from factors to variables."""
+        return int(self.arrays.message_at[-1])
+
+
+def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
+    """The graph of a reduced question; `TooLarge` when it would not fit.
+
+    Args:
+        case: the question.
+        engine: the name that messages call it by.
+        each_message: bytes that the engine keeps for each number of a message.
+    """
+    p, r = case.program.arrays, case.reduced
+    m, n_factors = r.cards.size, r.factors.size
+    widths = np.diff(r.scope_at)
+    owners = np.repeat(np.arange(n_factors), widths)
+    numbers = float(r.cards[r.scopes].sum())
+    _check(engine, numbers * each_message + 40.0 * (p.cards.size + r.scopes.size + r.state_at[-1]))
+    kernels = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
+    class_of = np.empty(p.cards.size, np.int32)
+    kernels.classes(p, case.open_states, _slots(p.cards.size), class_of)
+    first = np.empty(n_factors, np.int64)
+    kernels.share(p, r, class_of, _slots(n_factors), first)
+    kept, table = np.unique(first, return_inverse=True)
+    sizes = np.diff(r.table_at)[kept]
+    _check(engine, numbers * each_message + float((sizes * (40.0 + 4.0 * widths[kept])).sum()))
+    few = replace(case, reduced=_subset(r, kept))
+    mantissas, exponents = few.wide_tables()
+    begins = few.reduced.table_at[:-1]
+    positive = mantissas != 0.0
+    top = np.maximum.reduceat(np.where(positive, exponents, -(1 << 40)), begins) if kept.size else begins
+    row_at = np.concatenate([[0], np.cumsum(np.add.reduceat(positive, begins) if kept.size else [])])
+    row_at = row_at.astype(np.int64)
+    code_at = np.concatenate([[0], np.cumsum(np.diff(row_at) * widths[kept])]).astype(np.int64)
+    source, codes = np.empty(int(row_at[-1]), np.int64), np.empty(int(code_at[-1]), np.int32)
+    kernels = code(8.0 * mantissas.size, GRAPHS)
+    kernels.rows(few.reduced, mantissas, row_at, code_at, source, codes)
+    shifted = (exponents - np.repeat(top, sizes))[source]
+    values = np.ldexp(mantissas[source], np.maximum(shifted, -3000).astype(np.int32))
+    logs = np.log(mantissas[source]) + shifted * _LN2
+    low = np.minimum.reduceat(logs, row_at[:-1]) if kept.size else np.empty(0)
+
+    single, several = np.flatnonzero(widths == 1), np.flatnonzero(widths > 1)
+    constant = wide_multiply(case.constant(), (1.0, int(top[table].sum())))
+    scope_at = np.concatenate([[0], np.cumsum(widths[several])]).astype(np.int64)
+    scopes = r.scopes[widths[owners] > 1]
+    message_at = np.concatenate([[0], np.cumsum(r.cards[scopes])]).astype(np.int64)
+    local = np.zeros(int(r.state_at[-1]))
+    # Every open state has a non-zero entry in a factor over one variable: its rows are its states.
+    kernels = code(8.0 * (n_factors + local.size), GRAPHS)
+    ends = np.arange(single.size + 1, dtype=np.int64)
+    kernels.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
+    order = np.argsort(scopes, kind="stable")
+    arrays = GraphArrays(
+        cards=r.cards,
+        state_at=r.state_at,
+        local=local,
+        scope_at=scope_at,
+        scopes=scopes,
+        owner=np.repeat(np.arange(several.size, dtype=np.int32), widths[several]),
+        message_at=message_at,
+        table=table[several].astype(np.int32),
+        user_at=np.concatenate([[0], np.cumsum(np.bincount(scopes, minlength=m))]).astype(np.int64),
+        users=order.astype(np.int32),
+        row_at=row_at,
+        code_at=code_at,
+        codes=codes,
+        values=values,
+        logs=logs,
+        low=low,
+        square=((widths[kept] == 2) & (np.diff(row_at) == sizes)).astype(np.uint8),
+    )
+    sums = np.add.reduceat(r.cards[scopes], scope_at[:-1]) if several.size else np.ones(1, np.int64)
+    entries = np.diff(row_at) * widths[kept]
+    steps = 2.0 * float(entries[table[several]].sum()) + 30.0 * float(message_at[-1]) + m
+    return Graph(case, arrays, constant, several, single, table, steps, int(sums.max()))
+
+
+def _subset(r: ReducedArrays, kept: np.ndarray) -> ReducedArrays:
+    """Some of the reduced factors, and their tables one after the other."""
+    widths = np.diff(r.scope_at)[kept]
+    ends = np.cumsum(widths)
+    places = np.arange(int(widths.sum())) + np.repeat(r.scope_at[kept] - (ends - widths), widths)
+    return r._replace(
+        factors=r.factors[kept],
+        scope_at=np.concatenate([[0], ends]).astype(np.int64),
+        scopes=r.scopes[places],
+        table_at=np.concatenate([[0], np.cumsum(np.diff(r.table_at)[kept])]).astype(np.int64),
+    )
+
+
+def _slots(entries: int) -> np.ndarray:
+    """Empty places of a hash table, at most half of them taken."""
+    return np.full(1 << max(2, (2 * entries + 1).bit_length()), -1, np.int64)
+
+
+def _check(engine: str, size: float) -> None:
+    limit = current().memory_limit
+    if size > limit:
+        raise TooLarge(
+            f'engine="{engine}" needs about {size:,.0f} bytes for tables and messages, and {limit:,} are '
+            "allowed. Observe more, or allow more with pgm.config(memory_limit=...)."
+        )

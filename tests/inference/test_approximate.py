@@ -1,0 +1,296 @@
+"""One suite for every engine that approximates: honest, well-mannered, and right where it must be.
+
+A new engine is one line in ENGINES.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import pgm
+from tests.oracle import log
+from tests.strategies import TAME, bayesian_networks, knowledge, markov_networks, models
+
+# What to call it -> an engine by its name or with options.
+ENGINES: dict[str, Any] = {
+    "loopy": "loopy",
+    "loopy, residual": pgm.engines.Loopy(schedule="residual", damping=0.2),
+    "loopy, parallel": pgm.engines.Loopy(schedule="parallel", damping=0.3),
+    "mean-field": "mean-field",
+}
+DATA = st.data()
+every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
+pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
+
+
+def found_class(engine: Any) -> Any:
+    return pgm.engines.ENGINES[engine] if isinstance(engine, str) else type(engine)
+
+
+def ask(call: Any) -> Any:
+    """The answer, or None where the engine says that it met nothing possible."""
+    try:
+        return call()
+    except (pgm.ImpossibleEvidence, pgm.NoSupportFound):
+        return None
+
+
+@every_engine
+@settings(max_examples=60)
+@given(data=DATA)
+def test_every_kind_of_evidence_is_taken_or_refused_by_name(engine, data):
+    case = data.draw(models(TAME, most=6))
+    question = data.draw(knowledge(case, soft=2))
+    note(f"{case!r}\ngiven = {question.given}")
+    oracle = question.oracle(case)
+    if question.known.wanted and not found_class(engine).takes_soft:
+        with pytest.raises(pgm.InvalidEvidence, match=r"does not take pgm\.Soft"):
+            case.model.marginals(question.given, engine=engine)
+        return
+    try:
+        found = ask(lambda: case.model.marginals(question.given, engine=engine))
+    except pgm.InvalidEvidence:  # several Soft that exclude each other in this engine's eyes
+        assert question.known.wanted
+        return
+    if found is None:
+        return
+    if not oracle.possible:  # it need not notice, but it must not claim to know
+        assert not found.exact
+        return
+    for name, p in found.items():
+        assert p.values.min() >= 0.0
+        assert p.values.sum() == pytest.approx(1.0, abs=1e-12)
+        expected = oracle.posterior([name])
+        if p.exact:
+            np.testing.assert_allclose(p.values, expected, atol=1e-9)
+    for name, wanted in question.known.wanted.items():
+        p = case.model.query(name, question.given, engine=engine)
+        np.testing.assert_allclose(p.values, wanted, atol=1e-12)
+
+
+@every_engine
+@settings(max_examples=60)
+@given(data=DATA)
+def test_impossible_evidence_never_has_an_exact_answer(engine, data):
+    case = data.draw(models(most=6))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    found = ask(lambda: case.model.marginals(question.given, engine=engine))
+    if not oracle.possible and found is not None:
+        assert not found.exact
+    p = ask(lambda: case.model.probability(question.given, engine=engine))
+    if p is not None and p == 0.0 and p.exact:
+        assert not oracle.possible
+
+
+@every_engine
+@settings(max_examples=40)
+@given(data=DATA)
+def test_single_variables_are_exact_up_to_rounding(engine, data):
+    """Without factors between variables every engine has the answer; so too where all others are observed."""
+    case = data.draw(models(TAME, most=5))
+    states = {n: own[0] for n, own in case.states.items()}
+    free = data.draw(st.sampled_from(case.names))
+    known = {name: state for name, state in states.items() if name != free}
+    try:
+        expected = case.model.query(free, known)
+    except pgm.ImpossibleEvidence:
+        with pytest.raises(pgm.ImpossibleEvidence):
+            case.model.query(free, known, engine=engine)
+        return
+    found = case.model.query(free, known, engine=engine)
+    np.testing.assert_allclose(found.values, expected.values, atol=1e-12)
+
+
+def loop() -> pgm.MarkovNetwork:
+    """Four variables in a ring."""
+    mrf = pgm.MarkovNetwork()
+    for name in "abcd":
+        mrf.add_variable(name, states=["x", "y"])
+    for pair in ("ab", "bc", "cd", "da"):
+        mrf.add_factor(list(pair), [[2.0, 1.0], [1.0, 3.0]])
+    return mrf
+
+
+@every_engine
+def test_an_answer_says_that_it_is_approximate_and_what_was_measured(engine):
+    mrf = loop()
+    p = mrf.query("a", {"c": "x"}, engine=engine)
+    q = mrf.marginals(engine=engine)
+    for found in (q, q["b"], mrf.query(["a", "b"], engine=engine)):
+        assert found.exact is False
+        assert found.engine == found.report.engine == found_class(engine).name
+        assert found.report.converged is True
+        assert found.report.iterations > 0
+        for text in (repr(found), found._repr_html_()):
+            assert f"APPROXIMATE ({found.engine})" in text
+            assert "iterations" in text
+        assert pickle.loads(pickle.dumps(found)) == found
+    assert p.engine == q.engine
+    z = mrf.partition(engine=engine)
+    assert z.exact is False
+    assert z.log.exact is False
+    assert mrf.log_partition(engine=engine).report.engine == z.engine
+    assert mrf.log_probability({"a": "x"}, engine=engine).exact is False
+
+
+@every_engine
+def test_what_an_engine_does_not_answer_is_refused_by_name(engine):
+    mrf, kind = loop(), found_class(engine)
+    calls = {
+        "sample": lambda: mrf.sample(3, engine=engine, seed=0),
+        "k_best": lambda: mrf.k_best(k=2, engine=engine),
+        "marginal MAP": lambda: mrf.map(targets="a", engine=engine),
+        "map": lambda: mrf.map(engine=engine),
+        "plan": lambda: mrf.plan(engine=engine),
+    }
+    for question, call in calls.items():
+        if question in kind.answers:
+            assert not call().exact
+        else:
+            with pytest.raises(pgm.InvalidArgument, match=f'engine="{kind.name}" does not answer') as refused:
+                call()
+            assert "exact" in str(refused.value)  # who does
+
+
+@every_engine
+def test_the_same_bits_again_and_in_any_number_of_threads(engine):
+    rng = np.random.default_rng(4)
+    seen = rng.integers(0, 2, (30, 30))
+    mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.3, unary=[[0.7, 0.3], [0.4, 0.6]])
+    answers = []
+    for threads in (1, 2, 3):
+        with pgm.config(threads=threads):
+            answers.append(np.concatenate([p.values for p in mrf.marginals(engine=engine).values()]))
+    assert all(np.array_equal(answers[0], other) for other in answers[1:])
+
+
+@every_engine
+def test_limits_hold(engine):
+    seen = np.zeros((60, 60), int)
+    mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.3, unary=[[0.7, 0.3], [0.4, 0.6]])
+    mrf.marginals(engine=engine)  # what must compile has compiled
+    with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.TooLarge, match="bytes"):
+        mrf.marginals(engine=engine)
+    with pgm.config(time_limit=1e-4), pytest.raises(pgm.OutOfTime):
+        mrf.marginals(engine=engine)
+    with pytest.raises(pgm.TooLarge, match="Ask for fewer"):
+        mrf.query([f"pixel[{i},{i}]" for i in range(40)], engine=engine)
+
+
+@every_engine
+def test_empty_models_and_single_states(engine):
+    mrf = pgm.MarkovNetwork()
+    assert len(mrf.marginals(engine=engine)) == 0
+    assert mrf.partition(engine=engine) == pytest.approx(1.0)
+    mrf.add_variable("one", states=["only"])
+    mrf.add_variable("free", states=["x", "y", "z"])
+    assert mrf.query("one", engine=engine).values.tolist() == [1.0]
+    assert mrf.query("free", engine=engine).values == pytest.approx([1 / 3] * 3)
+    assert mrf.query(["one", "free"], engine=engine).values == pytest.approx(np.full((1, 3), 1 / 3))
+    assert mrf.log_partition(engine=engine) == pytest.approx(math.log(3.0))
+
+
+@every_engine
+def test_numbers_far_below_the_smallest_double(engine):
+    """A hub of 300 children: half of them weigh its states 1 to 1e-300, the others 1e-300 to 1."""
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("hub", states=[0, 1])
+    for i in range(300):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+        rows = [[1.0, 1.0], [1e-300, 1e-300]]
+        mrf.add_factor(["hub", f"x{i}"], rows if i % 2 else rows[::-1])
+    p = mrf.query("hub", engine=engine)
+    assert p.values == pytest.approx([0.5, 0.5], abs=1e-9)
+    expected = 150 * math.log(1e-300) + 301 * math.log(2.0)
+    assert mrf.log_partition(engine=engine) == pytest.approx(expected, rel=1e-9)
+
+
+def test_too_large_names_engines_that_exist_and_answer():
+    seen = np.random.default_rng(0).integers(0, 3, (40, 40))
+    unary = np.random.default_rng(1).random((3, 3))
+    mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1, 2], coupling=0.3, unary=unary)
+    with pgm.config(memory_limit="50 MB"):
+        for call, question in (
+            (lambda: mrf.marginals(), "marginals"),
+            (lambda: mrf.query("pixel[0,0]"), "query"),
+            (lambda: mrf.sample(5), "sample"),
+            (lambda: mrf.map(targets="pixel[0,0]"), "marginal MAP"),
+        ):
+            with pytest.raises(pgm.TooLarge) as refused:
+                call()
+            for name, kind in pgm.engines.ENGINES.items():
+                named = f'engine="{name}" ' in str(refused.value).partition("\n")[0] + " "
+                if kind.approximates:
+                    assert named == (question in kind.answers), (name, question)
+        assert mrf.marginals(engine="loopy")["pixel[0,0]"].values.sum() == pytest.approx(1.0)
+
+
+STOPPED = [pgm.engines.Loopy(max_iter=2), pgm.engines.MeanField(max_iter=1, tol=0.0)]
+
+
+@pytest.mark.parametrize("engine", STOPPED)
+@pytest.mark.filterwarnings("default")
+def test_no_convergence_is_a_warning_at_the_users_line(engine):
+    with pytest.warns(pgm.ConvergenceWarning, match=r"has not converged.*max_iter=") as caught:
+        p = loop().query("a", engine=engine)
+    assert [w.filename for w in caught] == [__file__]
+    assert p.report.converged is False
+    assert "not converged" in repr(p)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loop().query("a", engine=engine.name)  # nothing to warn of
+
+
+@pytest.mark.parametrize(
+    ("make", "options", "said"),
+    [
+        (pgm.engines.Loopy, {"schedule": "residul"}, "Did you mean 'residual'"),
+        (pgm.engines.Loopy, {"damping": 1.0}, "damping is a number of at least 0 and below 1, not 1.0"),
+        (pgm.engines.Loopy, {"damping": True}, "damping"),
+        (pgm.engines.Loopy, {"tol": -1}, "tol"),
+        (pgm.engines.Loopy, {"tol": math.nan}, "tol"),
+        (pgm.engines.Loopy, {"max_iter": 0}, "max_iter is a whole number of at least 1, not 0"),
+        (pgm.engines.MeanField, {"restarts": 0}, "restarts"),
+        (pgm.engines.MeanField, {"seed": -1}, "seed"),
+        (pgm.engines.MeanField, {"structured": "ab"}, "structured= takes lists of names"),
+        (pgm.engines.MeanField, {"structured": ["ab"]}, "structured= takes lists of names"),
+    ],
+)
+def test_options_out_of_range(make, options, said):
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        make(**options)
+
+
+@every_engine
+@settings(max_examples=30)
+@given(data=DATA)
+def test_an_impossible_event_has_probability_zero(engine, data):
+    case = data.draw(bayesian_networks(TAME, most=4))
+    name = data.draw(st.sampled_from(case.names))
+    state = case.states[name][0]
+    if case.model.query(name)[state] == 0.0:
+        assert ask(lambda: case.model.probability({name: state}, engine=engine)) in (None, 0.0)
+
+
+@settings(max_examples=40)
+@given(data=DATA)
+def test_a_lower_bound_is_one(data):
+    """Of every engine that says so in its report."""
+    case = data.draw(markov_networks(most=6))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}")
+    for engine in ENGINES.values():
+        found = ask(lambda engine=engine: case.model.partition(engine=engine))
+        if found is not None and found.report.log_bounds is not None:
+            low, high = found.report.log_bounds
+            assert low <= log(oracle.partition_before) <= high

@@ -1,0 +1,253 @@
+"""Worked numbers of the catalogue on messages and mean fields: C.md O6, O9, O10, O12, O14, O19 to O21."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm.config import Clock
+from pgm.inference.engines.factor_graph import make_graph
+from pgm.inference.engines.mean_field import Ascent
+from pgm.inference.reduction import Known, reduce_case
+from tests.known import book
+
+T, F = True, False
+SCHEDULES = ["sequential", "residual", "parallel"]
+TRACED = pgm.engines.Loopy(trace=True)
+
+
+def near(value: float, digits: int = 10) -> object:
+    return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
+
+
+def messages(p: pgm.Distribution | pgm.Marginals) -> dict[str, np.ndarray]:
+    """The last of each message in a trace, in the book's order: True, False."""
+    return {row[1]: np.array([float(x) for x in row[4].split()])[::-1] for row in p.report.trace}
+
+
+def like(ratio: tuple[float, float]) -> object:
+    """Lambda as it is shown: its largest entry 1, six decimals."""
+    return pytest.approx(np.array(ratio) / max(ratio), abs=6e-7)
+
+
+def share(*p: float) -> object:
+    return pytest.approx(p, abs=6e-7)
+
+
+def test_C33_pi_and_lambda_on_a_chain():
+    net = book.fig_14_2()
+    before = messages(net.marginals(engine=TRACED))
+    assert before["pi(R)"] == share(0.38, 0.62)
+    assert before["pi(W)"] == share(0.466, 0.534)
+    p = net.marginals({"W": T}, engine=TRACED)
+    after = messages(p)
+    assert after["lambda_W(R)"] == like((0.9, 0.2))
+    assert after["lambda(R)"] == like((0.9, 0.2))
+    assert after["lambda_R(C)"] == like((0.76, 0.27))
+    assert net.probability({"W": T}, engine=TRACED) == near(0.466)
+    assert p["R"][T] == near(0.7339055794)
+    assert p["C"][T] == near(0.652360515)
+    assert p.exact
+
+
+def test_C34_evidence_is_an_indicator_for_pi_and_lambda():
+    """Trap T4: clamping lambda alone would give 0.7339055794."""
+    p = book.fig_14_2().query("R", {"C": T, "W": T}, engine=TRACED)
+    assert p[T] == near(0.9473684211)
+    assert messages(p)["pi(R)"] == share(0.8, 0.2)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_C35_every_schedule_has_the_same_fixed_point(schedule):
+    net = book.fig_14_4()
+    net.add("D", {T: 0.8, F: 0.1}, parents=["W"])
+    p = net.marginals({"D": T}, engine=pgm.engines.Loopy(schedule=schedule))
+    assert p["R"][T] == near(0.6353448276)
+    assert p.exact
+    # Flooding is over when the longest path has been gone, and once more to see that nothing moves.
+    assert p.report.iterations <= 4
+    assert p.report.residuals[-1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_C36_pi_and_lambda_on_a_tree():
+    net = book.fig_14_3()
+    net.add("W", {T: 0.9, F: 0.2}, parents=["R"])
+    given = {"S": T, "W": T}
+    p = net.marginals(given, engine=TRACED)
+    m = messages(p)
+    assert m["lambda_S(C)"] == like((0.1, 0.5))
+    assert m["lambda_R(C)"] == like((0.76, 0.27))
+    assert m["pi_R(C)"] == share(0.1666666667, 0.8333333333)
+    assert m["pi(R)"] == share(0.2166666667, 0.7833333333)
+    assert p["C"][T] == near(0.3601895735)
+    assert p["R"][T] == near(0.5545023697)
+    assert net.probability(given, engine="loopy") == near(0.1055)
+    assert net.probability({"W": T}, given={"S": T}, engine="loopy") == near(0.3516666667)
+    # What C sends S, which is observed, needs S open.
+    open_s = messages(net.marginals({"W": T}, engine=TRACED))
+    assert open_s["pi_S(C)"] == share(0.7378640777, 0.2621359223)
+
+
+def test_C37_pi_and_lambda_on_a_polytree():
+    net = book.fig_14_4()
+    net.add("D", {T: 0.8, F: 0.1}, parents=["W"])
+    p = net.marginals({"D": T}, engine=TRACED)
+    m = messages(p)
+    assert m["pi(W)"] == share(0.52, 0.48)
+    assert m["lambda_D(W)"] == like((0.8, 0.1))
+    assert m["lambda(W)"] == like((0.8, 0.1))
+    assert m["lambda_W(R)"] == like((0.737, 0.282))
+    assert m["lambda_W(S)"] == like((0.744, 0.394))
+    assert net.probability({"D": T}, engine="loopy") == near(0.464)
+    assert p["W"][T] == near(0.8965517241)
+    assert p["S"][T] == near(0.3206896552)
+    assert net.query("R", {"D": T, "S": T}, engine="loopy")[T] == near(0.4112903226)
+    assert net.query("R", {"D": T, "S": F}, engine="loopy")[T] == near(0.7411167513)
+
+
+def test_C42_loops_make_it_approximate():
+    net = book.fig_14_5()
+    before = net.marginals(engine="loopy")
+    assert before["W"][T] == near(0.59875)
+    assert [before[n][T] for n in "CSR"] == pytest.approx([0.5, 0.3, 0.45], abs=1e-12)
+    after = net.marginals({"W": T}, engine="loopy")
+    assert [after[n][T] for n in "CSR"] == [near(x, 7) for x in (0.6149069939, 0.3893194702, 0.6746058)]
+    assert before.exact is False
+    assert after.exact is False
+    assert net.query("C", {"W": T})[T] == near(0.5834932821)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_C50_messages_on_undirected_chains(schedule):
+    net = pgm.MarkovNetwork()
+    for name in "CRW":
+        net.add_variable(name, states=[F, T])
+    net.add_factor(["C", "R"], [[0.6 * 0.9, 0.6 * 0.1], [0.4 * 0.2, 0.4 * 0.8]])
+    net.add_factor(["R", "W"], [[0.8, 0.2], [0.1, 0.9]])
+    engine = pgm.engines.Loopy(schedule=schedule)
+    assert net.query("C", {"W": T}, engine=engine)[T] == near(0.652360515)
+    assert net.query("R", {"W": T}, engine=engine)[T] == near(0.7339055794)
+    assert net.query("R", {"W": T, "C": T}, engine=engine)[T] == near(0.9473684211)
+
+
+def factor_graph() -> pgm.FactorGraph:
+    """Figure 14.13b: f_a(R) f_b(S) f_c(R, S, W)."""
+    net = pgm.FactorGraph()
+    for name in "RSW":
+        net.add_variable(name, states=[F, T])
+    net.add_factor(["R"], [0.6, 0.4])
+    net.add_factor(["S"], [0.8, 0.2])
+    rows = {(r, s, w): v if w else 1 - v for (r, s), v in book.WET.items() for w in (F, T)}
+    net.add_factor(["R", "S", "W"], rows)
+    return net
+
+
+def sent(p: pgm.Distribution | pgm.Marginals) -> dict[tuple[str, str], np.ndarray]:
+    return {row[2:4]: np.array([float(x) for x in row[4].split()])[::-1] for row in p.report.trace}
+
+
+def test_C51_messages_of_a_factor_graph():
+    found = sent(factor_graph().marginals(engine=TRACED))
+    assert found["f(R)", "R"] == share(0.4, 0.6)
+    assert found["f(S)", "S"] == share(0.2, 0.8)
+    assert found["f(R, S, W)", "W"] == share(0.52, 0.48)
+
+
+def test_C52_sum_product():
+    net = factor_graph()
+    p = net.marginals({"W": T}, engine=TRACED)
+    found = sent(p)
+    assert found["f(R, S)", "R"] == share(0.91 / 1.17, 0.26 / 1.17)
+    assert found["f(R, S)", "S"] == share(0.92 / 1.34, 0.42 / 1.34)
+    assert net.probability({"W": T}, engine="loopy") == near(0.52)
+    assert p["R"][T] == near(0.7)
+    assert p["S"][T] == near(0.3538461538)
+
+
+def test_C53_max_product():
+    net = factor_graph()
+    best = net.map({"W": T}, engine="loopy")
+    assert dict(best) == {"R": T, "S": F}
+    assert math.exp(best.log_joint) == near(0.288)
+    assert best.probability == near(0.5538461538)
+    assert best.exact
+    assert dict(net.map(engine="loopy")) == {"R": F, "S": F, "W": F}
+    assert math.exp(net.map(engine="loopy").log_joint) == near(0.432)
+
+
+def test_C54_C55_pixels():
+    """On loops the numbers are others; the picture is the same, and the bound proves it."""
+    for net in (book.denoising(1.0), book.denoising(1.0, ((0, 0), (1, 1), (2, 3)))):
+        best = net.map(engine=pgm.engines.Loopy(damping=0.3))
+        assert dict(best) == dict(net.map())
+        assert best.bound >= best.log_joint - 1e-9
+        found = net.marginals(engine=pgm.engines.Loopy(damping=0.3))
+        assert {name: p.mode() for name, p in found.items()} == dict(best)
+    assert book.denoising(1.0).map(engine="loopy").log_joint == near(29.18334746)
+    assert book.denoising(1.0).log_partition(engine="mean-field") < 29.65907445
+
+
+def test_C56_compatible_corners():
+    """O21 is the instance that the catalogue gives: every edge wants its ends alike."""
+    best = book.cube_of_interpretations().map(engine="loopy")
+    assert len(set(best.values())) == 1
+    assert best.log_joint == pytest.approx(6.0)
+
+
+def test_C57_necker_cube_falls_into_one_reading():
+    net = book.necker_cube()
+    best = net.map({"A0": 1}, engine="loopy")
+    assert dict(best) == {name: 1 if name[0] == "A" else -1 for name in best}
+    assert best.log_joint == pytest.approx(16.0)
+    # Two modes: one is all that independent distributions can follow. The bound says what that costs.
+    found = net.log_partition(engine="mean-field")
+    assert 17.10536712 - math.log(2) - 0.5 < found < 17.10536712 - math.log(2) + 0.1
+
+
+def ascent(net: pgm.BayesianNetwork | pgm.MarkovNetwork, known: dict[int, int], start: list[float]) -> Ascent:
+    """Mean field from a given start: the probabilities of the second state of each variable left."""
+    compiled = net._compile()
+    case = reduce_case(compiled.program, Known(known), np.arange(len(compiled.names)), Clock(None, None))
+    graph = make_graph(case, "mean-field", each_message=16.0)
+    g = graph.arrays
+    q = np.array([[1 - p, p] for p in start]).ravel()
+    every, none = np.ones(g.cards.size, np.uint8), np.zeros(g.low.size, np.uint8)
+    rest = every, np.arange(g.cards.size), np.ones(g.table.size, np.uint8), none, Clock(None, None)
+    found = Ascent(graph, [], *rest, q)
+    found.climb(1000, 1e-13)
+    found.bound += math.log(graph.constant[0]) + graph.constant[1] * math.log(2.0)
+    return found
+
+
+def test_C60_mean_field():
+    net = book.fig_14_5()
+    p = net.marginals({"W": T}, engine="mean-field")
+    assert [p[n][T] for n in "CSR"] == [near(x, 4) for x in (0.8978653268, 0.1408039793, 0.9486196595)]
+    assert p.report.log_bounds == (near(-0.8806793371, 8), math.inf)
+    assert net.probability({"W": T}, engine="mean-field").log == near(-0.8806793371, 8)
+    known = {net.nodes.index("W"): 1}
+    order = [n for n in net.nodes if n != "W"]
+    first = ascent(net, known, [0.5] * 3)
+    second = ascent(net, known, [{"C": 0.1, "S": 0.9, "R": 0.1}[n] for n in order])
+    for found, bound, q in (
+        (first, -0.8806793371, {"C": 0.8978653268, "S": 0.1408039793, "R": 0.9486196595}),
+        (second, -1.24486818, {"C": 0.1290407466, "S": 0.8091364555, "R": 0.2189686386}),
+    ):
+        assert found.bound == near(bound, 9)
+        assert found.q[1::2] == pytest.approx([q[n] for n in order], abs=1e-6)
+
+
+def test_C44_four_spins_by_messages_and_by_mean_field():
+    net = book.ising_ring()
+    p = net.marginals(engine="loopy")
+    means = [p[f"x{i}"][1] - p[f"x{i}"][-1] for i in range(4)]
+    assert means == [near(x, 8) for x in (0.3164746481, 0.1697391533, 0.1292723472, 0.1697391533)]
+    found = ascent(net, {}, [0.25] * 4)  # the mean of each is 0.5; +1 is the first state
+    assert 1 - 2 * found.q[1::2] == pytest.approx(
+        [0.6751043854, 0.5200634085, 0.4777489495, 0.5200634085], abs=1e-6
+    )
+    assert found.bound == near(2.922112506)
+    assert net.log_partition(engine="mean-field") == near(2.922112506, 8)
