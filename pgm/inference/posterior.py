@@ -60,7 +60,7 @@ class Posterior:
     trees: TreeCache
     known: Known
     clock: Clock
-    names: list[str]
+    names: Sequence[str]
     engine: str = "exact"
     cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
 

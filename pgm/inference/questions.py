@@ -21,7 +21,7 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor
+from pgm.factors import Factor, Tables
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
 from pgm.inference.explanations import explain
@@ -32,7 +32,7 @@ from pgm.inference.program import compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.trees import TreeCache
 from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples, states_array
-from pgm.variables import Variable
+from pgm.variables import Variable, VariableList
 
 if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
@@ -82,6 +82,10 @@ class Questions:
         """The factors whose product the model is; scopes are positions in `variables`."""
         raise NotImplementedError
 
+    def _parts(self) -> Iterable[Factor | Tables]:
+        """Return the same for the compiler, many small tables as one."""
+        return self.factors()
+
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         raise NotImplementedError
@@ -107,14 +111,14 @@ class Questions:
         with self._lock:
             if self._compiled is None:
                 self._check_complete()
-                variables = tuple(self.variables.values())
-                names = [v.name for v in variables]
-                program = compile_program([v.domain.card for v in variables], self.factors())
+                variables = VariableList.of_model(self.variables)
+                names = variables.names
+                program = compile_program([domain.card for domain in variables.domains], self._parts())
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
                 position = dict(zip(names, range(len(names)), strict=True))
-                self._compiled = CompiledModel(program, trees, variables, names, position)
+                self._compiled = CompiledModel(program, trees, variables, position)
                 self._outdated = None
             return self._compiled
 
@@ -149,7 +153,7 @@ class Questions:
             if not hard:
                 return Marginals(compiled.variables, flat, begins, report)
             left = [i for i in range(len(compiled.names)) if i not in hard]
-            return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
+            return Marginals(compiled.variables.take(left), flat, begins[left], report)
 
         return self._ask(compiled, given, engine, answer, clock)
 
@@ -243,7 +247,7 @@ class Questions:
                 whole = (0.5, 1)
             hard = posterior.known.hard
             shown = [i for i in range(len(compiled.names)) if i not in hard] if places is None else places
-            variables = [compiled.variables[i] for i in shown]
+            variables = compiled.variables.take(shown)
             made = []
             for one in found:
                 codes = one.codes[shown] if places is None else one.codes

@@ -25,8 +25,8 @@ Codes = npt.NDArray[np.int64]
 
 def grid_parts(
     observed: Any, states: Sequence[Any], coupling: float, unary: Any
-) -> tuple[dict[str, Variable], list[Dense]]:
-    """Return the variables and the factors of a grid."""
+) -> tuple[dict[str, Domain], list[Dense]]:
+    """Return the domain of each variable and the factors of a grid."""
     domain = as_domain(states)
     if not is_number(coupling) or not abs(coupling) <= LARGEST_LOG:
         raise InvalidArgument(
@@ -49,7 +49,7 @@ def grid_parts(
         )
     weights = _weights(unary, domain)
     seen = _seen(image, domain, weights.shape[1])
-    return _variables(image.shape, domain), [
+    return _domains(image.shape, domain), [
         *_unary_factors(seen, weights),
         *_pair_factors(image.shape, domain, coupling),
     ]
@@ -107,13 +107,12 @@ def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
     return found
 
 
-def _variables(shape: tuple[int, ...], domain: Domain) -> dict[str, Variable]:
-    make = Variable.of
+def _domains(shape: tuple[int, ...], domain: Domain) -> dict[str, Domain]:
     if len(shape) == 2:
         names = [f"pixel[{i},{j}]" for i in range(shape[0]) for j in range(shape[1])]
     else:
         names = [f"pixel[{','.join(map(str, place))}]" for place in product(*map(range, shape))]
-    return {name: make(name, domain) for name in names}
+    return dict.fromkeys(names, domain)
 
 
 def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]:
