@@ -417,13 +417,24 @@ def as_domain(states: Sequence[State] | Bins | Domain) -> Domain:
         return states
     if isinstance(states, Bins):
         return Domain(states)
+    if type(states) is tuple or type(states) is list:
+        kinds = tuple(map(type, states))
+        if _few_and_plain(kinds):
+            return _shared(tuple(states), kinds)
     checked = _sequence(states)
     kinds = tuple(map(type, checked))
-    if len(checked) <= 64 and all(kind is str or kind is bool or kind is int for kind in kinds):
+    if _few_and_plain(kinds):
         return _shared(checked, kinds)  # the types too: (0, 1) == (False, True)
     if checked and all(kind is Interval for kind in kinds):
         return Domain(_joined(checked))
     return Domain(checked)
+
+
+def _few_and_plain(kinds: tuple[type, ...]) -> bool:
+    for kind in kinds:
+        if kind is not int and kind is not str and kind is not bool:
+            return False
+    return len(kinds) <= 64
 
 
 @lru_cache(maxsize=4096)

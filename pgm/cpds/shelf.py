@@ -54,7 +54,7 @@ class Shelf(MutableMapping[str, CPD]):
         return Variable.of(name, domain)
 
     def __setitem__(self, node: str, cpd: CPD) -> None:
-        self._kept[node] = cpd.table() if type(cpd) is TableCPD else cpd
+        self._kept[node] = cpd._values if type(cpd) is TableCPD else cpd
 
     def __delitem__(self, node: str) -> None:
         del self._kept[node]

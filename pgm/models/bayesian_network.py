@@ -304,12 +304,13 @@ class BayesianNetwork(Questions):
             parents = (parents,)
         if parents is None:
             parents = ()
-        if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
-            raise InvalidStructure(
-                f"{node!r}: parents= takes a list of names in the order of the table, not {shown(parents)}."
-            )
+        if type(parents) is not list and type(parents) is not tuple:
+            if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
+                raise InvalidStructure(
+                    f"{node!r}: parents= lists names in the order of the table, not {shown(parents)}."
+                )
         those = tuple(parents)
-        if isinstance(table, CPD):
+        if type(table) is not np.ndarray and isinstance(table, CPD):
             if those and set(those) != set(table.parents):
                 raise InvalidStructure(
                     f"{node!r}: the distribution has the parents {list(table.parents)}, not {list(those)}."
@@ -322,6 +323,8 @@ class BayesianNetwork(Questions):
                 )
             if not isinstance(parent, str) or parent not in self._parents:
                 raise UnknownVariable(parent, self._parents, where=f"The parents of {node!r}")
+            if type(parent) is not str:
+                those = tuple(map(check_name, those))  # as plain text
         if len(set(those)) < len(those):
             twice = next(parent for i, parent in enumerate(those) if parent in those[:i])
             raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
