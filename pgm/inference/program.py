@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -49,6 +50,17 @@ class Program:
     def n(self) -> int:
         """How many variables there are, auxiliary ones included."""
         return int(self.arrays.cards.size)
+
+    @cached_property
+    def loose(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factors that pruning would drop were nothing needed: in its order, and marked among all."""
+        p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
+        if not p.heads.any():
+            return np.empty(0, np.int64), marked
+        kernels = code(12.0 * p.scopes.size, REDUCTION)
+        order = kernels.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
+        marked[order] = 1
+        return order, marked
 
 
 def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
