@@ -296,14 +296,14 @@ class _Values(ValuesView[Distribution]):
     _mapping: Marginals
 
     def __iter__(self) -> Iterator[Distribution]:
-        return map(self._mapping._make, range(len(self._mapping)))
+        return self._mapping._all()
 
 
 class _Items(ItemsView[str, Distribution]):
     _mapping: Marginals
 
     def __iter__(self) -> Iterator[tuple[str, Distribution]]:
-        return zip(self._mapping, map(self._mapping._make, range(len(self._mapping))), strict=True)
+        return zip(self._mapping, self._mapping._all(), strict=True)
 
 
 class Marginals(_Value, Mapping[str, Distribution]):
@@ -354,11 +354,13 @@ class Marginals(_Value, Mapping[str, Distribution]):
             i = self._index[name]
         except (KeyError, TypeError):
             raise UnknownVariable(name, self._index) from None
-        return self._make(i)
+        return self._make(self._variables[i], self._offsets[i])
 
-    def _make(self, i: int) -> Distribution:
+    def _all(self) -> Iterator[Distribution]:
+        return map(self._make, self._variables, self._offsets)
+
+    def _make(self, variable: Variable, start: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
-        variable, start = self._variables[i], self._offsets[i]
         _set_variables(made, (variable,))
         _set_values(made, self._flat[start : start + variable.domain.card])
         _set_report(made, self.report)

@@ -464,29 +464,25 @@ class BayesianNetwork(Questions):
         ]
 
     def _parts(self) -> Iterator[Factor | Tables]:
-        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
-        widths: list[int] = []
-        scopes: list[int] = []
-        tables: list[np.ndarray] = []
-
-        def those() -> Tables:
-            return Tables(np.array(widths, np.int64), np.array(scopes, np.int32), tables, 1)
-
-        for node, parents in self._parents.items():
-            found = self._cpds.kept(node)
-            if isinstance(found, CPD):
-                if tables:
-                    yield those()
-                    widths, scopes, tables = [], [], []
-                yield found.factor([*[place[p] for p in parents], place[node]])
-            else:
-                tables.append(found)
-                widths.append(len(parents) + 1)
-                for parent in parents:
-                    scopes.append(place[parent])
-                scopes.append(place[node])
-        if tables:
-            yield those()
+        nodes = list(self._parents)
+        kept = list(map(self._cpds.kept, nodes))
+        place = dict(zip(nodes, range(len(nodes)), strict=True))
+        begin = 0
+        for i in (*[i for i, found in enumerate(kept) if type(found) is not np.ndarray], len(nodes)):
+            if begin < i:
+                those = [self._parents[node] for node in nodes[begin:i]]
+                widths = np.array(list(map(len, those)), dtype=np.int64) + 1
+                scopes = [
+                    place[v]
+                    for node, given in zip(nodes[begin:i], those, strict=True)
+                    for v in (*given, node)
+                ]
+                tables = [found for found in kept[begin:i] if isinstance(found, np.ndarray)]
+                yield Tables(widths, np.array(scopes, dtype=np.int32), tables, 1)
+            if i < len(nodes):
+                node = nodes[i]
+                yield self._cpds[node].factor([*[place[v] for v in self._parents[node]], i])
+            begin = i + 1
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):

@@ -26,7 +26,7 @@ from pgm.inference.questions import Questions, edit
 from pgm.results import Probability, Report, html_table, text_table
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
-from .grid import grid_parts
+from .grid import Pixels, grid_parts
 from .potentials import Potential, read_factor
 from .renaming import renamed
 
@@ -48,8 +48,8 @@ class MarkovNetwork(Questions):
     """
 
     name: str
-    _domains: dict[str, Domain]
-    _position: dict[str, int]
+    _domains: dict[str, Domain] | Pixels
+    _places: dict[str, int] | None  # made when it is first asked for
     _factors: list[Factor]
 
     def __init__(self, name: str = "") -> None:
@@ -58,7 +58,7 @@ class MarkovNetwork(Questions):
             raise InvalidArgument(f"The name of a network is text, not {shown(name)}.")
         self.name = name
         self._domains = {}
-        self._position = {}
+        self._places = {}
         self._factors = []
 
     @classmethod
@@ -84,12 +84,20 @@ class MarkovNetwork(Questions):
         made._take(*grid_parts(observed, states, coupling, unary))
         return made
 
-    def _take(self, domains: Mapping[str, Domain], factors: Iterable[Factor]) -> None:
+    def _take(self, domains: dict[str, Domain] | Pixels, factors: Iterable[Factor]) -> None:
         """Become the model of variables with these domains, and of these factors."""
-        self._domains = dict(domains)
-        self._position = dict(zip(domains, range(len(domains)), strict=True))
+        self._domains = domains.copy()
+        self._places = None
         self._factors = list(factors)
         self._changed()
+
+    @property
+    def _position(self) -> dict[str, int]:
+        found = self._places
+        if found is None:
+            with self._lock:  # while no thread edits
+                found = self._places = dict(zip(self._domains, range(len(self._domains)), strict=True))
+        return found
 
     # --- what there is ---
 
@@ -205,7 +213,8 @@ class MarkovNetwork(Questions):
         if check_name(name) in self._domains:
             raise InvalidStructure(f"There is a variable {name!r} already.")
         variable = Variable(name, states)
-        self._position[variable.name] = len(self._domains)
+        if self._places is not None:
+            self._places[variable.name] = len(self._domains)
         self._domains[variable.name] = variable.domain
         self._changed()
 
