@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
 
 import numpy as np
 
@@ -37,9 +37,11 @@ class Shelf(MutableMapping[str, CPD]):
         made._kept = dict(self._kept)
         return made
 
-    def kept(self, node: str) -> Array | CPD:
-        """The numbers of a table, any other distribution itself."""
-        return self._kept[node]
+    def in_order(self, nodes: Collection[str]) -> list[Array | CPD]:
+        """For each of these nodes the numbers of its table, or any other distribution itself."""
+        if list(self._kept) == list(nodes):  # as it is where all were added with their tables
+            return list(self._kept.values())
+        return [self._kept[node] for node in nodes]
 
     def __getitem__(self, node: str) -> CPD:
         found = self._kept[node]

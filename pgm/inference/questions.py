@@ -82,8 +82,8 @@ class Questions:
         """The factors whose product the model is; scopes are positions in `variables`."""
         raise NotImplementedError
 
-    def _parts(self) -> Iterable[Factor | Tables]:
-        """Return the same for the compiler, many small tables as one."""
+    def _parts(self, position: Mapping[str, int]) -> Iterable[Factor | Tables]:
+        """Return the same for the compiler, many small tables as one; `position` is that of each variable."""
         return self.factors()
 
     def copy(self) -> Self:
@@ -112,12 +112,12 @@ class Questions:
             if self._compiled is None:
                 self._check_complete()
                 variables = VariableList.of_model(self.variables)
-                names = variables.names
-                program = compile_program([domain.card for domain in variables.domains], self._parts())
+                position = dict(zip(variables.names, range(len(variables)), strict=True))
+                cards = [domain.card for domain in variables.domains]
+                program = compile_program(cards, self._parts(position))
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
-                position = dict(zip(names, range(len(names)), strict=True))
                 self._compiled = CompiledModel(program, trees, variables, position)
                 self._outdated = None
             return self._compiled

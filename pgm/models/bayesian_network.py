@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from html import escape
 from itertools import islice
@@ -463,26 +463,18 @@ class BayesianNetwork(Questions):
             for node, those in self._parents.items()
         ]
 
-    def _parts(self) -> Iterator[Factor | Tables]:
-        nodes = list(self._parents)
-        kept = list(map(self._cpds.kept, nodes))
-        place = dict(zip(nodes, range(len(nodes)), strict=True))
+    def _parts(self, position: Mapping[str, int]) -> Iterator[Factor | Tables]:
+        kept = self._cpds.in_order(self._parents)
+        parents = list(self._parents.values())
         begin = 0
-        for i in (*[i for i, found in enumerate(kept) if type(found) is not np.ndarray], len(nodes)):
-            if begin < i:
-                those = [self._parents[node] for node in nodes[begin:i]]
-                widths = np.array(list(map(len, those)), dtype=np.int64) + 1
-                scopes = [
-                    place[v]
-                    for node, given in zip(nodes[begin:i], those, strict=True)
-                    for v in (*given, node)
-                ]
-                tables = [found for found in kept[begin:i] if isinstance(found, np.ndarray)]
-                yield Tables(widths, np.array(scopes, dtype=np.int32), tables, 1)
-            if i < len(nodes):
-                node = nodes[i]
-                yield self._cpds[node].factor([*[place[v] for v in self._parents[node]], i])
-            begin = i + 1
+        for end in (*[i for i, found in enumerate(kept) if not isinstance(found, np.ndarray)], len(kept)):
+            if begin < end:
+                yield _together(begin, parents[begin:end], kept[begin:end], position)
+            if end < len(kept):
+                found = kept[end]
+                assert isinstance(found, CPD)
+                yield found.factor([*[position[parent] for parent in parents[end]], end])
+            begin = end + 1
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):
@@ -605,6 +597,19 @@ class BayesianNetwork(Questions):
             states = "?" if domain is None else ", ".join(map(str, domain.states[:20]))
             rows.append([node, ", ".join(parents[:20]) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
+
+
+def _together(
+    first: int, parents: list[tuple[str, ...]], tables: Sequence[object], position: Mapping[str, int]
+) -> Tables:
+    """Return the tables of nodes in a row as one; `first` is the position of the first of them."""
+    widths = np.array(list(map(len, parents)), dtype=np.int64) + 1
+    scopes = np.empty(int(widths.sum()), dtype=np.int32)
+    is_child = np.zeros(scopes.size, dtype=bool)
+    is_child[np.cumsum(widths) - 1] = True
+    scopes[is_child] = np.arange(first, first + widths.size)
+    scopes[~is_child] = [position[parent] for those in parents for parent in those]
+    return Tables(widths, scopes, [table for table in tables if isinstance(table, np.ndarray)], 1)
 
 
 def _same(mine: object, theirs: object) -> bool:
