@@ -320,9 +320,10 @@ class Variables(Mapping[str, Variable]):
     def __getitem__(self, name: str) -> Variable:
         """The variable of this name; `UnknownVariable` if there is none."""
         try:
-            return Variable.of(name if type(name) is str else str(name), self._domains[name])
+            domain = self._domains[name]
         except (KeyError, TypeError):
             raise UnknownVariable(name, self._domains) from None
+        return Variable.of(name if type(name) is str else str.__str__(name), domain)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is such a variable."""

@@ -10,7 +10,7 @@ _FAR = -690  # log2 of what a clique multiplies; with 2**-300 from above this is
 
 
 def tighten(t: TreeArrays, pool: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
-    """Bound anew what cliques take in after an inward sweep, where it might not be safe to multiply going out.
+    """Bound anew what cliques take in after an inward sweep, where it might not be safe to multiply again.
 
     `low` and `high` bound log2 of what each item holds and are changed in place. What a hub's many neighbours
     send has bounds that add up to nothing of use, and the way out would be taken for too wide for doubles.

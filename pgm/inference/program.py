@@ -86,10 +86,10 @@ class _Flat:
         self.values: list[np.ndarray] = []
         self.logs: list[int] = []  # which of them hold logarithms
         self.scopes: list[np.ndarray] = []
-        self.counts: list[np.ndarray] = []  # how many scopes each table has,
-        self.widths: list[np.ndarray] = []  # how many variables each of these,
-        self.heads: list[np.ndarray] = []  # over how many of them it sums to one,
-        self.owners: list[np.ndarray] = []  # and the number of the factor that it comes from
+        # Of each table: how many scopes it has, how many variables each, over how many of these it sums to one,
+        # and the number of the factor that it comes from.
+        self._rows: list[np.ndarray] = []
+        self._single: list[tuple[int, int, int, int]] = []
 
     def add(self, owner: int, d: Dense) -> None:
         """Take in one table."""
@@ -97,25 +97,28 @@ class _Flat:
             self.logs.append(len(self.values))
         self.values.append(np.asarray(d.values, dtype=np.float64))
         self.scopes.append(np.asarray(d.scopes, dtype=np.int32).ravel())
-        for column, number in zip(self._columns(), (*d.scopes.shape, d.heads, owner), strict=True):
-            column.append(np.array([number], np.int64))
+        count, width = d.scopes.shape
+        self._single.append((count, width, d.heads, owner))
 
     def add_all(self, owner: int, t: Tables) -> None:
         """Take in many, which come from as many factors."""
-        n = t.widths.size
         self.values.extend(t.values)
         self.scopes.append(t.scopes)
-        numbers = (np.ones(n, np.int64), t.widths, np.full(n, t.heads), np.arange(owner, owner + n))
-        for column, those in zip(self._columns(), numbers, strict=True):
-            column.append(those)
+        rows = np.empty((t.widths.size, 4), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, 2] = 1, t.widths, t.heads
+        rows[:, 3] = np.arange(owner, owner + t.widths.size)
+        self._flush()
+        self._rows.append(rows)
 
-    def _columns(self) -> tuple[list[np.ndarray], ...]:
-        return self.counts, self.widths, self.heads, self.owners
+    def _flush(self) -> None:
+        self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 4))
+        self._single = []
 
     def joined(self) -> tuple[np.ndarray, ...]:
         """Scopes, counts, widths, heads and owners as arrays."""
-        columns = [np.concatenate(c) if c else np.empty(0, np.int64) for c in self._columns()]
-        return np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32), *columns
+        self._flush()
+        scopes = np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32)
+        return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
 
 
 def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) -> Program:
