@@ -86,7 +86,7 @@ class _Flat:
         self.values: list[np.ndarray] = []
         self.logs: list[int] = []  # which of them hold logarithms
         self.scopes: list[np.ndarray] = []
-        # Of each table: how many scopes it has, how many variables each, over how many of these it sums to one,
+        # Of each table: how many scopes, how many variables in each, over how many of these it sums to one,
         # and the number of the factor that it comes from.
         self._rows: list[np.ndarray] = []
         self._single: list[tuple[int, int, int, int]] = []
