@@ -60,6 +60,7 @@ QUESTIONS: dict[str, Callable[[Any, str, dict[str, Any]], object]] = {
     "all marginals": lambda net, _, known: [p.values for p in net.marginals(known).values()],
     "one target": lambda net, target, known: net.query(target, known).values,
     "P(evidence)": lambda net, _, known: net.log_probability(known),
+    "most probable states": lambda net, _, known: net.map(known).to_dict(),
 }
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from pgm.config import Profile
 from pgm.errors import InvalidArgument, TooLarge, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
-from pgm.variables import State, Variable, is_missing, typed_array
+from pgm.variables import State, Variable, VariableList, is_missing, typed_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -361,14 +361,14 @@ class _Values(ValuesView[Distribution]):
     _mapping: Marginals
 
     def __iter__(self) -> Iterator[Distribution]:
-        return map(self._mapping._make, range(len(self._mapping)))
+        return self._mapping._all()
 
 
 class _Items(ItemsView[str, Distribution]):
     _mapping: Marginals
 
     def __iter__(self) -> Iterator[tuple[str, Distribution]]:
-        return zip(self._mapping, map(self._mapping._make, range(len(self._mapping))), strict=True)
+        return zip(self._mapping, self._mapping._all(), strict=True)
 
 
 class Marginals(_Value, Mapping[str, Distribution]):
@@ -381,12 +381,12 @@ class Marginals(_Value, Mapping[str, Distribution]):
     b         x              0.500000  z 0.375000
     """
 
-    __slots__ = ("_flat", "_index", "_offsets", "report", "variables")
-    variables: tuple[Variable, ...]
+    __slots__ = ("_flat", "_offsets", "_places", "_variables", "report")
     report: Report
     _flat: np.ndarray
     _offsets: Sequence[int]
-    _index: dict[str, int]
+    _variables: VariableList
+    _places: dict[str, int] | None
 
     def __init__(
         self,
@@ -397,11 +397,21 @@ class Marginals(_Value, Mapping[str, Distribution]):
     ) -> None:
         """Take the probabilities of all variables in one array; those of the i-th begin at offsets[i]."""
         flat.flags.writeable = False
-        _put(self, "variables", tuple(variables))
         _put(self, "report", report)
         _put(self, "_flat", flat)
         _put(self, "_offsets", offsets.tolist() if isinstance(offsets, np.ndarray) else list(offsets))
-        _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+        _put(self, "_variables", VariableList.of(variables))
+        _put(self, "_places", None)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, in the model's order."""
+        return tuple(self._variables)
+
+    @property
+    def _index(self) -> dict[str, int]:
+        """The place of each name; made when it is first asked for."""
+        return _places_of(self)
 
     def __getitem__(self, name: str) -> Distribution:
         """The distribution of one variable."""
@@ -409,11 +419,13 @@ class Marginals(_Value, Mapping[str, Distribution]):
             i = self._index[name]
         except (KeyError, TypeError):
             raise UnknownVariable(name, self._index) from None
-        return self._make(i)
+        return self._make(self._variables[i], self._offsets[i])
 
-    def _make(self, i: int) -> Distribution:
+    def _all(self) -> Iterator[Distribution]:
+        return map(self._make, self._variables, self._offsets)
+
+    def _make(self, variable: Variable, start: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
-        variable, start = self.variables[i], self._offsets[i]
         _set_variables(made, (variable,))
         _set_values(made, self._flat[start : start + variable.domain.card])
         _set_report(made, self.report)
@@ -433,11 +445,11 @@ class Marginals(_Value, Mapping[str, Distribution]):
 
     def __iter__(self) -> Iterator[str]:
         """The names, in the model's order."""
-        return iter(self._index)
+        return iter(self._variables.names)
 
     def __len__(self) -> int:
         """The number of variables."""
-        return len(self._index)
+        return len(self._variables)
 
     def to_dict(self) -> dict[str, dict[Any, float]]:
         """{name: {state: probability}}."""
@@ -445,8 +457,8 @@ class Marginals(_Value, Mapping[str, Distribution]):
 
     def to_pandas(self) -> pd.DataFrame:
         """A long frame with the columns variable, state, p."""
-        cards = [variable.card for variable in self.variables]
-        states = [state for variable in self.variables for state in variable.states]
+        cards = [domain.card for domain in self._variables.domains]
+        states = [state for domain in self._variables.domains for state in domain.states]
         parts = [p.values for p in self.values()]
         columns = {
             "variable": np.repeat(np.array(list(self), dtype=object), cards),
@@ -464,7 +476,7 @@ class Marginals(_Value, Mapping[str, Distribution]):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
-        return Marginals, (self.variables, self._flat, self._offsets, self.report)
+        return Marginals, (self._variables, self._flat, self._offsets, self.report)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
@@ -548,13 +560,13 @@ class Assignment(_Value, Mapping[str, Any]):
     ('yes', 0.8, 0.0)
     """
 
-    __slots__ = ("_index", "_log_probability", "bound", "codes", "log_joint", "report", "variables")
-    variables: tuple[Variable, ...]
+    __slots__ = ("_log_probability", "_places", "_variables", "bound", "codes", "log_joint", "report")
     codes: np.ndarray
     log_joint: float
     bound: float
     report: Report
-    _index: dict[str, int]
+    _variables: VariableList
+    _places: dict[str, int] | None
     _log_probability: float | None
 
     def __init__(
@@ -569,13 +581,23 @@ class Assignment(_Value, Mapping[str, Any]):
         """Take codes of states, log P(states | given) if known, log P(states, given) and its bound."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
-        _put(self, "variables", tuple(variables))
+        _put(self, "_variables", VariableList.of(variables))
+        _put(self, "_places", None)
         _put(self, "codes", kept)
         _put(self, "_log_probability", None if log_probability is None else float(log_probability))
         _put(self, "log_joint", float(log_joint))
         _put(self, "report", report)
         _put(self, "bound", float(log_joint if bound is None else bound))
-        _put(self, "_index", {variable.name: i for i, variable in enumerate(self.variables)})
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables whose states these are, in order."""
+        return tuple(self._variables)
+
+    @property
+    def _index(self) -> dict[str, int]:
+        """The place of each name; made when it is first asked for."""
+        return _places_of(self)
 
     @property
     def value(self) -> float:
@@ -608,7 +630,7 @@ class Assignment(_Value, Mapping[str, Any]):
             i = self._index[name]
         except (KeyError, TypeError):
             raise UnknownVariable(name, self._index) from None
-        return self.variables[i].states[self.codes[i]]
+        return self._variables.domains[i].states[self.codes[i]]
 
     def __contains__(self, name: object) -> bool:
         """Whether the variable is there."""
@@ -616,16 +638,20 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def __iter__(self) -> Iterator[str]:
         """The names."""
-        return iter(self._index)
+        return iter(self._variables.names)
 
     def __len__(self) -> int:
         """The number of variables."""
-        return len(self._index)
+        return len(self._variables)
 
     def to_dict(self) -> dict[str, Any]:
         """{name: state}."""
         codes = self.codes.tolist()
-        return {v.name: v.domain.states[code] for v, code in zip(self.variables, codes, strict=True)}
+        found = self._variables
+        return {
+            name: domain.states[code]
+            for name, domain, code in zip(found.names, found.domains, codes, strict=True)
+        }
 
     def to_pandas(self) -> pd.Series:
         """A Series of states, its index the names."""
@@ -645,7 +671,7 @@ class Assignment(_Value, Mapping[str, Any]):
         begin = f"{prefix}["
         matches = [
             (i, name[len(begin) : -1])
-            for i, name in enumerate(self._index)
+            for i, name in enumerate(self)
             if name.startswith(begin) and name[-1] == "]"
         ]
         text = ",".join([indices for _, indices in matches])
@@ -653,7 +679,7 @@ class Assignment(_Value, Mapping[str, Any]):
             matches = [(i, indices) for i, indices in matches if _NUMBERS(indices)]
             text = ",".join([indices for _, indices in matches])
         if not matches:
-            first = islice(self._index, 10_000)
+            first = islice(self, 10_000)
             prefixes = dict.fromkeys(name.partition("[")[0] for name in first if "[" in name)
             raise InvalidArgument(
                 f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
@@ -673,8 +699,8 @@ class Assignment(_Value, Mapping[str, Any]):
                 f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
                 f"that an array of shape {shape} needs."
             )
-        positions = np.array([i for i, _ in matches])
-        array = _states_of([self.variables[i] for i in positions], self.codes[positions])
+        positions = [i for i, _ in matches]
+        array = _states_of(self._variables.take(positions), self.codes[positions])
         result = np.empty(shape, dtype=array.dtype)
         result[tuple(index.T)] = array
         return result
@@ -688,7 +714,7 @@ class Assignment(_Value, Mapping[str, Any]):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
         log = self._log_probability
-        return Assignment, (self.variables, self.codes, log, self.log_joint, self.report, self.bound)
+        return Assignment, (self._variables, self.codes, log, self.log_joint, self.report, self.bound)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[label(name), label(state)] for name, state in islice(self.items(), _ROWS)]
@@ -820,12 +846,22 @@ def states_array(variable: Variable, codes: np.ndarray) -> np.ndarray:
     return np.take(array, codes)
 
 
-def _states_of(variables: Sequence[Variable], codes: np.ndarray) -> np.ndarray:
+def _states_of(variables: VariableList, codes: np.ndarray) -> np.ndarray:
     """One state of each variable, as an array."""
-    domain = variables[0].domain
-    if all(variable.domain is domain for variable in variables):
-        return np.take(domain.array, codes)
-    return typed_array([v.states[code] for v, code in zip(variables, codes.tolist(), strict=True)])
+    domains = variables.domains
+    if all(domain is domains[0] for domain in domains):
+        return np.take(domains[0].array, codes)
+    return typed_array([domain.states[code] for domain, code in zip(domains, codes.tolist(), strict=True)])
+
+
+def _places_of(found: Marginals | Assignment) -> dict[str, int]:
+    """The place of each name in what a query hands back, kept: most of these are read from first to last."""
+    places = found._places
+    if places is None:
+        names = found._variables.names
+        places = dict(zip(names, range(len(names)), strict=True))
+        _put(found, "_places", places)
+    return places
 
 
 def _pandas() -> Any:

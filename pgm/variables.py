@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any, NoReturn, overload
 
 import numpy as np
 
@@ -304,55 +304,103 @@ class Variable:
 class Variables(Mapping[str, Variable]):
     """The variables of a model by name, in its order: a read-only view that sees later edits.
 
-    >>> Variables({"rain": Variable("rain", [False, True])})["rian"]
+    Each is made when it is looked at: a million at once would keep the garbage collector busy.
+
+    >>> Variables({"rain": as_domain([False, True])})["rian"]
     Traceback (most recent call last):
     pgm.errors.UnknownVariable: There is no variable 'rian'; there are 'rain'. Did you mean 'rain'?
     """
 
-    __slots__ = ("_by_name",)
+    __slots__ = ("_domains",)
 
-    def __init__(self, by_name: Mapping[str, Variable]) -> None:
+    def __init__(self, domains: Mapping[str, Domain]) -> None:
         """Look at a dict, which stays whose it is."""
-        self._by_name = by_name
+        self._domains = domains
 
     def __getitem__(self, name: str) -> Variable:
         """The variable of this name; `UnknownVariable` if there is none."""
         try:
-            return self._by_name[name]
+            domain = self._domains[name]
         except (KeyError, TypeError):
-            raise UnknownVariable(name, self._by_name) from None
+            raise UnknownVariable(name, self._domains) from None
+        return Variable.of(name if type(name) is str else str.__str__(name), domain)
 
     def __contains__(self, name: object) -> bool:
         """Whether there is such a variable."""
-        return isinstance(name, str) and name in self._by_name
+        return isinstance(name, str) and name in self._domains
 
     def __iter__(self) -> Iterator[str]:
         """The names in order."""
-        return iter(self._by_name)
+        return iter(self._domains)
 
     def __len__(self) -> int:
         """The number of variables."""
-        return len(self._by_name)
+        return len(self._domains)
 
     def keys(self) -> KeysView[str]:
         """The names."""
-        return self._by_name.keys()
-
-    def values(self) -> ValuesView[Variable]:
-        """The variables."""
-        return self._by_name.values()
-
-    def items(self) -> ItemsView[str, Variable]:
-        """Pairs of name and variable."""
-        return self._by_name.items()
+        return self._domains.keys()
 
     def __repr__(self) -> str:
         """The first few variables, and how many there are."""
-        return f"Variables({listed(self._by_name.values(), len(self))})"
+        return f"Variables({listed(self.values(), len(self))})"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle what is seen now."""
-        return Variables, (dict(self._by_name),)
+        return Variables, (dict(self._domains),)
+
+
+class VariableList(Sequence[Variable]):
+    """Variables by their position, each made when it is looked at.
+
+    >>> VariableList(["rain", "wet"], [BOOLEAN, BOOLEAN])[1]
+    Variable('wet', [False, True])
+    """
+
+    __slots__ = ("domains", "names")
+
+    def __init__(self, names: Sequence[str], domains: Sequence[Domain]) -> None:
+        """Take the names and the domain of each; the lists must not change from now on."""
+        self.names, self.domains = names, domains
+
+    @classmethod
+    def of(cls, variables: Iterable[Variable]) -> VariableList:
+        """The list of these variables, which may be one already."""
+        if isinstance(variables, VariableList):
+            return variables
+        kept = tuple(variables)
+        return cls([v.name for v in kept], [v.domain for v in kept])
+
+    @classmethod
+    def of_model(cls, by_name: Mapping[str, Variable]) -> VariableList:
+        """The variables of a model as they are now."""
+        if isinstance(by_name, Variables):
+            return cls(list(by_name._domains), list(by_name._domains.values()))
+        return cls.of(by_name.values())
+
+    def take(self, positions: Iterable[int]) -> VariableList:
+        """Some of them, in this order."""
+        names, domains = self.names, self.domains
+        chosen = list(positions)
+        return VariableList([names[i] for i in chosen], [domains[i] for i in chosen])
+
+    @overload
+    def __getitem__(self, i: int) -> Variable: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Variable, ...]: ...
+    def __getitem__(self, i: int | slice) -> Variable | tuple[Variable, ...]:
+        """The variable at this position, or a tuple of those of a slice."""
+        if isinstance(i, slice):
+            return tuple(map(Variable.of, self.names[i], self.domains[i]))
+        return Variable.of(self.names[i], self.domains[i])
+
+    def __iter__(self) -> Iterator[Variable]:
+        """The variables in order."""
+        return map(Variable.of, self.names, self.domains)
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self.names)
 
 
 _new = object.__new__
@@ -370,13 +418,24 @@ def as_domain(states: Sequence[State] | Bins | Domain) -> Domain:
         return states
     if isinstance(states, Bins):
         return Domain(states)
+    if type(states) is tuple or type(states) is list:
+        kinds = tuple(map(type, states))
+        if _few_and_plain(kinds):
+            return _shared(tuple(states), kinds)
     checked = _sequence(states)
     kinds = tuple(map(type, checked))
-    if len(checked) <= 64 and all(kind is str or kind is bool or kind is int for kind in kinds):
+    if _few_and_plain(kinds):
         return _shared(checked, kinds)  # the types too: (0, 1) == (False, True)
     if checked and all(kind is Interval for kind in kinds):
         return Domain(_joined(checked))
     return Domain(checked)
+
+
+def _few_and_plain(kinds: tuple[type, ...]) -> bool:
+    for kind in kinds:
+        if kind is not int and kind is not str and kind is not bool:
+            return False
+    return len(kinds) <= 64
 
 
 @lru_cache(maxsize=4096)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pgm.variables import Variable
+from pgm.variables import Domain, Variable
 
 from .base import CPD
 from .rows import child_states, is_frame, long_form, read
@@ -17,5 +17,7 @@ def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> 
         return table.bind(name, states, given)
     if is_frame(table):
         table = long_form(repr(name), table, "p")
-    child = Variable(name, child_states(name, table, len(given)) if states is None else states)
+    if states is None:
+        states = child_states(name, table, len(given))
+    child = Variable.of(name, states) if type(states) is Domain else Variable(name, states)
     return TableCPD._of(child, given, read(child, given, table))

@@ -27,6 +27,7 @@ EXACT = 1e-13
 MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
+_FEW = 64  # numbers that are checked faster one by one than by numpy
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
@@ -113,11 +114,12 @@ def _rank(state: Any) -> tuple[Any, ...]:
 def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
     """Return P(child | given) as a read-only array of shape (given..., states)."""
     shape = check_size(child, given)
-    if isinstance(table, LongForm):
+    plain = type(table) is np.ndarray  # as a million of them will be: no need to ask what else it could be
+    if not plain and isinstance(table, LongForm):
         values = _from_long(child, given, table)
-    elif isinstance(table, Mapping):
+    elif not plain and isinstance(table, Mapping):
         values = _from_rows(child, given, table) if given else _from_row(child, table)
-    elif is_number(table):
+    elif not plain and is_number(table):
         if given:
             name = given[0].name
             _fail(
@@ -138,6 +140,9 @@ def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
 
 def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
     """Return `values` read-only, each row summing to one; a row further off than rounding is an error."""
+    if values.size <= _FEW and _add_to_one(values.ravel().tolist(), values.shape[-1]):
+        values.flags.writeable = False
+        return values
     if not (values.min() >= 0.0 and values.max() <= 1.0 + TOLERANCE):
         bad = ~((values >= 0.0) & (values < math.inf))
         if not bad.any():
@@ -159,10 +164,21 @@ def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
     return values
 
 
+def _add_to_one(numbers: list[float], card: int) -> bool:
+    """Say whether each row of so many numbers is as it should be, beyond doubt."""
+    if not (min(numbers) >= 0.0 and max(numbers) <= 1.0):
+        return False
+    for begin in range(0, len(numbers), card):
+        if not abs(sum(numbers[begin : begin + card]) - 1.0) <= EXACT / 2:  # NaN too
+            return False
+    return True
+
+
 def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
     """Return the shape of the table, or refuse one that would not fit in memory."""
     shape = (*[v.card for v in given], child.card)
-    check_cells(shape, f"{child.name!r}: its table", "a noisy-OR, or fewer parents, costs less")
+    if math.prod(shape) > _CELLS_TO_MIND or len(shape) > MAX_AXES:
+        check_cells(shape, f"{child.name!r}: its table", "a noisy-OR, or fewer parents, costs less")
     return shape
 
 
@@ -192,7 +208,7 @@ def is_number(value: object) -> bool:
 
 def is_frame(table: object) -> bool:
     """Say whether narwhals knows `table` as a data frame."""
-    if isinstance(table, Mapping | list | tuple | np.ndarray | float | int):
+    if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
         return False
     return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
 
@@ -215,14 +231,19 @@ def long_form(what: str, table: Any, last: str) -> LongForm:
 
 def numbers(what: str, table: object) -> Array:
     """Return nested lists or an array of numbers as a fresh float64 array; a lone object has no axes."""
-    if isinstance(table, np.ma.MaskedArray) and np.ma.getmaskarray(table).any():
+    if (
+        type(table) is not np.ndarray
+        and isinstance(table, np.ma.MaskedArray)
+        and np.ma.getmaskarray(table).any()
+    ):
         raise InvalidTable(f"{what}: some numbers of the array are masked.")
     try:
         raw = np.asarray(table)
     except (ValueError, TypeError, OverflowError):
         raise InvalidTable(f"{what}: the rows are not all of one length: {shown(table)}.") from None
     if raw.dtype.kind in "fiu":
-        check_cells(raw.shape, f"{what}: a copy of the array", "pass the table that is meant")
+        if raw.size > _CELLS_TO_MIND:
+            check_cells(raw.shape, f"{what}: a copy of the array", "pass the table that is meant")
         return np.array(raw, dtype=np.float64, order="C")
     if raw.dtype.kind == "O" and raw.ndim:
         try:

@@ -45,7 +45,9 @@ class TableCPD(CPD):
     def _of(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
         """Make one from an array that is known to be right and read-only."""
         made = cls.__new__(cls)
-        set_fields(made, _child=child, _given=given, _values=values)
+        _set_child(made, child)  # past the guard of __setattr__, and fast
+        _set_given(made, given)
+        _set_values(made, values)
         return made
 
     @property
@@ -121,3 +123,7 @@ class TableCPD(CPD):
                 [*[v.states[i] for v, i in zip(self._given, at, strict=True)], *[f"{p:.6g}" for p in row]]
             )
         return [*self.parents, *states], rows, count
+
+
+_set_child, _set_given = CPD.__dict__["_child"].__set__, CPD.__dict__["_given"].__set__
+_set_values = TableCPD.__dict__["_values"].__set__

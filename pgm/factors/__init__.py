@@ -7,7 +7,8 @@ which the factor sums to one for every state of the others; an undirected factor
 from .dense import Dense
 from .noisy_or import NoisyOr
 from .sparse import Sparse
+from .tables import Tables
 
 Factor = Dense | Sparse | NoisyOr
 
-__all__ = ["Dense", "Factor", "NoisyOr", "Sparse"]
+__all__ = ["Dense", "Factor", "NoisyOr", "Sparse", "Tables"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,7 +14,7 @@ from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
 from pgm.inference.trees import TreeCache
-from pgm.variables import Variable
+from pgm.variables import Variable, VariableList
 
 _Value = TypeVar("_Value")
 
@@ -25,9 +25,13 @@ class CompiledModel:
 
     program: Program
     trees: TreeCache
-    variables: tuple[Variable, ...]
-    names: list[str]
+    variables: VariableList
     position: dict[str, int]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Their names, in the model's order."""
+        return self.variables.names
 
     @property
     def by_name(self) -> Mapping[str, Variable]:

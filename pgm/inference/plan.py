@@ -193,7 +193,7 @@ class Needs:
         return shape.complete and self.bytes(shape)[2] <= allowed and self.steps(shape) <= _MOST_STEPS
 
 
-def make_plan(case: Case, shape: Shape, needs: Needs, names: list[str], tree: str = OWN_TREE) -> Plan:
+def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree: str = OWN_TREE) -> Plan:
     """Say what a tree of this shape costs, with the user's names for the variables."""
     r, found = case.reduced, shape.triangulation
 

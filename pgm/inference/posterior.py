@@ -61,7 +61,7 @@ class Posterior:
     trees: TreeCache
     known: Known
     clock: Clock
-    names: list[str]
+    names: Sequence[str]
     engine: str = "exact"
     cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
 
@@ -274,20 +274,21 @@ class Posterior:
         r = case.reduced
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
         states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
-        if case.dropped.size:
+        dropped = case.dropped()
+        if dropped.size:
             values = self.program.values
             if self.program.wide_exponents is not None:
                 values = np.ldexp(values, np.maximum(self.program.wide_exponents, -1070).astype(np.int32))
-            chunk = max(1, int(4e6) // case.dropped.size)
+            chunk = max(1, int(4e6) // dropped.size)
             for begin in range(0, n, chunk):
                 part = states[begin : begin + chunk]
-                uniforms = rng.random((part.shape[0], case.dropped.size))
+                uniforms = rng.random((part.shape[0], dropped.size))
                 steps = 12.0 * uniforms.size
                 run(
                     "forward",
                     self.program.arrays,
                     values,
-                    case.dropped,
+                    dropped,
                     uniforms,
                     part,
                     steps=steps,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from pgm.config import current, start_clock
 from pgm.errors import TooLarge
-from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.factors import Dense, Factor, NoisyOr, Sparse, Tables
 from pgm.inference.arrays import ProgramArrays
 from pgm.inference.running import REDUCTION, Impossible, code, run
 
@@ -50,6 +51,17 @@ class Program:
         """How many variables there are, auxiliary ones included."""
         return int(self.arrays.cards.size)
 
+    @cached_property
+    def loose(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factors that pruning would drop were nothing needed: in its order, and marked among all."""
+        p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
+        if not p.heads.any():
+            return np.empty(0, np.int64), marked
+        kernels = code(12.0 * p.scopes.size, REDUCTION)
+        order = kernels.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
+        marked[order] = 1
+        return order, marked
+
 
 def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
@@ -66,26 +78,75 @@ def same_structure(a: Program, b: Program) -> bool:
     return all(np.array_equal(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields)
 
 
-def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
+class _Flat:
+    """The tables of a program, put one behind the other as they come."""
+
+    def __init__(self) -> None:
+        """No table yet."""
+        self.values: list[np.ndarray] = []
+        self.logs: list[int] = []  # which of them hold logarithms
+        self.scopes: list[np.ndarray] = []
+        # Of each table: how many scopes, how many variables in each, over how many of these it sums to one,
+        # and the number of the factor that it comes from.
+        self._rows: list[np.ndarray] = []
+        self._single: list[tuple[int, int, int, int]] = []
+
+    def add(self, owner: int, d: Dense) -> None:
+        """Take in one table."""
+        if d.log:
+            self.logs.append(len(self.values))
+        self.values.append(np.asarray(d.values, dtype=np.float64))
+        self.scopes.append(np.asarray(d.scopes, dtype=np.int32).ravel())
+        count, width = d.scopes.shape
+        self._single.append((count, width, d.heads, owner))
+
+    def add_all(self, owner: int, t: Tables) -> None:
+        """Take in many, which come from as many factors."""
+        self.values.extend(t.values)
+        self.scopes.append(t.scopes)
+        rows = np.empty((t.widths.size, 4), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, 2] = 1, t.widths, t.heads
+        rows[:, 3] = np.arange(owner, owner + t.widths.size)
+        self._flush()
+        self._rows.append(rows)
+
+    def _flush(self) -> None:
+        self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 4))
+        self._single = []
+
+    def joined(self) -> tuple[np.ndarray, ...]:
+        """Scopes, counts, widths, heads and owners as arrays."""
+        self._flush()
+        scopes = np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32)
+        return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
+
+
+def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) -> Program:
     """Write the factors of a model as arrays; structured ones write themselves as small tables first."""
     card_list = list(cards)
     n_named = len(card_list)
     kinds: list[int] = [FREE] * n_named
-    dense: list[tuple[int, Dense]] = []
+    flat = _Flat()
     card_array = np.array(card_list, dtype=np.int64)
     extra: list[int] = []
-    for number, factor in enumerate(factors):
-        if isinstance(factor, Dense):
-            dense.append((number, factor))
+    number = -1
+    for factor in factors:
+        number += 1
+        if isinstance(factor, Tables):
+            flat.add_all(number, factor)
+            number += factor.widths.size - 1
+        elif isinstance(factor, Dense):
+            flat.add(number, factor)
         elif isinstance(factor, NoisyOr):
-            dense.extend((number, t) for t in factor.as_tables(card_array, n_named + len(extra)))
+            for table in factor.as_tables(card_array, n_named + len(extra)):
+                flat.add(number, table)
             extra.extend([2] * factor.auxiliaries)
             kinds.extend([SUMMED] * factor.auxiliaries)
         else:
             size = math.prod(card_list[v] for v in factor.scope.tolist())
             few = factor.scope.size <= _DENSE_AXES
             if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
-                dense.append((number, _written_out(factor, card_array)))
+                flat.add(number, _written_out(factor, card_array))
             else:
                 links = len(factor.values) * sum(card_list[v] for v in factor.scope.tolist())
                 if 8 * links > current().memory_limit:
@@ -93,12 +154,12 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
                         f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
                         f"needs {links:,} numbers to link rows to states, more than the memory limit allows."
                     )
-                tables = factor.as_tables(card_array, n_named + len(extra))
-                dense.extend((number, t) for t in tables)
+                for table in factor.as_tables(card_array, n_named + len(extra)):
+                    flat.add(number, table)
                 extra.append(len(factor.values))
                 kinds.append(ROW_NUMBER)
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
-    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), dense)
+    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), flat)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -133,18 +194,15 @@ def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
     return Dense(factor.scope[None, :], table, factor.heads, factor.log)
 
 
-def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tuple[int, Dense]]) -> Program:
+def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, flat: _Flat) -> Program:
     n = cards.size
-    sizes = np.array([d.values.size for _, d in dense], dtype=np.int64)
+    sizes = np.array([v.size for v in flat.values], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    raw = np.empty(int(begins[-1]))
+    raw = np.concatenate(flat.values, axis=None) if flat.values else np.empty(0)
     exponents = np.zeros(raw.size, dtype=np.int64)
-    for i, (_, d) in enumerate(dense):
+    for i in flat.logs:
         part = slice(begins[i], begins[i + 1])
-        if d.log:
-            raw[part], exponents[part] = _logs_to_wide(np.asarray(d.values, dtype=np.float64).ravel())
-        else:
-            raw[part] = np.asarray(d.values, dtype=np.float64).ravel()
+        raw[part], exponents[part] = _logs_to_wide(raw[part])
 
     mantissas, more = np.frexp(raw)
     exponents += more
@@ -173,18 +231,10 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         # the mantissa of a value and its shifted exponent: exact, for nothing here is denormal
         values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
 
-    counts = np.array([d.scopes.shape[0] for _, d in dense], dtype=np.int64)
-    widths = np.array([d.scopes.shape[1] for _, d in dense], dtype=np.int64)
-    each = np.repeat(np.arange(len(dense)), counts)
+    scopes, counts, widths, heads, owners = flat.joined()
+    each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
-    scopes = (
-        np.concatenate([np.asarray(d.scopes, dtype=np.int32).ravel() for _, d in dense])
-        if dense
-        else np.empty(0, np.int32)
-    )
     user_at, users = code(4.0 * (n + scopes.size), REDUCTION).users_of(n, scope_at, scopes)
-    heads = np.array([d.heads for _, d in dense], dtype=np.int64)
-    owners = np.array([number for number, _ in dense], dtype=np.int32)
     arrays = ProgramArrays(
         cards=cards,
         state_at=np.concatenate([[0], np.cumsum(cards)]).astype(np.int64),
@@ -205,6 +255,6 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         kinds=kinds,
         wide_exponents=wide_exponents,
         open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
-        factor_of=owners[each],
+        factor_of=owners[each].astype(np.int32),
         possible=bool(has_any.all()) if has_any.size else True,
     )

@@ -20,7 +20,7 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor
+from pgm.factors import Factor, Tables
 from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import Conditioned, Engine, Exact, find
@@ -43,7 +43,7 @@ from pgm.results import (
     states_array,
     together,
 )
-from pgm.variables import Variable
+from pgm.variables import Variable, VariableList
 
 if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
@@ -93,6 +93,10 @@ class Questions:
         """The factors whose product the model is; scopes are positions in `variables`."""
         raise NotImplementedError
 
+    def _parts(self, position: Mapping[str, int]) -> Iterable[Factor | Tables]:
+        """Return the same for the compiler, many small tables as one; `position` is that of each variable."""
+        return self.factors()
+
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         raise NotImplementedError
@@ -118,14 +122,14 @@ class Questions:
         with self._lock:
             if self._compiled is None:
                 self._check_complete()
-                variables = tuple(self.variables.values())
-                names = [v.name for v in variables]
-                program = compile_program([v.domain.card for v in variables], self.factors())
+                variables = VariableList.of_model(self.variables)
+                position = dict(zip(variables.names, range(len(variables)), strict=True))
+                cards = [domain.card for domain in variables.domains]
+                program = compile_program(cards, self._parts(position))
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
-                position = dict(zip(names, range(len(names)), strict=True))
-                self._compiled = CompiledModel(program, trees, variables, names, position)
+                self._compiled = CompiledModel(program, trees, variables, position)
                 self._outdated = None
             return self._compiled
 
@@ -161,7 +165,7 @@ class Questions:
             if not hard:
                 return Marginals(compiled.variables, flat, begins, report)
             left = [i for i in range(len(compiled.names)) if i not in hard]
-            return Marginals([compiled.variables[i] for i in left], flat, begins[left], report)
+            return Marginals(compiled.variables.take(left), flat, begins[left], report)
 
         return self._ask(compiled, given, find(engine, "marginals"), answer, clock)
 
@@ -253,7 +257,7 @@ class Questions:
                 whole = (0.5, 1)
             hard = posterior.known.hard
             shown = [i for i in range(len(compiled.names)) if i not in hard] if places is None else places
-            variables = [compiled.variables[i] for i in shown]
+            variables = compiled.variables.take(shown)
             made = []
             for one in found:
                 codes = one.codes[shown] if places is None else one.codes

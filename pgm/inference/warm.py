@@ -13,7 +13,7 @@ from pgm.inference.posterior import Posterior
 from pgm.inference.program import compile_program
 from pgm.inference.reduction import Known
 from pgm.inference.trees import TreeCache
-from pgm.variables import Variable
+from pgm.variables import Variable, VariableList
 
 
 def _posterior() -> Posterior:
@@ -49,9 +49,9 @@ def _rows() -> object:
     from pgm.inference import rows
 
     posterior = _posterior()
-    variables = tuple(Variable(name, [0, 1]) for name in posterior.names)
+    variables = VariableList.of(Variable(name, [0, 1]) for name in posterior.names)
     position = {name: i for i, name in enumerate(posterior.names)}
-    model = CompiledModel(posterior.program, posterior.trees, variables, posterior.names, position)
+    model = CompiledModel(posterior.program, posterior.trees, variables, position)
     return rows.predict_proba(model, {"b": [0, None], "c": [1, 1]}, None, "missing")
 
 

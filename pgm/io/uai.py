@@ -76,7 +76,7 @@ def read(path: Path, encoding: str = "utf-8") -> MarkovNetwork | BayesianNetwork
         return _bayesian(numbers, variables, scopes, tables, places)
     made = MarkovNetwork()
     factors = [Dense(np.array([s], dtype=np.int64), t) for s, t in zip(scopes, tables, strict=True)]
-    made._take({variable.name: variable for variable in variables}, factors)
+    made._take({variable.name: variable.domain for variable in variables}, factors)
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from html import escape
 from itertools import islice
@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, NoisyOr, TableCPD, make
+from pgm.cpds import CPD, NoisyOr, Shelf, TableCPD, make
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -27,7 +27,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names
-from pgm.factors import Factor
+from pgm.factors import Factor, Tables
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from pgm.graphs import JunctionTree
 
-_FIELDS = ("name", "_variables", "_parents", "_children", "_cpds", "_pending")
+_FIELDS = ("name", "_domains", "_parents", "_cpds", "_pending")
 
 
 class BayesianNetwork(Questions):
@@ -61,11 +61,12 @@ class BayesianNetwork(Questions):
     """
 
     name: str
-    # Nodes of a network made by `edges=` have no variable before their first table.
-    _variables: dict[str, Variable | None]
+    # A million nodes cost a few entries of dicts each, of text, arrays and shared domains: nothing that the
+    # garbage collector has to walk through. Nodes made by `edges=` have no domain before their first table.
+    _domains: dict[str, Domain | None]
     _parents: dict[str, tuple[str, ...]]
-    _children: dict[str, dict[str, None]]
-    _cpds: dict[str, CPD]
+    _known_children: dict[str, dict[str, None]] | None  # made when it is first asked for
+    _cpds: Shelf
     # Tables as written, with their states, that wait for the states of a parent.
     _pending: dict[str, tuple[object, Domain | None]]
 
@@ -77,36 +78,32 @@ class BayesianNetwork(Questions):
             )
         self.name = name
         self._parents = {} if edges is None else arrows.parse(edges)
-        self._variables = dict.fromkeys(self._parents)
-        self._children = {node: {} for node in self._parents}
-        for node, parents in self._parents.items():
-            for parent in parents:
-                self._children[parent][node] = None
-        self._cpds = {}
+        self._domains = dict.fromkeys(self._parents)
+        self._known_children = None
+        self._cpds = Shelf(self._parents, self._domains)
         self._pending = {}
 
     @classmethod
     def _from_cpds(cls, name: str, cpds: Iterable[CPD]) -> Self:
         """Make a network of distributions in any order, each of which knows its variables."""
         made = cls(name)
-        for cpd in cpds:
+        all_cpds = tuple(cpds)
+        for cpd in all_cpds:
             node = cpd.child.name
             if node in made._parents:
                 raise InvalidStructure(f"There are two distributions of {node!r}.")
-            made._variables[node] = cpd.child
+            made._domains[node] = cpd.child.domain
             made._parents[node] = cpd.parents
-            made._children[node] = {}
             made._cpds[node] = cpd
-        for node, cpd in made._cpds.items():
+        for node, cpd in zip(made._parents, all_cpds, strict=True):
             for parent in cpd.given:
                 if parent.name not in made._parents:
                     raise UnknownVariable(parent.name, made._parents)
-                if made._variables[parent.name] != parent:
+                if made._domains[parent.name] != parent.domain:
                     raise InvalidTable(
                         f"{node!r}: its table is for other states of the parent {parent.name!r} than "
                         f"that has: {listed(parent.states)}."
                     )
-                made._children[parent.name][node] = None
         arrows.check_acyclic(made._parents)
         return made
 
@@ -116,8 +113,8 @@ class BayesianNetwork(Questions):
     def variables(self) -> Mapping[str, Variable]:
         """The variables by name, in the order in which they were added; read-only."""
         if len(self._cpds) == len(self._parents):
-            return Variables(self._variables)  # type: ignore[arg-type]
-        return Variables({node: v for node, v in self._variables.items() if v is not None})
+            return Variables(self._domains)  # type: ignore[arg-type]
+        return Variables({node: domain for node, domain in self._domains.items() if domain is not None})
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -137,12 +134,24 @@ class BayesianNetwork(Questions):
         """Return the children of a node, in the order in which they were added."""
         return tuple(self._children[self._known(name)])
 
+    @property
+    def _children(self) -> dict[str, dict[str, None]]:
+        found = self._known_children
+        if found is None:
+            with self._lock:  # while no thread edits
+                found = {node: {} for node in self._parents}
+                for node, parents in self._parents.items():
+                    for parent in parents:
+                        found[parent][node] = None
+                self._known_children = found
+        return found
+
     def cpd(self, name: str) -> CPD:
         """Return P(name | parents); it prints as a table."""
         found = self._cpds.get(self._known(name))
         if found is None:
             if name in self._pending:
-                waiting = [parent for parent in self._parents[name] if self._variables[parent] is None]
+                waiting = [parent for parent in self._parents[name] if self._domains[parent] is None]
                 raise IncompleteModel(
                     f"The table of {name!r} waits for the states of {listed(waiting)}: set them."
                 )
@@ -209,10 +218,12 @@ class BayesianNetwork(Questions):
         else:
             self._cpds[node] = cpd
         self._parents[node] = those
-        self._variables[node] = None if cpd is None else cpd.child
-        self._children[node] = {}
-        for parent in those:
-            self._children[parent][node] = None
+        self._domains[node] = None if cpd is None else cpd.child.domain
+        children = self._known_children
+        if children is not None:
+            children[node] = {}
+            for parent in those:
+                children[parent][node] = None
         self._changed()
 
     @edit
@@ -237,8 +248,7 @@ class BayesianNetwork(Questions):
                 f"{node!r} has the parents {list(old)}, not {list(those)}: `set` leaves the arrows alone; "
                 "`remove` the node and `add` it again to change them."
             )
-        before = self._variables[node]
-        domain = before.domain if before is not None else None
+        before = domain = self._domains[node]
         if states is not None:
             domain = Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -246,15 +256,19 @@ class BayesianNetwork(Questions):
             self._pending[node] = (frozen(node, table), domain)
             self._parents[node] = those
             return
-        if before not in (None, cpd.child) and any(child in self._cpds for child in self._children[node]):
+        if before not in (None, cpd.child.domain) and any(
+            child in self._cpds for child in self._children[node]
+        ):
             raise InvalidStructure(f"{node!r} has children, whose tables are for its states as they are.")
         settled = self._settled(node, cpd)
         only_values = (
-            type(cpd) is type(self._cpds.get(node)) is TableCPD and those == old and cpd.child == before
+            type(cpd) is type(self._cpds.get(node)) is TableCPD
+            and those == old
+            and cpd.child.domain == before
         )
         for other, found in settled.items():
             self._cpds[other] = found
-            self._variables[other] = found.child
+            self._domains[other] = found.child.domain
             self._pending.pop(other, None)
         self._parents[node] = those
         if only_values:
@@ -272,7 +286,7 @@ class BayesianNetwork(Questions):
             )
         for parent in self._parents[node]:
             del self._children[parent][node]
-        for part in (self._variables, self._parents, self._children, self._cpds, self._pending):
+        for part in (self._cpds, self._pending, self._domains, self._parents, self._children):
             part.pop(node, None)
         self._changed()
 
@@ -290,12 +304,13 @@ class BayesianNetwork(Questions):
             parents = (parents,)
         if parents is None:
             parents = ()
-        if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
-            raise InvalidStructure(
-                f"{node!r}: parents= takes a list of names in the order of the table, not {shown(parents)}."
-            )
+        if type(parents) is not list and type(parents) is not tuple:
+            if not isinstance(parents, Iterable) or isinstance(parents, Mapping | AbstractSet):
+                raise InvalidStructure(
+                    f"{node!r}: parents= lists names in the order of the table, not {shown(parents)}."
+                )
         those = tuple(parents)
-        if isinstance(table, CPD):
+        if type(table) is not np.ndarray and isinstance(table, CPD):
             if those and set(those) != set(table.parents):
                 raise InvalidStructure(
                     f"{node!r}: the distribution has the parents {list(table.parents)}, not {list(those)}."
@@ -308,6 +323,8 @@ class BayesianNetwork(Questions):
                 )
             if not isinstance(parent, str) or parent not in self._parents:
                 raise UnknownVariable(parent, self._parents, where=f"The parents of {node!r}")
+            if type(parent) is not str:
+                those = tuple(map(check_name, those))  # as plain text
         if len(set(those)) < len(those):
             twice = next(parent for i, parent in enumerate(those) if parent in those[:i])
             raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
@@ -317,10 +334,10 @@ class BayesianNetwork(Questions):
         """Return the distribution, or None as long as the states of a parent are unknown."""
         given = []
         for parent in parents:
-            variable = self._variables[parent]
-            if variable is None:
+            known = self._domains[parent]
+            if known is None:
                 return None
-            given.append(variable)
+            given.append(Variable.of(parent, known))
         return make(node, table, domain, tuple(given))
 
     def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
@@ -333,12 +350,14 @@ class BayesianNetwork(Questions):
             for child in self._children[queue.pop()]:
                 if child not in self._pending or child in found:
                     continue
-                given = [found[p].child if p in found else self._variables[p] for p in self._parents[child]]
-                if None in given:
+                those = self._parents[child]
+                domains = [found[p].child.domain if p in found else self._domains[p] for p in those]
+                if None in domains:
                     continue
+                given = [Variable.of(p, d) for p, d in zip(those, domains, strict=True) if d is not None]
                 table, domain = self._pending[child]
                 try:
-                    found[child] = make(child, table, domain, tuple([v for v in given if v is not None]))
+                    found[child] = make(child, table, domain, tuple(given))
                 except (InvalidTable, InvalidVariable) as error:
                     raise InvalidTable(
                         f"The table that was set for {child!r} does not fit {node!r}: {error}"
@@ -351,10 +370,9 @@ class BayesianNetwork(Questions):
     def copy(self) -> Self:
         """Return a network of its own with the same content."""
         made = type(self)(self.name)
-        made._variables = dict(self._variables)
+        made._domains = dict(self._domains)
         made._parents = dict(self._parents)
-        made._children = {node: dict(children) for node, children in self._children.items()}
-        made._cpds = dict(self._cpds)
+        made._cpds = self._cpds.copy(made._parents, made._domains)
         made._pending = dict(self._pending)
         return made
 
@@ -373,9 +391,10 @@ class BayesianNetwork(Questions):
             raise InvalidEvidence(f"What is done is a dict {{name: state}}, not {shown(actions)}.")
         fixed = []
         for name, state in actions.items():
-            variable = self._variables[self._known(name)]
-            if variable is None:
+            domain = self._domains[self._known(name)]
+            if domain is None:
                 raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
+            variable = Variable.of(name, domain)
             values = np.zeros(variable.card)
             values[variable.code(state)] = 1.0
             values.flags.writeable = False
@@ -383,8 +402,6 @@ class BayesianNetwork(Questions):
         made = self.copy()
         for cpd in fixed:
             node = cpd.child.name
-            for parent in made._parents[node]:
-                del made._children[parent][node]
             made._parents[node] = ()
             made._pending.pop(node, None)
             made._cpds[node] = cpd
@@ -399,19 +416,11 @@ class BayesianNetwork(Questions):
         """
         called = renamed(self._parents, new)
         made = type(self)(self.name)
-        made._variables = {
-            called[node]: None if v is None else Variable.of(called[node], v.domain)
-            for node, v in self._variables.items()
-        }
-        made._parents = {
-            called[node]: tuple([called[p] for p in those]) for node, those in self._parents.items()
-        }
-        made._children = {
-            called[node]: {called[c]: None for c in those} for node, those in self._children.items()
-        }
+        for node, those in self._parents.items():
+            made._parents[called[node]] = tuple([called[p] for p in those])
+            made._domains[called[node]] = self._domains[node]
         for node, cpd in self._cpds.items():
-            variables = [made._variables[called[v]] for v in (*cpd.parents, node)]
-            *given, child = [v for v in variables if v is not None]
+            *given, child = [Variable.of(called[v.name], v.domain) for v in (*cpd.given, cpd.child)]
             made._cpds[called[node]] = cpd.renamed(child, tuple(given))
         for node, (table, domain) in self._pending.items():
             if isinstance(table, LongForm):
@@ -427,8 +436,7 @@ class BayesianNetwork(Questions):
         if not isinstance(other, BayesianNetwork):
             return NotImplemented
         return (
-            self._variables == other._variables
-            and self._children.keys() == other._children.keys()
+            self._domains == other._domains
             and all(set(those) == set(other._parents[node]) for node, those in self._parents.items())
             and self._cpds == other._cpds
             and _same(self._pending, other._pending)
@@ -455,6 +463,19 @@ class BayesianNetwork(Questions):
             for node, those in self._parents.items()
         ]
 
+    def _parts(self, position: Mapping[str, int]) -> Iterator[Factor | Tables]:
+        kept = self._cpds.in_order(self._parents)
+        parents = list(self._parents.values())
+        begin = 0
+        for end in (*[i for i, found in enumerate(kept) if not isinstance(found, np.ndarray)], len(kept)):
+            if begin < end:
+                yield _together(begin, parents[begin:end], kept[begin:end], position)
+            if end < len(kept):
+                found = kept[end]
+                assert isinstance(found, CPD)
+                yield found.factor([*[position[parent] for parent in parents[end]], end])
+            begin = end + 1
+
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):
             return
@@ -470,10 +491,10 @@ class BayesianNetwork(Questions):
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by the name of its node; a gate is no table, and left out."""
         factor_of = compiled.program.factor_of
-        nodes = tuple(self._cpds[node] for node in self._parents)
+        nodes = tuple(self._parents)
         tables = {}
         for number, flat in found.items():
-            cpd = nodes[factor_of[number]]
+            cpd = self._cpds[nodes[factor_of[number]]]
             if not isinstance(cpd, NoisyOr):
                 tables[cpd.child.name] = flat.reshape([*[v.card for v in cpd.given], cpd.child.card])
         return tables
@@ -481,7 +502,8 @@ class BayesianNetwork(Questions):
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""
         made = MarkovNetwork(self.name)
-        made._take(self.variables, self.factors())
+        self._check_complete()
+        made._take({node: v.domain for node, v in self.variables.items()}, self.factors())
         return made
 
     # --- the graph ---
@@ -489,8 +511,8 @@ class BayesianNetwork(Questions):
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return the graph; a node's attribute `states` has its states."""
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
-        for node, variable in self._variables.items():
-            graph.add_node(node, **({} if variable is None else {"states": variable.states}))
+        for node, domain in self._domains.items():
+            graph.add_node(node, **({} if domain is None else {"states": domain.states}))
         graph.add_edges_from(self.edges)
         return graph
 
@@ -571,10 +593,23 @@ class BayesianNetwork(Questions):
     def _lines(self) -> tuple[list[str], list[list[str]], int]:
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
-            variable = self._variables[node]
-            states = "?" if variable is None else ", ".join(map(str, variable.states[:20]))
+            domain = self._domains[node]
+            states = "?" if domain is None else ", ".join(map(str, domain.states[:20]))
             rows.append([node, ", ".join(parents[:20]) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
+
+
+def _together(
+    first: int, parents: list[tuple[str, ...]], tables: Sequence[object], position: Mapping[str, int]
+) -> Tables:
+    """Return the tables of nodes in a row as one; `first` is the position of the first of them."""
+    widths = np.array(list(map(len, parents)), dtype=np.int64) + 1
+    scopes = np.empty(int(widths.sum()), dtype=np.int32)
+    is_child = np.zeros(scopes.size, dtype=bool)
+    is_child[np.cumsum(widths) - 1] = True
+    scopes[is_child] = np.arange(first, first + widths.size)
+    scopes[~is_child] = [position[parent] for those in parents for parent in those]
+    return Tables(widths, scopes, [table for table in tables if isinstance(table, np.ndarray)], 1)
 
 
 def _same(mine: object, theirs: object) -> bool:

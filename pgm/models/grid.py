@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from itertools import pairwise, product
+from collections.abc import Iterator, Mapping, Sequence, ValuesView
+from itertools import chain, pairwise, product, repeat
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,76 @@ _BYTES_PER_PIXEL = 500  # of a variable, its name, its places in factors
 Codes = npt.NDArray[np.int64]
 
 
+class Pixels(Mapping[str, Domain]):
+    """{"pixel[0,0]": domain, ...}: no dict and no name exists before somebody reads them.
+
+    What is added later comes behind the pixels.
+    """
+
+    __slots__ = ("_domain", "_more", "_shape")
+
+    def __init__(self, shape: tuple[int, ...], domain: Domain) -> None:
+        """All pixels of such an image."""
+        self._shape, self._domain = shape, domain
+        self._more: dict[str, Domain] = {}
+
+    def copy(self) -> Pixels:
+        """The same, to be added to by itself."""
+        made = Pixels(self._shape, self._domain)
+        made._more = dict(self._more)
+        return made
+
+    def __getitem__(self, name: str) -> Domain:
+        if self._is_pixel(name):
+            return self._domain
+        return self._more[name]
+
+    def __setitem__(self, name: str, domain: Domain) -> None:
+        self._more[name] = domain
+
+    def _is_pixel(self, name: object) -> bool:
+        if not isinstance(name, str) or name[:6] != "pixel[" or name[-1] != "]":
+            return False
+        indices = name[6:-1].split(",")
+        return len(indices) == len(self._shape) and all(map(_within, indices, self._shape))
+
+    def __iter__(self) -> Iterator[str]:
+        if len(self._shape) == 2:
+            rows, columns = self._shape
+            names = [f"pixel[{i},{j}]" for i in range(rows) for j in range(columns)]
+        else:
+            names = [f"pixel[{','.join(map(str, place))}]" for place in product(*map(range, self._shape))]
+        return chain(names, self._more)
+
+    def __len__(self) -> int:
+        return math.prod(self._shape) + len(self._more)
+
+    def values(self) -> ValuesView[Domain]:
+        """The domains."""
+        return _Domains(self)
+
+
+class _Domains(ValuesView[Domain]):
+    """Of pixels, without making their names."""
+
+    _mapping: Pixels
+
+    def __iter__(self) -> Iterator[Domain]:
+        pixels = self._mapping
+        return chain(repeat(pixels._domain, math.prod(pixels._shape)), pixels._more.values())
+
+
+def _within(index: str, size: int) -> bool:
+    """Whether this text is a number below `size` as Python writes it."""
+    if len(index) > 18 or not index.isascii() or not index.isdigit():
+        return False
+    return int(index) < size and (index[0] != "0" or index == "0")
+
+
 def grid_parts(
     observed: Any, states: Sequence[Any], coupling: float, unary: Any
-) -> tuple[dict[str, Variable], list[Dense]]:
-    """Return the variables and the factors of a grid."""
+) -> tuple[Pixels, list[Dense]]:
+    """Return the domain of each variable and the factors of a grid."""
     domain = as_domain(states)
     if not is_number(coupling) or not abs(coupling) <= LARGEST_LOG:
         raise InvalidArgument(
@@ -49,7 +115,7 @@ def grid_parts(
         )
     weights = _weights(unary, domain)
     seen = _seen(image, domain, weights.shape[1])
-    return _variables(image.shape, domain), [
+    return Pixels(image.shape, domain), [
         *_unary_factors(seen, weights),
         *_pair_factors(image.shape, domain, coupling),
     ]
@@ -105,15 +171,6 @@ def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
             Variable.of(f"pixel[{place}]", columns), flat[at], remedy="None and NaN mean not observed."
         )
     return found
-
-
-def _variables(shape: tuple[int, ...], domain: Domain) -> dict[str, Variable]:
-    make = Variable.of
-    if len(shape) == 2:
-        names = [f"pixel[{i},{j}]" for i in range(shape[0]) for j in range(shape[1])]
-    else:
-        names = [f"pixel[{','.join(map(str, place))}]" for place in product(*map(range, shape))]
-    return {name: make(name, domain) for name in names}
 
 
 def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]:

@@ -24,9 +24,9 @@ from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions, edit
 from pgm.results import Logarithm, Probability, Report, html_table, text_table
-from pgm.variables import Variable, Variables, check_name
+from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
-from .grid import grid_parts
+from .grid import Pixels, grid_parts
 from .potentials import Potential, read_factor
 from .renaming import renamed
 
@@ -48,8 +48,8 @@ class MarkovNetwork(Questions):
     """
 
     name: str
-    _variables: dict[str, Variable]
-    _position: dict[str, int]
+    _domains: dict[str, Domain] | Pixels
+    _places: dict[str, int] | None  # made when it is first asked for
     _factors: list[Factor]
 
     def __init__(self, name: str = "") -> None:
@@ -57,8 +57,8 @@ class MarkovNetwork(Questions):
         if not isinstance(name, str):
             raise InvalidArgument(f"The name of a network is text, not {shown(name)}.")
         self.name = name
-        self._variables = {}
-        self._position = {}
+        self._domains = {}
+        self._places = {}
         self._factors = []
 
     @classmethod
@@ -84,24 +84,32 @@ class MarkovNetwork(Questions):
         made._take(*grid_parts(observed, states, coupling, unary))
         return made
 
-    def _take(self, variables: Mapping[str, Variable], factors: Iterable[Factor]) -> None:
-        """Become the model of these variables and factors."""
-        self._variables = dict(variables)
-        self._position = dict(zip(variables, range(len(variables)), strict=True))
+    def _take(self, domains: dict[str, Domain] | Pixels, factors: Iterable[Factor]) -> None:
+        """Become the model of variables with these domains, and of these factors."""
+        self._domains = domains.copy()
+        self._places = None
         self._factors = list(factors)
         self._changed()
+
+    @property
+    def _position(self) -> dict[str, int]:
+        found = self._places
+        if found is None:
+            with self._lock:  # while no thread edits
+                found = self._places = dict(zip(self._domains, range(len(self._domains)), strict=True))
+        return found
 
     # --- what there is ---
 
     @property
     def variables(self) -> Mapping[str, Variable]:
         """The variables by name, in the order in which they were added; read-only."""
-        return Variables(self._variables)
+        return Variables(self._domains)
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The names of the variables."""
-        return tuple(self._variables)
+        return tuple(self._domains)
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:
@@ -116,7 +124,7 @@ class MarkovNetwork(Questions):
     @property
     def potentials(self) -> Potentials:
         """The factors in the order in which they were added; a read-only list."""
-        return Potentials(tuple(self._variables.values()), tuple(self._factors))
+        return Potentials(VariableList.of_model(self.variables), tuple(self._factors))
 
     def factors(self) -> list[Factor]:
         """Return the factors as inference takes them; scopes are positions among the variables."""
@@ -182,7 +190,7 @@ class MarkovNetwork(Questions):
         for scope in self._scopes():
             if scope.shape[1] > 1:
                 found.update(dict.fromkeys(scope[(scope == at).any(axis=1)].ravel().tolist()))
-        order = tuple(self._variables)
+        order = tuple(self._domains)
         return tuple([order[i] for i in sorted(found) if i != at])
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
@@ -190,24 +198,25 @@ class MarkovNetwork(Questions):
         return set(self.neighbors(name))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._variables
+        return name in self._domains
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._variables)
+        return iter(self._domains)
 
     def __len__(self) -> int:
-        return len(self._variables)
+        return len(self._domains)
 
     # --- edits: each succeeds or changes nothing ---
 
     @edit
     def add_variable(self, name: str, states: Any) -> None:
         """Add a variable with its states in order, or pgm.Bins."""
-        if check_name(name) in self._variables:
+        if check_name(name) in self._domains:
             raise InvalidStructure(f"There is a variable {name!r} already.")
         variable = Variable(name, states)
-        self._position[variable.name] = len(self._variables)
-        self._variables[variable.name] = variable
+        if self._places is not None:
+            self._places[variable.name] = len(self._domains)
+        self._domains[variable.name] = variable.domain
         self._changed()
 
     @edit
@@ -232,7 +241,8 @@ class MarkovNetwork(Questions):
             raise InvalidStructure(f"A factor names each variable once, not {list(those)}.")
         if not isinstance(log, bool):
             raise InvalidArgument(f"log= takes True or False, not {shown(log)}.")
-        self._factors.append(read_factor([self._variables[name] for name in those], scope, values, log))
+        variables = [Variable.of(name, self._domains[name]) for name in those]
+        self._factors.append(read_factor(variables, scope, values, log))
         self._changed()
 
     @edit
@@ -251,11 +261,11 @@ class MarkovNetwork(Questions):
 
     def _known(self, name: str) -> str:
         try:
-            if name in self._variables:
+            if name in self._domains:
                 return name
         except TypeError:  # unhashable
             pass
-        raise UnknownVariable(name, self._variables)
+        raise UnknownVariable(name, self._domains)
 
     def _scopes(self) -> Iterator[np.ndarray]:
         for factor in self._factors:
@@ -266,26 +276,25 @@ class MarkovNetwork(Questions):
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         made = type(self)(self.name)
-        made._take(self._variables, self._factors)
+        made._take(self._domains, self._factors)
         return made
 
     __copy__ = copy
 
     def rename(self, new: Mapping[str, str]) -> Self:
         """Return the same model with other names for some variables."""
-        called = renamed(self._variables, new)
+        called = renamed(self._domains, new)
         made = type(self)(self.name)
-        variables = {called[name]: Variable.of(called[name], v.domain) for name, v in self._variables.items()}
-        made._take(variables, self._factors)
+        made._take({called[name]: domain for name, domain in self._domains.items()}, self._factors)
         return made
 
     def __eq__(self, other: object) -> bool:
         """Tell whether the variables are the same, and the factors in their order."""
         if not isinstance(other, MarkovNetwork):
             return NotImplemented
-        if self._variables != other._variables or len(self._factors) != len(other._factors):
+        if self._domains != other._domains or len(self._factors) != len(other._factors):
             return False
-        here = np.array([self._position[name] for name in other._variables], dtype=np.int64)
+        here = np.array([self._position[name] for name in other._domains], dtype=np.int64)
         return all(
             _same(mine, theirs, here) for mine, theirs in zip(self._factors, other._factors, strict=True)
         )
@@ -293,7 +302,7 @@ class MarkovNetwork(Questions):
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "_variables": self._variables, "_factors": self._factors}
+        return {"name": self.name, "_domains": self._domains, "_factors": self._factors}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         MarkovNetwork.__init__(self, state["name"])
@@ -301,15 +310,15 @@ class MarkovNetwork(Questions):
             for part in ("values", "probabilities"):
                 if hasattr(factor, part):
                     getattr(factor, part).flags.writeable = False
-        self._take(state["_variables"], state["_factors"])
+        self._take(state["_domains"], state["_factors"])
 
     # --- the graph ---
 
     def to_networkx(self) -> nx.Graph[str]:
         """Return the graph that joins variables of one factor; a node's attribute `states` has its states."""
         graph: nx.Graph[str] = nx.Graph(name=self.name)
-        graph.add_nodes_from((name, {"states": v.states}) for name, v in self._variables.items())
-        order = tuple(self._variables)
+        graph.add_nodes_from((name, {"states": d.states}) for name, d in self._domains.items())
+        order = tuple(self._domains)
         for scopes in self._scopes():
             for i, j in combinations(range(scopes.shape[1]), 2):
                 pairs = zip(scopes[:, i].tolist(), scopes[:, j].tolist(), strict=True)
@@ -319,7 +328,7 @@ class MarkovNetwork(Questions):
     def junction_tree(self) -> JunctionTree:
         """Return cliques of the triangulated graph, joined as a tree."""
         return graphs.junction_tree(
-            self.to_networkx(), cards={name: v.card for name, v in self._variables.items()}
+            self.to_networkx(), cards={name: domain.card for name, domain in self._domains.items()}
         )
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
@@ -372,7 +381,7 @@ class Potentials(Sequence[Potential]):
 
     __slots__ = ("_counts", "_factors", "_variables")
 
-    def __init__(self, variables: tuple[Variable, ...], factors: tuple[Factor, ...]) -> None:
+    def __init__(self, variables: VariableList, factors: tuple[Factor, ...]) -> None:
         self._variables = variables
         self._factors = factors
         self._counts = np.cumsum([0, *(len(f.scopes) if isinstance(f, Dense) else 1 for f in factors)])

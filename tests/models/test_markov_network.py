@@ -337,3 +337,56 @@ def test_a_factor_that_is_not_there_is_no_factor_to_remove() -> None:
 def test_pixels_of_text_are_named_as_the_user_wrote_them() -> None:
     with pytest.raises(pgm.UnknownState, match="has no state 'a'; it has 0, 1"):
         pgm.MarkovNetwork.grid([["a", "b"]], states=[0, 1], coupling=1.0, unary=np.eye(2))
+
+
+def test_the_variables_of_a_grid_are_found_without_a_list_of_them() -> None:
+    grid = pgm.MarkovNetwork.grid(np.zeros((3, 12), int), [0, 1], 1.0, [[0.9, 0.1], [0.1, 0.9]])
+    names = [f"pixel[{i},{j}]" for i in range(3) for j in range(12)]
+    assert list(grid) == list(grid.variables) == list(grid.nodes) == names
+    assert all(name in grid and grid.variables[name].states == (0, 1) for name in names)
+    for name in (
+        *(
+            "pixel[3,0]",
+            "pixel[0,12]",
+            "pixel[0]",
+            "pixel[0,0,0]",
+            "pixel[-1,0]",
+            "pixel[00,0]",
+            "pixel[0,01]",
+        ),
+        *(
+            "pixel[0, 1]",
+            "pixel[,]",
+            "pixel[0,]",
+            "pixel[]",
+            "pixel[",
+            "pixel[\u0663,0]",
+            "pixel[1_0,0]",
+            "x",
+            "",
+        ),
+        *("Pixel[0,0]", "pixel[0,0] ", f"pixel[{'9' * 5000},0]"),
+    ):
+        assert name not in grid
+        with pytest.raises(pgm.UnknownVariable):
+            grid.variables[name]
+    with pytest.raises(pgm.InvalidStructure, match="already"):
+        grid.add_variable("pixel[2,11]", [0, 1])
+    view, other = grid.variables, grid.copy()
+    grid.add_variable("light", ["off", "on"])
+    grid.add_factor(["light", "pixel[0,1]"], [[1, 2], [3, 1]])
+    assert list(view) == [*names, "light"]
+    assert view["light"].states == ("off", "on")
+    assert len(grid) == 37
+    assert len(other) == 36
+    assert grid.neighbors("light") == ("pixel[0,1]",)
+    assert "light" not in other
+    assert other != grid
+    other.add_variable("light", ["off", "on"])
+    other.add_factor(["light", "pixel[0,1]"], [[1, 2], [3, 1]])
+    assert other == grid == pickle.loads(pickle.dumps(grid)) == grid.rename({})
+    assert grid.query("light").to_dict() == pytest.approx(grid.rename({"light": "a"}).query("a").to_dict())
+    deep = pgm.MarkovNetwork.grid(np.zeros((2, 1, 2), int), [0, 1], 1.0, [[0.9, 0.1], [0.1, 0.9]])
+    assert list(deep) == ["pixel[0,0,0]", "pixel[0,0,1]", "pixel[1,0,0]", "pixel[1,0,1]"]
+    assert "pixel[1,0,1]" in deep
+    assert "pixel[1,1,1]" not in deep

@@ -44,8 +44,13 @@ class Case:
     virtual_values: np.ndarray  # float64
     virtual_exponents: np.ndarray  # int64, the power of two by which each table of weights is divided
     weight: tuple[float, int]  # weights of states that are certain, and these powers: a wide number
-    dropped: np.ndarray  # int64 factors that pruning took, children first
+    keep: np.ndarray  # uint8 factors that pruning left
     key: bytes  # equal for questions that the same tree serves
+
+    def dropped(self) -> np.ndarray:
+        """The factors that pruning took, children first."""
+        order = self.program.loose[0]
+        return np.asarray(order[self.keep[order] == 0])
 
     def tables(self) -> np.ndarray:
         """The entries of the reduced tables."""
@@ -172,7 +177,6 @@ def reduce_case(
     wanted_flags[np.asarray(wanted, dtype=np.int64)] = 1
 
     keep = np.ones(n_factors, np.uint8)
-    dropped = np.empty(0, np.int64)
     if prune:
         needed = wanted_flags.copy()
         for v in known.hard:
@@ -181,7 +185,7 @@ def reduce_case(
             needed[v] = 1
         for v in (*kept, *placeholders):
             needed[v] = 1
-        dropped = kernels.prune(p, needed, keep)
+        kernels.ancestors(p, program.loose[1], needed, keep)
 
     open_states = program.open_states.copy() if domains else np.ones_like(program.open_states)
     touched = np.full(n_factors, allowed is not None, np.uint8)
@@ -256,6 +260,6 @@ def reduce_case(
         np.concatenate(chunks) if chunks else np.empty(0),
         np.concatenate(powers) if powers else np.empty(0, np.int64),
         weight,
-        dropped,
+        keep,
         key,
     )

@@ -58,6 +58,52 @@ def prune(p, needed, keep):
 
 
 @njit
+def ancestors(p, loose, needed, keep):
+    """Mark the factors that `prune` does not drop; `loose` are those that it would drop were nothing needed.
+
+    The same from the other side: what is needed keeps the factor that it heads, and that all its variables.
+    After one look at each factor the work grows with what is kept.
+    """
+    n_factors = p.heads.size
+    seen = needed.copy()
+    stack = np.empty(p.cards.size, np.int64)
+    depth = 0
+    for f in range(n_factors):
+        wanted = loose[f] == 0
+        end = p.scope_at[f + 1]
+        for i in range(end - p.heads[f], end):
+            if needed[p.scopes[i]] != 0:
+                wanted = True
+        keep[f] = 1 if wanted else 0
+        if wanted:
+            for i in range(p.scope_at[f], end):
+                v = p.scopes[i]
+                if seen[v] == 0:
+                    seen[v] = 1
+                    stack[depth] = v
+                    depth += 1
+    while depth > 0:
+        depth -= 1
+        v = stack[depth]
+        for u in range(p.user_at[v], p.user_at[v + 1]):
+            f = p.users[u]
+            if keep[f] != 0:
+                continue
+            end = p.scope_at[f + 1]
+            heads = False
+            for i in range(end - p.heads[f], end):
+                heads = heads or p.scopes[i] == v
+            if heads:
+                keep[f] = 1
+                for i in range(p.scope_at[f], end):
+                    w = p.scopes[i]
+                    if seen[w] == 0:
+                        seen[w] = 1
+                        stack[depth] = w
+                        depth += 1
+
+
+@njit
 def propagate(p, support, keep, open_states, touched, stop):
     """Close every state that no non-zero row of some factor supports, to a fixed point.
 

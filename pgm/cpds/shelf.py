@@ -1,0 +1,80 @@
+"""The distributions of a network's nodes, tables kept as bare arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, MutableMapping
+
+import numpy as np
+
+from pgm.variables import Domain, Variable
+
+from .base import CPD
+from .rows import Array
+from .table import TableCPD
+
+
+class Shelf(MutableMapping[str, CPD]):
+    """{node: its distribution}; of a table only the numbers are kept, the rest is known to the network.
+
+    So a million tables are a million arrays and nothing else: the garbage collector, which walks again and
+    again through everything that refers to something, has nothing to walk through.
+
+    Args:
+        parents: of each node, as the network keeps them.
+        domains: of each node, as the network keeps them.
+    """
+
+    __slots__ = ("_domains", "_kept", "_parents")
+    _kept: dict[str, Array | CPD]
+
+    def __init__(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> None:
+        """Nothing is kept yet."""
+        self._parents, self._domains, self._kept = parents, domains, {}
+
+    def copy(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> Shelf:
+        """The same distributions for the copy of a network."""
+        made = Shelf(parents, domains)
+        made._kept = dict(self._kept)
+        return made
+
+    def in_order(self, nodes: Collection[str]) -> list[Array | CPD]:
+        """For each of these nodes the numbers of its table, or any other distribution itself."""
+        if list(self._kept) == list(nodes):  # as it is where all were added with their tables
+            return list(self._kept.values())
+        return [self._kept[node] for node in nodes]
+
+    def __getitem__(self, node: str) -> CPD:
+        found = self._kept[node]
+        if isinstance(found, CPD):
+            return found
+        *given, child = [self._variable(name) for name in (*self._parents[node], node)]
+        return TableCPD._of(child, tuple(given), found)
+
+    def _variable(self, name: str) -> Variable:
+        domain = self._domains[name]
+        assert domain is not None  # a node with children that have tables has states
+        return Variable.of(name, domain)
+
+    def __setitem__(self, node: str, cpd: CPD) -> None:
+        self._kept[node] = cpd._values if type(cpd) is TableCPD else cpd
+
+    def __delitem__(self, node: str) -> None:
+        del self._kept[node]
+
+    def __contains__(self, node: object) -> bool:
+        return node in self._kept
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def __getstate__(self) -> tuple[object, ...]:
+        return self._parents, self._domains, self._kept
+
+    def __setstate__(self, state: tuple[object, ...]) -> None:
+        self._parents, self._domains, self._kept = state  # type: ignore[assignment]
+        for found in self._kept.values():
+            if isinstance(found, np.ndarray):
+                found.flags.writeable = False
