@@ -178,6 +178,10 @@ class NoSupportFound(PGMError, ValueError):
     """An approximate engine met nothing of non-zero probability; this proves nothing."""
 
 
+class ConvergenceWarning(UserWarning):
+    """An approximate engine stopped before its numbers came to rest; it says what to try."""
+
+
 class TooLarge(PGMError, MemoryError):
     """The exact answer would not fit into the memory limit; `.plan` has the sizes."""
 

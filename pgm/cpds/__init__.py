@@ -1,9 +1,28 @@
-"""Local distributions P(child | parents): tables, noisy-OR, functions."""
+"""Local distributions P(child | parents): tables, gates, functions, trees, logistic ones, mixtures."""
 
 from .base import CPD
+from .counting import AtLeast, Exactly, Parity
 from .deterministic import Deterministic
+from .logistic import Logistic
 from .making import make
-from .noisy_or import NoisyOr
+from .mixture import MixtureCPD
+from .noisy import NoisyAnd, NoisyMax, NoisyMin, NoisyOr
 from .table import TableCPD
+from .tree import TreeCPD
 
-__all__ = ["CPD", "Deterministic", "NoisyOr", "TableCPD", "make"]
+__all__ = [
+    "CPD",
+    "AtLeast",
+    "Deterministic",
+    "Exactly",
+    "Logistic",
+    "MixtureCPD",
+    "NoisyAnd",
+    "NoisyMax",
+    "NoisyMin",
+    "NoisyOr",
+    "Parity",
+    "TableCPD",
+    "TreeCPD",
+    "make",
+]

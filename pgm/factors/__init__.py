@@ -5,9 +5,9 @@ which the factor sums to one for every state of the others; an undirected factor
 """
 
 from .dense import Dense
-from .noisy_or import NoisyOr
+from .gate import Gate, Writer
 from .sparse import Sparse
 
-Factor = Dense | Sparse | NoisyOr
+Factor = Dense | Sparse | Gate
 
-__all__ = ["Dense", "Factor", "NoisyOr", "Sparse"]
+__all__ = ["Dense", "Factor", "Gate", "Sparse", "Writer"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.config import current, start_clock
 from pgm.errors import TooLarge
-from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.inference.arrays import ProgramArrays
 from pgm.inference.running import REDUCTION, Impossible, code, run
 
@@ -21,11 +21,8 @@ _DENSE_AXES = 32
 
 _LN2 = np.log(np.longdouble(2))
 
-FREE, ROW_NUMBER, SUMMED = (
-    0,
-    1,
-    2,
-)  # what a variable is: the user's, the row of a sparse factor, hidden in a gate
+# What a variable is: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
+FREE, FUNCTION, SUMMED = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +41,14 @@ class Program:
     open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
     factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
     possible: bool  # False when the factors leave no state at all
+    turns: (
+        np.ndarray
+    )  # int64[n] a good order to sum out: twice the position; one of a gate has a turn between
+
+    @property
+    def has_joined(self) -> bool:
+        """Whether there are distributions that only several tables together are."""
+        return bool((self.arrays.leader != np.arange(self.arrays.leader.size)).any())
 
     @property
     def n(self) -> int:
@@ -74,13 +79,16 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
     dense: list[tuple[int, Dense]] = []
     card_array = np.array(card_list, dtype=np.int64)
     extra: list[int] = []
+    turns = [2 * np.arange(n_named)]
     for number, factor in enumerate(factors):
         if isinstance(factor, Dense):
             dense.append((number, factor))
-        elif isinstance(factor, NoisyOr):
-            dense.extend((number, t) for t in factor.as_tables(card_array, n_named + len(extra)))
-            extra.extend([2] * factor.auxiliaries)
-            kinds.extend([SUMMED] * factor.auxiliaries)
+        elif isinstance(factor, Gate):
+            dense.extend((number, t) for t in factor.as_tables(n_named + len(extra)))
+            extra.extend(factor.hidden)
+            kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
+            if factor.hidden:
+                turns.append(factor.turns())
         else:
             size = math.prod(card_list[v] for v in factor.scope.tolist())
             few = factor.scope.size <= _DENSE_AXES
@@ -96,9 +104,10 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor]) -> Program:
                 tables = factor.as_tables(card_array, n_named + len(extra))
                 dense.extend((number, t) for t in tables)
                 extra.append(len(factor.values))
-                kinds.append(ROW_NUMBER)
+                kinds.append(FUNCTION)
+                turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
-    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), dense)
+    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), np.concatenate(turns), dense)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -133,7 +142,9 @@ def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
     return Dense(factor.scope[None, :], table, factor.heads, factor.log)
 
 
-def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tuple[int, Dense]]) -> Program:
+def _flatten(
+    cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarray, dense: list[tuple[int, Dense]]
+) -> Program:
     n = cards.size
     sizes = np.array([d.values.size for _, d in dense], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -184,6 +195,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
     )
     user_at, users = code(4.0 * (n + scopes.size), REDUCTION).users_of(n, scope_at, scopes)
     heads = np.array([d.heads for _, d in dense], dtype=np.int64)
+    joined = np.array([d.joined for _, d in dense], dtype=bool)
     owners = np.array([number for number, _ in dense], dtype=np.int32)
     arrays = ProgramArrays(
         cards=cards,
@@ -192,6 +204,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         scopes=scopes,
         table_at=begins[:-1][each],
         heads=heads[each],
+        leader=np.maximum.accumulate(np.where(joined[each], 0, np.arange(each.size))),
         has_zero=zero.astype(np.uint8)[each],
         low=(least - top - 1)[each],
         exponent=top[each],
@@ -207,4 +220,5 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, dense: list[tup
         open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
         factor_of=owners[each],
         possible=bool(has_any.all()) if has_any.size else True,
+        turns=turns,
     )

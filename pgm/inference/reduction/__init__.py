@@ -217,6 +217,8 @@ def reduce_case(
             module=REDUCTION,
         )
 
+    if domains and program.has_joined and program.wide_exponents is None:
+        kernels.drop_ones(p, program.values, open_states, keep)
     for v in placeholders:
         begin, end = p.state_at[v], p.state_at[v + 1]
         open_states[begin:end] = 0
