@@ -17,7 +17,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .counted import cells, count
 from .data import Codes
-from .rows import MAX_AXES, Array, BadRow, find_row, is_number, sentence
+from .rows import MAX_AXES, Array, BadRow, find_row, is_number, number, sentence
 
 _SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
 _MOST_STEPS = 100
@@ -152,26 +152,26 @@ class Logistic(CPD):
             raise TooLarge(
                 f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
                 f"{len(kinds):,} different weights has no exact form that is small: every sum of weights "
-                "makes a probability of its own. Use fewer parents, or equal weights, which are only counted. "
+                "makes a probability of its own. Use fewer parents, or equal weights: those are counted. "
                 "Its `probability`, `sample` and `fit` work at any size."
             )
         if size <= needed and len(scope) <= MAX_AXES:
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
         writer = Writer(len(scope))
-        numbers: list[int] = []
+        places: list[int] = []
         total = np.array(self._bias)
         for score in self._scores:
             if len(score) == 2:
                 total = total + score[_low(score)]
         for key, inputs in kinds.items():
-            for number, counts in count(writer, inputs, lambda n: n, parts):
-                numbers.append(number)
+            for place, counts in count(writer, inputs, lambda n: n, parts):
+                places.append(place)
                 if key.startswith(b"alone"):
-                    more = self._scores[number]
+                    more = self._scores[place]
                 else:
                     more = counts[:, np.newaxis] * np.frombuffer(key)
                 total = total[..., np.newaxis, :] + more
-        writer.put([*numbers, writer.child], _softmax(total))
+        writer.put([*places, writer.child], _softmax(total))
         return writer.finish(scope, function=True)
 
     def rows(self, codes: Codes) -> Array:
@@ -261,7 +261,7 @@ class Logistic(CPD):
 def _numbers(w: object, what: str) -> tuple[float, ...]:
     """Return a weight as written: one number, or one for each state of the child."""
     values = w if isinstance(w, list | tuple | np.ndarray) else [w]
-    found = tuple(float(x) if is_number(x) else math.nan for x in values)
+    found = tuple(number(x) if is_number(x) else math.nan for x in values)
     if not found or not all(map(math.isfinite, found)):
         raise InvalidTable(f"pgm.Logistic: {what} is a number or a list of them, not {shown(w)}.")
     return found

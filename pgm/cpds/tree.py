@@ -171,7 +171,8 @@ class TreeCPD(CPD):
         if math.prod(cards) * k <= _SMALL and len(scope) <= MAX_AXES:
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
         writer = Writer(len(scope))
-        if all(math.prod(cards[i] for i in context) * k <= _SMALL for context in self._contexts):
+        sizes = [math.prod(cards[i] for i in context) * k for context in self._contexts]
+        if max(sizes) <= _SMALL or not self._nodes:
             for context, row in zip(self._contexts, self._rows, strict=True):
                 writer.put([*context, writer.child], _leaf([cards[i] for i in context], context, row))
             return writer.finish(scope, together=len(self._rows))
