@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from pgm.config import start_clock
-from pgm.errors import ConvergenceWarning, InvalidFrame
+from pgm.errors import InvalidFrame
 
+from .climbing import climb
 from .data import Codes
 from .rows import Array
-
-_MOST_STEPS = 20_000
-_STILL = 1e-13  # a gain in log-likelihood for each unit of weight that is rounding
 
 
 def fit_effects(
@@ -58,10 +54,9 @@ def fit_effects(
     seen = largest[rows]
     cell = entries * k + seen
     weight = weights[rows]
-    clock = start_clock()
-    before, total = -math.inf, float(weights.sum())
-    for _ in range(_MOST_STEPS):
-        clock.check()
+    total = float(weights.sum())
+
+    def step(theta: Array) -> tuple[Array, float]:
         tail = np.concatenate(
             [np.cumsum(theta[:, :0:-1], axis=1)[:, ::-1], np.zeros((len(theta), 1))], axis=1
         )
@@ -79,9 +74,6 @@ def fit_effects(
                 "between 0 and 1 makes all effects possible."
             )
         likelihood = float(weights @ np.log(probability))
-        if likelihood - before <= _STILL * total:
-            break
-        before = likelihood
         finite, finite_below = (
             np.where(own > -math.inf, own, 0.0),
             np.where(own_below > -math.inf, own_below, 0.0),
@@ -100,10 +92,9 @@ def fit_effects(
         larger[:, :-1] = np.cumsum(above[:, :0:-1], axis=1)[:, ::-1]
         counts = theta * (equal + larger)
         sums = counts.sum(axis=1, keepdims=True)
-        theta = np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), theta)
-    else:
-        text = f"{name!r}: EM still rises after {_MOST_STEPS:,} steps; fit again from its result."
-        warnings.warn(text, ConvergenceWarning, stacklevel=4)
+        return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), theta), likelihood
+
+    theta = climb(name, step, theta, total)
     found, begin = [], 0
     for effect, has in zip(effects, free, strict=True):
         fitted = effect.copy()

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from pgm.config import start_clock
-from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, shown
+from pgm.errors import InvalidFrame, InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
+from .climbing import climb
 from .data import Codes
 from .rows import TOLERANCE, Array, child_states, frozen, is_number, read
-
-_MOST_STEPS = 20_000
-_STILL = 1e-13
 
 
 class MixtureCPD(CPD):
@@ -115,36 +110,32 @@ class MixtureCPD(CPD):
 
     def _fitted(self, codes: Codes, weights: Array) -> Self:
         """By EM, which parent decided being what is hidden; from the present numbers, a zero stays a zero."""
-        seen, n = codes[:, -1], len(self._tables)
-        shares, tables = self._weights, list(self._tables)
-        clock = start_clock()
-        before, total = -math.inf, float(weights.sum())
-        for _ in range(_MOST_STEPS):
-            clock.check()
-            terms = np.stack([shares[i] * tables[i][codes[:, i], seen] for i in range(n)], axis=1)
+        seen, k = codes[:, -1], self.child.card
+        begins = np.cumsum([0, *[len(table) for table in self._tables]])[:-1]
+        cell = (codes[:, :-1] + begins) * k + seen[:, np.newaxis]  # of each row in each parent's table
+        n = len(begins)
+
+        def step(now: Array) -> tuple[Array, float]:
+            shares, tables = now[:n], now[n:].reshape(-1, k)
+            terms = shares * now[n:][cell]
             probability = terms.sum(axis=1)
             if not (probability > 0).all():
                 raise InvalidFrame(
                     f"{self.child.name!r}: some rows have probability zero, and zeros stay zeros; begin with "
                     "tables without them."
                 )
-            likelihood = float(weights @ np.log(probability))
-            if likelihood - before <= _STILL * total:
-                break
-            before = likelihood
             counts = terms * (weights / probability)[:, np.newaxis]
-            shares = counts.sum(axis=0) / counts.sum()
-            for i in range(n):
-                found = np.zeros(tables[i].shape)
-                np.add.at(found, (codes[:, i], seen), counts[:, i])
-                sums = found.sum(axis=1, keepdims=True)
-                tables[i] = np.where(sums > 0, found / np.where(sums > 0, sums, 1.0), tables[i])
-        else:
-            text = (
-                f"{self.child.name!r}: EM still rises after {_MOST_STEPS:,} steps; fit again from its result."
-            )
-            warnings.warn(text, ConvergenceWarning, stacklevel=3)
-        return self._made(self.child, self._given, tuple(tables), shares)
+            found = np.bincount(cell.ravel(), counts.ravel(), minlength=tables.size).reshape(tables.shape)
+            sums = found.sum(axis=1, keepdims=True)
+            rows = np.where(sums > 0, found / np.where(sums > 0, sums, 1.0), tables)
+            better = np.concatenate([counts.sum(axis=0) / counts.sum(), rows.ravel()])
+            return better, float(weights @ np.log(probability))
+
+        start = np.concatenate([self._weights, *[table.ravel() for table in self._tables]])
+        fitted = climb(self.child.name, step, start, float(weights.sum()))
+        rows = fitted[n:].reshape(-1, k)
+        tables = tuple([part.copy() for part in np.split(rows, begins[1:])])
+        return self._made(self.child, self._given, tables, fitted[:n].copy())
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same mixture of variables that differ only in their names."""

@@ -66,7 +66,11 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
                 raise InvalidTable(f"{name!r}, row {'...' if key is ... else shown(key)}: {_what_else(row)}.")
         if rows and all(isinstance(row, Mapping) or is_number(row) for row in rows):
             return _inferred(name, (state for row in rows if isinstance(row, Mapping) for state in row))
-    if not isinstance(table, Mapping | list | tuple | np.ndarray) and np.ndim(table) == 0:  # type: ignore[arg-type]
+    if (
+        not isinstance(table, Mapping | list | tuple | np.ndarray)
+        and not is_uniform(table)
+        and np.ndim(table) == 0  # type: ignore[arg-type]
+    ):
         raise InvalidTable(f"{name!r}: {_what_else(table)}.")
     raise InvalidTable(
         f"{name!r}: which states do the numbers belong to? Write states=[...] in their order"
