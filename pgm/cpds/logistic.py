@@ -95,7 +95,7 @@ class Logistic(CPD):
         if self._child is not None:
             return self.renamed(self._matched(name, states, given), given)
         flat = [w for e in self._weights for w in (e.values() if isinstance(e, dict) else [e])]
-        sizes = {len(w) for w in (*flat, self._bias)} - {1}
+        sizes = {len(w) for w in (*flat, self._bias)} - {1, 2}
         if states is None and sizes:
             raise InvalidTable(f"{name!r}: which states do the weights belong to? Write states=[...].")
         child = Variable(name, (False, True) if states is None else states)
