@@ -116,6 +116,7 @@ class CPD(ABC):
             codes = codes_of_frame(self.given, given)
         rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
         count = check_count(1 if n is None else n) if one else len(codes)
+        check_cells((count,), f"{self.child.name!r}: so many draws", "draw fewer at a time")
         drawn = np.empty(count, dtype=np.int64)
         for begin in range(0, count, _CHUNK):
             part = slice(begin, begin + _CHUNK)

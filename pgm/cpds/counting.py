@@ -49,6 +49,10 @@ class CountingGate(CPD):
     def _says(self) -> str:
         """What the child being True says, in words."""
 
+    def _numbers(self) -> list[str]:
+        """What a user writes before the parents."""
+        return []
+
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this gate for the child `name`; it and its inputs must have two states."""
         if self._child is not None:
@@ -128,13 +132,14 @@ class CountingGate(CPD):
     def __repr__(self) -> str:
         if self._child is not None:
             return super().__repr__()
-        return f"{type(self).__name__}({self._says()}, {len(self._parents)} parents)"
+        of = list(self._parents) if len(self._parents) <= 5 else f"{len(self._parents)} parents"
+        return f"{type(self).__name__}({', '.join([*self._numbers(), str(of)])})"
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         yes = _true(self.child)
         states = self.child.states
-        rows = [[states[yes], f"{self._says()} of {len(self._parents):,}"], [states[1 - yes], "else"]]
-        return [self.child.name, "if there are on"], rows, 2
+        rows = [[states[yes], f"{self._says()} of its {len(self._parents):,} parents are on"]]
+        return [self.child.name, "if"], [*rows, [states[1 - yes], "else"]], 2
 
 
 class AtLeast(CountingGate):
@@ -166,6 +171,9 @@ class AtLeast(CountingGate):
     def _says(self) -> str:
         return f"at least {self._k}"
 
+    def _numbers(self) -> list[str]:
+        return [str(self._k)]
+
 
 class Exactly(CountingGate):
     """True if exactly k of the parents are.
@@ -194,6 +202,9 @@ class Exactly(CountingGate):
 
     def _says(self) -> str:
         return f"exactly {self._k}"
+
+    def _numbers(self) -> list[str]:
+        return [str(self._k)]
 
 
 class Parity(CountingGate):

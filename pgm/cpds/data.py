@@ -36,7 +36,7 @@ def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
     """Return the codes of a frame, a row each, (rows, variables); no column or cell may be missing."""
     if frame is None:
         raise InvalidFrame(f"A frame with the columns {listed([v.name for v in variables])} is needed.")
-    found = frames.columns(frame, {v.name: v for v in variables})
+    found = frames.columns(frame, {v.name: v for v in variables}, remedy="Leave such rows out")
     absent = [v.name for v in variables if v.name not in found.codes]
     if absent:
         raise InvalidFrame(f"The frame has no column {listed(absent)}.")
@@ -93,9 +93,7 @@ def _check(child: str, found: Array, what: str) -> None:
 def distinct(codes: Codes, weights: Array, cards: Sequence[int]) -> tuple[Codes, Array]:
     """Return each row once, with the sum of its weights."""
     if math.prod(cards) < 2**62:
-        keys = (
-            np.ravel_multi_index(tuple(codes.T), tuple(cards)) if len(cards) < 32 else codes @ _steps(cards)
-        )
+        keys: npt.NDArray[Any] = codes @ _steps(cards)
     else:
         narrow = np.ascontiguousarray(codes.astype(np.int32))
         keys = narrow.view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1]))).ravel()

@@ -73,8 +73,9 @@ class Deterministic(CPD):
         cards = [v.card for v in given]
         count = math.prod(cards)
         if count > _MOST_CONFIGURATIONS:
+            many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
             raise TooLarge(
-                f"{name!r}: its parents have {count:,} configurations, for each of which the function would "
+                f"{name!r}: its parents have {many} configurations, for each of which the function would "
                 f"be called; {_MOST_CONFIGURATIONS:,} are allowed: nothing is known of a function but its "
                 "outcomes. Split it over several nodes, or use a form that is known: pgm.AtLeast, "
                 "pgm.Exactly, pgm.Parity, pgm.NoisyOr, pgm.TreeCPD."

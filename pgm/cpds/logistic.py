@@ -17,7 +17,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .counted import cells, count
 from .data import Codes
-from .rows import MAX_AXES, Array, BadRow, find_row, is_number, number, sentence
+from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
 _SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
 _MOST_STEPS = 100
@@ -188,6 +188,9 @@ class Logistic(CPD):
             _features(child.name, parent, entry)
             for parent, entry in zip(self._given, self._weights, strict=True)
         ]
+        width = 1 + sum(block.shape[1] for block in blocks)
+        size = len(codes) * (width + 4 * child.card) + (width * child.card) ** 2
+        check_cells((size,), f"{child.name!r}: fitting its weights", "fit to fewer rows")
         design = np.concatenate(
             [np.ones((len(codes), 1)), *[block[codes[:, i]] for i, block in enumerate(blocks)]], axis=1
         )

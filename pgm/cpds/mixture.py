@@ -14,7 +14,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .climbing import climb
 from .data import Codes
-from .rows import TOLERANCE, Array, child_states, frozen, is_number, read
+from .rows import TOLERANCE, Array, check_cells, child_states, is_number, plain, read
 
 
 class MixtureCPD(CPD):
@@ -50,7 +50,7 @@ class MixtureCPD(CPD):
         else:
             shares = _shares(tables, weights)
         shares.flags.writeable = False
-        written = tuple([frozen(name, table) for name, table in tables.items()])
+        written = tuple([plain(name, table) for name, table in tables.items()])
         set_fields(self, _child=None, _given=(), _parents=tuple(tables), _written=written)
         set_fields(self, _tables=(), _weights=shares)
 
@@ -85,6 +85,8 @@ class MixtureCPD(CPD):
     def factor(self, scope: Sequence[int]) -> Gate:
         """Return the mixture as a chain: undecided so far, or the state that was decided on."""
         k = self.child.card
+        size = (k + 1) ** 2 * sum(v.card for v in self._given)
+        check_cells((size,), f"{self.child.name!r}: its mixture", "use fewer states")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         left = np.cumsum(self._weights[order][::-1])[::-1]
         links = []
@@ -171,7 +173,7 @@ class MixtureCPD(CPD):
             return False
         theirs = dict(zip(other._parents, other._tables if self._child else other._written, strict=True))
         mine = zip(self._parents, self._tables if self._child else self._written, strict=True)
-        return all(np.array_equal(table, theirs[name]) for name, table in mine)  # type: ignore[arg-type]
+        return all(_alike(table, theirs[name]) for name, table in mine)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -181,6 +183,10 @@ class MixtureCPD(CPD):
             for state, row in zip(v.states, table.tolist(), strict=True):
                 rows.append([f"{share:.6g}", f"{v.name} = {state}", *[f"{p:.6g}" for p in row]])
         return ["weight", "table of", *self.child.states], rows[:ROWS_SHOWN], len(rows)
+
+
+def _alike(mine: Any, theirs: Any) -> bool:
+    return np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
 
 
 def _shares(tables: Mapping[str, Any], weights: object) -> Array:

@@ -15,7 +15,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
 from .independence import fit_effects
-from .rows import Array, BadRow, complement, find_row, frozen, is_number, read_row, sentence
+from .rows import Array, BadRow, check_cells, complement, find_row, is_number, plain, read_row, sentence
 
 Pair = tuple[float, float]  # 1 - p and p, both as written
 
@@ -71,8 +71,8 @@ class NoisyMax(CPD):
             leak = 0.0
         if leak is not None and (self._of_two or not isinstance(leak, Mapping | list | tuple | np.ndarray)):
             _check(leak, f"leak of a {self._what}")
-        entries = [_pair(e) if is_number(e) else frozen(n, e) for n, e in causes.items()]
-        leak = _pair(leak) if is_number(leak) else frozen("leak", leak)
+        entries = [_pair(e) if is_number(e) else plain(n, e) for n, e in causes.items()]
+        leak = _pair(leak) if is_number(leak) else plain("leak", leak)
         set_fields(self, _child=None, _given=(), _parents=tuple(causes), _written=(*entries, leak))
         set_fields(self, _effects=(), _free=(), _leak=np.empty(0))
 
@@ -179,6 +179,9 @@ class NoisyMax(CPD):
     def factor(self, scope: Sequence[int]) -> Gate:
         """Return the gate as a chain, "the largest so far", its causes in the model's order."""
         writer = Writer(len(scope))
+        k = self.child.card
+        size = k * k * sum(v.card for v in self._given)
+        check_cells((size,), f"{self.child.name!r}: its {self._what}", "use fewer states")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         links = [self._link(self._effects[i]) for i in order]
         writer.chain(order, self._leak, links)
@@ -358,8 +361,8 @@ class _OfTwo(NoisyMax):
         simple = self.probabilities
         if len(simple) < len(self._given):
             return super()._lines()
-        rows = [[n, f"{p:.6g}"] for n, p in [*list(simple.items())[:ROWS_SHOWN], ("(no cause)", self.leak)]]
-        return [f"{self._what} of", "p"], rows, len(simple) + 1
+        rows = [[n, f"{p:.6g}"] for n, p in [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]]
+        return [f"{self._what} of", "prevents with p" if self._smallest else "p"], rows, len(simple) + 1
 
 
 class NoisyOr(_OfTwo):

@@ -49,6 +49,18 @@ def frozen(name: str, table: object) -> object:
     return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
 
 
+def plain(name: str, table: object) -> object:
+    """Return the same with lists for arrays, so that two can be compared."""
+    table = frozen(name, table)
+    if isinstance(table, np.ndarray):
+        return table.tolist()
+    if isinstance(table, Mapping):
+        return {key: plain(name, row) for key, row in table.items()}
+    if isinstance(table, list | tuple):
+        return [plain(name, row) for row in table]
+    return table
+
+
 def child_states(name: str, table: object, n_parents: int) -> Domain:
     """Return the states of a child for which none are declared, as its table tells them."""
     if is_number(table):

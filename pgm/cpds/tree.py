@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from pgm.errors import InvalidTable, PGMError, TooLarge, UnknownState, listed, shown
+from pgm.errors import InvalidTable, PGMError, TooLarge, listed, shown
 from pgm.evidence import observe
 from pgm.factors import Dense, Gate, Writer
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import MAX_AXES, Array, child_states, frozen, read_row, row_label
+from .rows import MAX_AXES, Array, check_cells, child_states, plain, read_row, row_label
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 _MOST_LEAVES = 100_000
@@ -43,10 +43,10 @@ class TreeCPD(CPD):
     >>> net.add("wet", pgm.TreeCPD("rain", {True: 0.95, False: dry}))
     >>> print(net.cpd("wet"))
     P(wet | rain, sprinkler)
-    if                           False  True
-    rain=False, sprinkler=False    0.9   0.1
-    rain=False, sprinkler=True     0.1   0.9
-    rain=True                     0.05  0.95
+    if                               False  True
+    rain = False, sprinkler = False    0.9   0.1
+    rain = False, sprinkler = True     0.1   0.9
+    rain = True                       0.05  0.95
     """
 
     __slots__ = ("_contexts", "_nodes", "_parents", "_rows", "_written")
@@ -80,7 +80,7 @@ class TreeCPD(CPD):
                         f"branches), not {shown(branch)}."
                     )
                 names.update(dict.fromkeys(branch._parents))
-            kept[state] = branch if isinstance(branch, CPD) else frozen(parent, branch)
+            kept[state] = branch if isinstance(branch, CPD) else plain(parent, branch)
         self._fill(tuple(names), (parent, kept))
 
     def _fill(self, names: tuple[str, ...], written: object) -> None:
@@ -107,6 +107,8 @@ class TreeCPD(CPD):
         """
         if not isinstance(rules, list | tuple) or not rules:
             raise InvalidTable(f"Rules are a list of pairs (context, row), not {shown(rules)}.")
+        if not isinstance(parents, str | list | tuple):
+            raise InvalidTable(f"parents= takes a list of names, not {shown(parents)}.")
         names = dict.fromkeys([parents] if isinstance(parents, str) else parents)
         kept = []
         for number, rule in enumerate(rules):
@@ -115,7 +117,7 @@ class TreeCPD(CPD):
                     f"Rule {number} (the first is 0) is a pair (context, row), not {shown(rule)}."
                 )
             names.update(dict.fromkeys(rule[0]))
-            kept.append((dict(rule[0]), frozen("rule", rule[1])))
+            kept.append((dict(rule[0]), plain("rule", rule[1])))
         made = cls.__new__(cls)
         made._fill(tuple(names), kept)
         return made
@@ -135,7 +137,7 @@ class TreeCPD(CPD):
         child = Variable(name, states)
         growing = _Growing(child, given)
         if isinstance(self._written, list):
-            growing.rules([(growing.context(c), row, i) for i, (c, row) in enumerate(self._written)])
+            growing.rules([(growing.context(context), row) for context, row in self._written])
         else:
             growing.tree(self)
         return self._made(child, given, tuple(growing.nodes), tuple(growing.contexts), np.array(growing.rows))
@@ -172,6 +174,7 @@ class TreeCPD(CPD):
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
         writer = Writer(len(scope))
         sizes = [math.prod(cards[i] for i in context) * k for context in self._contexts]
+        check_cells((sum(min(size, _SMALL) for size in sizes),), f"{self.child.name!r}: its tree", "prune it")
         if max(sizes) <= _SMALL or not self._nodes:
             for context, row in zip(self._contexts, self._rows, strict=True):
                 writer.put([*context, writer.child], _leaf([cards[i] for i in context], context, row))
@@ -254,7 +257,7 @@ class TreeCPD(CPD):
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         rows: list[list[object]] = []
         for context, row in zip(self._contexts[:ROWS_SHOWN], self._rows.tolist(), strict=False):
-            rows.append([_words(self._given, context) or "(always)", *[f"{p:.6g}" for p in row]])
+            rows.append([_words(self._given, context, " = ", str) or "(always)", *[f"{p:.6g}" for p in row]])
         return ["if", *self.child.states], rows, len(self._rows)
 
 
@@ -292,7 +295,7 @@ class _Growing:
                 f"{self.child.name!r}: the tree has more than {_MOST_LEAVES:,} leaves. Rules about many "
                 "different parents multiply; put groups of them into nodes between."
             )
-        label = _words(self.given, region) or "(always)"
+        label = _words(self.given, region, "=", shown) or "(always)"
         self.rows.append(read_row(self.child, row, label))
         self.contexts.append({i: region[i] for i in sorted(region)})
         return ~(len(self.rows) - 1)
@@ -314,10 +317,7 @@ class _Growing:
         for state, below in branches.items():
             if state is ...:
                 continue
-            try:
-                codes = self.context({name: state}).get(i, frozenset(range(variable.card)))
-            except UnknownState as error:
-                raise InvalidTable(f"{self.child.name!r}: {error}") from None
+            codes = self.context({name: state}).get(i, self._all(i))
             if not codes <= left:
                 raise InvalidTable(f"{self.child.name!r}: {name}={shown(state)} is met twice in its tree.")
             left -= codes
@@ -337,32 +337,36 @@ class _Growing:
             )
         return number
 
-    def rules(self, rules: list[tuple[Context, object, int]], region: Context | None = None) -> int:
-        """Add the tree of the rules that can hold in this region; return its number."""
-        region = region or {}
+    def rules(self, rules: list[tuple[Context, object]]) -> None:
+        """Add the tree of these rules, of which the first that holds decides."""
+        waiting: list[tuple[list[tuple[Context, object]], Context, _Node | None, frozenset[int]]] = []
+        waiting.append((rules, {}, None, frozenset()))
+        while waiting:
+            left, region, above, way = waiting.pop()
+            number = self._rule(left, region, waiting)
+            if above is not None:
+                above.branch[list(way)] = number
+
+    def _rule(self, rules: list[tuple[Context, object]], region: Context, waiting: list[Any]) -> int:
+        """Add one node or leaf, and to what is waiting the regions below it; return its number."""
         if not rules:
             example = [min(region.get(i, {0})) for i in range(len(self.given))]
             raise InvalidTable(
                 f"{self.child.name!r}: no rule holds for {row_label(self.given, example)}; a last rule "
                 "({}, row) gives the row of all that is left."
             )
-        context, row, _ = rules[0]
+        context, row = rules[0]
         asked = next((i for i, codes in context.items() if not region.get(i, self._all(i)) <= codes), None)
         if asked is None:
             return self._leaf(region, row)
-        open_codes = region.get(asked, self._all(asked))
-        branch = np.zeros(self.given[asked].card, dtype=np.int64)
-        number = len(self.nodes)
-        self.nodes.append(_Node(asked, branch))
-        for codes in (open_codes & context[asked], open_codes - context[asked]):
-            inner = {**region, asked: codes}
-            left = [
-                rule
-                for rule in rules
-                if all(inner.get(i, self._all(i)) & allowed for i, allowed in rule[0].items())
-            ]
-            branch[list(codes)] = self.rules(left, inner)
-        return number
+        codes = region.get(asked, self._all(asked))
+        node = _Node(asked, np.zeros(self.given[asked].card, dtype=np.int64))
+        self.nodes.append(node)
+        for way in (codes - context[asked], codes & context[asked]):
+            inner = {**region, asked: way}
+            left = [rule for rule in rules if inner[asked] & rule[0].get(asked, inner[asked])]
+            waiting.append((left, inner, node, way))
+        return len(self.nodes) - 1
 
     def _all(self, i: int) -> frozenset[int]:
         return frozenset(range(self.given[i].card))
@@ -374,10 +378,10 @@ def _leaf(cards: Sequence[int], context: Context, row: Array) -> Array:
     return table
 
 
-def _words(given: Sequence[Variable], context: Context) -> str:
+def _words(given: Sequence[Variable], context: Context, equals: str, write: Callable[[Any], str]) -> str:
     words = []
     for i, codes in sorted(context.items()):
-        states = [shown(given[i].states[code]) for code in sorted(codes)[:5]]
+        states = [write(given[i].states[code]) for code in sorted(codes)[:5]]
         more = " or ..." if len(codes) > 5 else ""
-        words.append(f"{given[i].name}={' or '.join(states)}{more}")
+        words.append(f"{given[i].name}{equals}{' or '.join(states)}{more}")
     return ", ".join(words)

@@ -55,6 +55,28 @@ def marginal(joint: np.ndarray, i: int) -> np.ndarray:
     return sums / sums.sum()
 
 
+def check_rows(net: pgm.BayesianNetwork, joint: np.ndarray, rng: np.random.Generator) -> None:
+    """Rows of a frame with cells missing here and there, each against the joint."""
+    names, n = list(net), joint.ndim
+    drawn = np.array(
+        np.unravel_index(rng.choice(joint.size, 6, p=joint.ravel() / joint.sum()), joint.shape)
+    ).T
+    gone = rng.random(drawn.shape) < 0.5
+    frame = {
+        name: [None if g else STATES[joint.shape[i]][c] for c, g in zip(drawn[:, i], gone[:, i], strict=True)]
+        for i, name in enumerate(names)
+    }
+    target = int(rng.integers(n))
+    sums, shares = [], []
+    for codes, missing in zip(drawn, gone, strict=True):
+        masked = conditioned(joint, {i: int(codes[i]) for i in range(n) if not missing[i]})
+        sums.append(masked.sum())
+        others = {i: int(codes[i]) for i in range(n) if not missing[i] and i != target}
+        shares.append(marginal(conditioned(joint, others), target))
+    np.testing.assert_allclose(net.log_likelihood(frame), np.log(sums), atol=1e-9)
+    np.testing.assert_allclose(net.predict_proba(frame, names[target]), shares, atol=1e-10)
+
+
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 7), apart=st.booleans())
 def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
@@ -86,6 +108,10 @@ def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
         )
         assert joint[codes] == pytest.approx(masked.max(), rel=1e-9)
         assert best.log_joint == pytest.approx(np.log(masked.max()), abs=1e-9)
+        several = net.k_best(known, k=3)
+        ranked = np.sort(masked[masked > 0])[::-1][:3]
+        np.testing.assert_allclose([one.log_joint for one in several], np.log(ranked), atol=1e-9)
+        check_rows(net, joint, rng)
         undirected = net.to_markov_network()
         assert undirected == net.to_markov_network()
         for potential, name in zip(undirected.potentials, names, strict=True):
@@ -175,6 +201,8 @@ def test_bad_rows_and_data() -> None:
         cpd.probability({"a": "maybe", "x": True})
     with pytest.raises(pgm.InvalidFrame, match="no column 'a'"):
         cpd.fit({"x": [True]})
+    with pytest.raises(pgm.UnknownState, match=r"Row 1 .*Leave such rows out\."):
+        cpd.fit({"x": [True, True], "a": [True, "maybe"]})
     with pytest.raises(pgm.InvalidFrame, match="Row 1"):
         cpd.fit({"x": [True, True], "a": [True, None]})
     with pytest.raises(pgm.InvalidFrame, match="no rows"):
