@@ -6,7 +6,8 @@ from .deterministic import Deterministic
 from .logistic import Logistic
 from .making import make
 from .mixture import MixtureCPD
-from .noisy import NoisyAnd, NoisyMax, NoisyMin, NoisyOr
+from .noisy_max import NoisyMax, NoisyMin
+from .noisy_or import NoisyAnd, NoisyOr
 from .table import TableCPD
 from .tree import TreeCPD
 

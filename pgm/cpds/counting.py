@@ -216,7 +216,7 @@ class Parity(CountingGate):
     ...     net.add(f"bit{i}", 0.01)
     >>> net.add("odd", pgm.Parity([f"bit{i}" for i in range(500)]))
     >>> round(net.query("odd")[True], 9)
-    0.49997949
+    0.499979488
     """
 
     __slots__ = ()

@@ -41,14 +41,8 @@ class Program:
     open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
     factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
     possible: bool  # False when the factors leave no state at all
-    turns: (
-        np.ndarray
-    )  # int64[n] a good order to sum out: twice the position; one of a gate has a turn between
-
-    @property
-    def has_joined(self) -> bool:
-        """Whether there are distributions that only several tables together are."""
-        return bool((self.arrays.leader != np.arange(self.arrays.leader.size)).any())
+    has_joined: bool  # whether some distributions are only several tables together
+    turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
 
     @property
     def n(self) -> int:
@@ -220,5 +214,6 @@ def _flatten(
         open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
         factor_of=owners[each],
         possible=bool(has_any.all()) if has_any.size else True,
+        has_joined=bool(joined.any()),
         turns=turns,
     )

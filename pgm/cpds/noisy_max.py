@@ -1,4 +1,4 @@
-"""Noisy-OR, AND, MAX, MIN: many causes, each with an effect of its own; the largest or the smallest shows."""
+"""Noisy-MAX and MIN: many causes, each with an effect of its own, of which the largest or smallest shows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class NoisyMax(CPD):
     >>> fever = pgm.NoisyMax({"flu": {"mild": [0.5, 0.4, 0.1], "severe": [0.1, 0.3, 0.6]},
     ...                       "cold": {True: [0.7, 0.3, 0.0]}}, leak=[0.98, 0.02, 0.0])
     >>> net.add("fever", fever, states=["none", "low", "high"])
-    >>> net.cpd("fever").probability({"flu": "mild", "cold": True, "fever": "none"})
+    >>> round(net.cpd("fever").probability({"flu": "mild", "cold": True, "fever": "none"}), 6)
     0.343
     """
 
@@ -65,14 +65,14 @@ class NoisyMax(CPD):
         for name, entry in causes.items():
             if not isinstance(name, str):
                 raise InvalidTable(f"A {self._what} takes its causes by name, not {shown(name)}.")
-            if not isinstance(entry, Mapping | list | tuple | np.ndarray) or is_number(entry):
-                _check(entry, f"cause {name!r} of a {self._what}")
+            if not _several(entry):
+                check_probability(entry, f"cause {name!r} of a {self._what}")
         if self._of_two and leak is None:
             leak = 0.0
-        if leak is not None and (self._of_two or not isinstance(leak, Mapping | list | tuple | np.ndarray)):
-            _check(leak, f"leak of a {self._what}")
-        entries = [_pair(e) if is_number(e) else plain(n, e) for n, e in causes.items()]
-        leak = _pair(leak) if is_number(leak) else plain("leak", leak)
+        if leak is not None and (self._of_two or not _several(leak)):
+            check_probability(leak, f"leak of a {self._what}")
+        entries = [pair(e) if is_number(e) else plain(n, e) for n, e in causes.items()]
+        leak = pair(leak) if is_number(leak) else plain("leak", leak)
         set_fields(self, _child=None, _given=(), _parents=tuple(causes), _written=(*entries, leak))
         set_fields(self, _effects=(), _free=(), _leak=np.empty(0))
 
@@ -99,7 +99,7 @@ class NoisyMax(CPD):
                 f"{name!r}: a {self._what} is of variables with two states; "
                 f"{name!r} has {child.card}: {list(child.states[:10])}."
             )
-        if child.card == 2 and _active(child) != 1:
+        if child.card == 2 and active(child) != 1:
             raise InvalidTable(
                 f"{name!r}: the effect of a {self._what} has its states in the order False, True."
             )
@@ -131,7 +131,7 @@ class NoisyMax(CPD):
                     f"states; {cause.name!r} has {cause.card}: {list(cause.states[:10])}. "
                     f"Write {{{cause.name!r}: {{state: row}}}}."
                 )
-            at = _active(cause) if not self._smallest else 1 - _active(cause)
+            at = active(cause) if not self._smallest else 1 - active(cause)
             effect[at], has[at] = self._of_pair(child, entry, f"cause {cause.name!r}"), True
         elif isinstance(entry, Mapping):
             for state, row in entry.items():
@@ -297,123 +297,23 @@ class NoisyMin(NoisyMax):
     _smallest = True
 
 
-class _OfTwo(NoisyMax):
-    """What noisy-OR and noisy-AND have besides."""
-
-    __slots__ = ()
-    _of_two = True
-
-    def __init__(self, causes: Mapping[str, Any], leak: float = 0.0) -> None:
-        super().__init__(causes, leak)
-
-    @classmethod
-    def from_q(cls, causes: Mapping[str, float], leak: float = 0.0) -> Self:
-        """Make the gate of numbers q = 1 - p, with which a cause fails to act, as eq. 14.28 writes them.
-
-        `leak` is a probability p, as ever.
-
-        >>> NoisyOr.from_q({"rain": 0.1, "sprinkler": 0.2})
-        NoisyOr({'rain': 0.9, 'sprinkler': 0.8}, leak=0.0)
-        """
-        if isinstance(causes, Mapping):
-            for name, q in causes.items():
-                _check(q, f"cause {name!r} (q) of a {cls._what}")
-        made = cls(causes, leak)
-        swapped = tuple([pair[::-1] for pair in made._written[:-1]])  # type: ignore[index]
-        set_fields(made, _written=(*swapped, made._written[-1]))
-        return made
-
-    @property
-    def probabilities(self) -> dict[str, float]:
-        """For each cause with one number the probability that it acts by itself."""
-        if self._child is None:
-            entries = zip(self._parents, self._written[:-1], strict=True)
-            return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
-        found = {}
-        for v, effect, has in zip(self._given, self._effects, self._free, strict=True):
-            at = _active(v) if not self._smallest else 1 - _active(v)
-            if v.card == 2 and has[at] and not has[1 - at]:
-                found[v.name] = float(effect[at, 0 if self._smallest else 1])
-        return found
-
-    @property
-    def leak(self) -> float:
-        """The probability of the effect (for noisy-AND: of its absence) without any cause."""
-        if self._child is None:
-            return self._written[-1][1]  # type: ignore[index, no-any-return]
-        return float(self._leak[0 if self._smallest else 1])
-
-    def to_dict(self) -> dict[Any, Any]:
-        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes of several numbers."""
-        return {"causes": {**super().to_dict()["causes"], **self.probabilities}, "leak": self.leak}
-
-    def __repr__(self) -> str:
-        if self._child is not None:
-            return super().__repr__()
-        if len(self._parents) > 5:
-            return f"{type(self).__name__}({len(self._parents)} causes, leak={self.leak!r})"
-        entries = [e[1] if isinstance(e, tuple) else e for e in self._written[:-1]]
-        return (
-            f"{type(self).__name__}({dict(zip(self._parents, entries, strict=True))!r}, leak={self.leak!r})"
-        )
-
-    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
-        simple = self.probabilities
-        if len(simple) < len(self._given):
-            return super()._lines()
-        rows = [[n, f"{p:.6g}"] for n, p in [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]]
-        return [f"{self._what} of", "prevents with p" if self._smallest else "p"], rows, len(simple) + 1
-
-
-class NoisyOr(_OfTwo):
-    """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
-
-    It costs one number for each cause, in memory and in inference. A cause acts in its state True; of two
-    other states it is the second declared, and so for the effect. A cause of more states takes
-    {state: p}; one left out has no effect.
-
-    >>> import pgm
-    >>> net = pgm.BayesianNetwork()
-    >>> net.add("rain", 0.3); net.add("sprinkler", 0.2)
-    >>> net.add("wet", pgm.NoisyOr({"rain": 0.9, "sprinkler": 0.8}, leak=0.1))
-    >>> net.parents("wet")
-    ('rain', 'sprinkler')
-    """
-
-    __slots__ = ()
-    _what = "noisy-OR"
-
-
-class NoisyAnd(_OfTwo):
-    """P(effect | conditions) = (1 - leak) * product of 1 - p over the false conditions: noisy-OR negated.
-
-    A condition that is False prevents the effect with its probability p, and something unnamed does with
-    probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions of more
-    states; one left out prevents nothing.
-
-    >>> import pgm
-    >>> net = pgm.BayesianNetwork()
-    >>> net.add("key", 0.9); net.add("fuel", 0.8)
-    >>> net.add("starts", pgm.NoisyAnd({"key": 1.0, "fuel": 0.95}, leak=0.1))
-    >>> round(net.cpd("starts").probability({"key": True, "fuel": False, "starts": True}), 6)
-    0.045
-    """
-
-    __slots__ = ()
-    _what = "noisy-AND"
-    _smallest = True
-
-
-def _pair(p: Any) -> Pair:
+def pair(p: Any) -> Pair:
+    """Return 1 - p and p."""
     return complement(float(p)), float(p)
 
 
-def _active(variable: Variable) -> int:
+def active(variable: Variable) -> int:
     """Return the code of the state that acts."""
     found = variable.domain.find(True)
     return found if found >= 0 else 1
 
 
-def _check(p: object, what: str) -> None:
+def check_probability(p: object, what: str) -> None:
+    """Raise where p is no probability."""
     if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
         raise InvalidTable(f"The {what} needs a probability from 0 to 1, not {shown(p)}.")
+
+
+def _several(entry: object) -> bool:
+    """Whether this is written as rows, not as one number."""
+    return isinstance(entry, Mapping | list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim > 0)
