@@ -45,7 +45,7 @@ def climb(name: str, step: Callable[[Array], tuple[Array, float]], start: Array,
         if size > 0.0:
             stride = max(1.0, float(np.sqrt((first * first).sum())) / size)
             far = once - first + 2.0 * stride * first + stride * stride * bend
-            if far.min() >= 0.0:
+            if ((far > 0.0) | (twice == 0.0)).all():
                 beyond, reached = step(far)
                 steps += 1
                 if reached >= better:

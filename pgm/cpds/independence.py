@@ -61,7 +61,7 @@ def fit_effects(
             [np.cumsum(theta[:, :0:-1], axis=1)[:, ::-1], np.zeros((len(theta), 1))], axis=1
         )
         with np.errstate(divide="ignore"):
-            at_most = np.log1p(-np.minimum(tail, 1.0))
+            at_most = np.where(tail < 0.5, np.log1p(-np.minimum(tail, 0.5)), np.log(np.cumsum(theta, axis=1)))
         here, here_zeros = _without(at_most[entries, seen], rows, len(causes))
         lower = np.where(seen > 0, at_most[entries, seen - 1], -math.inf)
         below, below_zeros = _without(lower, rows, len(causes))
@@ -74,10 +74,8 @@ def fit_effects(
                 "between 0 and 1 makes all effects possible."
             )
         likelihood = float(weights @ np.log(probability))
-        finite, finite_below = (
-            np.where(own > -math.inf, own, 0.0),
-            np.where(own_below > -math.inf, own_below, 0.0),
-        )
+        finite = np.where(own > -math.inf, own, 0.0)
+        finite_below = np.where(own_below > -math.inf, own_below, 0.0)
         rest, rest_zeros = here[rows] - finite, here_zeros[rows] - (own == -math.inf)
         rest_below = below[rows] - finite_below
         rest_below_zeros = below_zeros[rows] - (own_below == -math.inf)

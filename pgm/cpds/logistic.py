@@ -15,7 +15,7 @@ from pgm.factors import Dense, Gate, Writer
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
-from .counted import cells, count
+from .counted import Part, cells, count
 from .data import Codes
 from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
@@ -129,25 +129,16 @@ class Logistic(CPD):
         size = math.prod(v.card for v in self._given) * card
         if size <= _SMALL and len(scope) <= MAX_AXES:
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
-        order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
-        kinds: dict[bytes, list[tuple[int, Any]]] = {}
-        for i in order:
-            score = self._scores[i]
-            if len(score) == 2:
-                low = _low(score)
-                step = score[1 - low] - score[low]
-                counts = np.arange(2) if low == 0 else 1 - np.arange(2)
-                kinds.setdefault(step.tobytes(), []).append((i, counts))
-            else:
-                kinds.setdefault(b"alone" + str(i).encode(), []).append((i, np.arange(len(score))))
+        kinds = self._kinds(np.argsort(np.array(scope[:-1]), kind="stable").tolist())
         parts = 2 if len(kinds) == 1 else 1
-        last = card * math.prod(
-            math.prod(n + 1 for n in _halves(len(inputs), parts))
-            if len(inputs) > 1
-            else self._given[inputs[0][0]].card
-            for inputs in kinds.values()
-        )
-        needed = last + sum(cells([1] * len(i), lambda n: n + 1, parts) for i in kinds.values())
+        needed, last = 0, card
+        for kind, inputs in kinds.items():
+            if isinstance(kind, int):
+                last *= len(self._scores[kind])
+            else:
+                last *= math.prod(n + 1 for n in _halves(len(inputs), parts))
+                needed += cells([1] * len(inputs), lambda n: n + 1, parts)
+        needed += last
         if 8 * min(size, needed) > current().memory_limit // 4 or len(kinds) * parts >= MAX_AXES:
             raise TooLarge(
                 f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
@@ -163,16 +154,26 @@ class Logistic(CPD):
         for score in self._scores:
             if len(score) == 2:
                 total = total + score[_low(score)]
-        for key, inputs in kinds.items():
+        for kind, inputs in kinds.items():
             for place, counts in count(writer, inputs, lambda n: n, parts):
                 places.append(place)
-                if key.startswith(b"alone"):
-                    more = self._scores[place]
-                else:
-                    more = counts[:, np.newaxis] * np.frombuffer(key)
+                more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
                 total = total[..., np.newaxis, :] + more
         writer.put([*places, writer.child], _softmax(total))
         return writer.finish(scope, function=True)
+
+    def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Part]]:
+        """Two-state parents by what being on adds, and every other parent by itself, under its number."""
+        kinds: dict[tuple[float, ...] | int, list[Part]] = {}
+        for i in order:
+            score = self._scores[i]
+            if len(score) == 2:
+                low = _low(score)
+                counts = np.arange(2) if low == 0 else 1 - np.arange(2)
+                kinds.setdefault(tuple((score[1 - low] - score[low]).tolist()), []).append((i, counts))
+            else:
+                kinds[i] = [(i, np.arange(len(score)))]
+        return kinds
 
     def rows(self, codes: Codes) -> Array:
         """Return the softmax of the sums of weights of each row."""

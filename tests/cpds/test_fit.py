@@ -138,6 +138,13 @@ def test_a_noisy_or_of_rare_effects_keeps_its_digits() -> None:
     assert fitted.probabilities["a"] == pytest.approx(9e-14, rel=1e-6)
 
 
+def test_a_cause_that_all_but_always_acts() -> None:
+    cpd = bound(pgm.NoisyOr.from_q({"a": 1e-20}, leak=0.5), {"a": 2}, 2)  # 1 - 1e-20 is 1, but q is not lost
+    fitted = cpd.fit(np.array([[1.0, 1.0], [1.0, 3.0]]))
+    assert fitted.leak == pytest.approx(0.5, abs=1e-6)
+    assert fitted.probabilities["a"] == pytest.approx(0.5, abs=1e-6)
+
+
 def test_many_causes_are_fitted_quickly() -> None:
     rng = np.random.default_rng(0)
     n, rows = 300, 2000
