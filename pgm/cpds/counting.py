@@ -8,15 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.config import current
-from pgm.errors import InvalidTable, TooLarge, shown
+from pgm.errors import InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.variables import Variable
 
 from .base import CPD, set_fields
 from .counted import Counts, cells, count
 from .data import Codes
-from .rows import Array
+from .rows import Array, check_gate
 
 
 class CountingGate(CPD):
@@ -79,11 +78,7 @@ class CountingGate(CPD):
         off, fold, true = self._fold()
         each = [_counts(v, off) for v in self._given]
         size = cells([1] * len(each), lambda n: np.unique(fold(np.arange(n + 1))).size, 2)
-        if 8 * size > current().memory_limit // 4:
-            raise TooLarge(
-                f"{self.child.name!r}: counting {len(each):,} inputs takes tables of {size:,} numbers, more "
-                "than the memory limit allows. Count groups of them in nodes between."
-            )
+        check_gate(self.child.name, size, "count groups of the inputs in nodes between")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         parts = count(writer, [(i, each[i]) for i in order], fold, 2)
         total = np.zeros([counts.size for _, counts in parts], dtype=np.int64)

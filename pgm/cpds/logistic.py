@@ -139,7 +139,7 @@ class Logistic(CPD):
                 last *= math.prod(n + 1 for n in _halves(len(inputs), parts))
                 needed += cells([1] * len(inputs), lambda n: n + 1, parts)
         needed += last
-        if 8 * min(size, needed) > current().memory_limit // 4 or len(kinds) * parts >= MAX_AXES:
+        if 64 * min(size, needed) > current().memory_limit or len(kinds) * parts >= MAX_AXES:
             raise TooLarge(
                 f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
                 f"{len(kinds):,} different weights has no exact form that is small: every sum of weights "
@@ -264,7 +264,8 @@ class Logistic(CPD):
 
 def _numbers(w: object, what: str) -> tuple[float, ...]:
     """Return a weight as written: one number, or one for each state of the child."""
-    values = w if isinstance(w, list | tuple | np.ndarray) else [w]
+    several = isinstance(w, list | tuple) or (isinstance(w, np.ndarray) and w.ndim > 0)
+    values: Any = w if several else [w]
     found = tuple(number(x) if is_number(x) else math.nan for x in values)
     if not found or not all(map(math.isfinite, found)):
         raise InvalidTable(f"pgm.Logistic: {what} is a number or a list of them, not {shown(w)}.")

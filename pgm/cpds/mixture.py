@@ -14,7 +14,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .climbing import climb
 from .data import Codes
-from .rows import TOLERANCE, Array, check_cells, child_states, is_number, plain, read
+from .rows import TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
 
 class MixtureCPD(CPD):
@@ -86,7 +86,7 @@ class MixtureCPD(CPD):
         """Return the mixture as a chain: undecided so far, or the state that was decided on."""
         k = self.child.card
         size = (k + 1) ** 2 * sum(v.card for v in self._given)
-        check_cells((size,), f"{self.child.name!r}: its mixture", "use fewer states")
+        check_gate(self.child.name, size, "use fewer states")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         left = np.cumsum(self._weights[order][::-1])[::-1]
         links = []

@@ -15,7 +15,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
 from .independence import fit_effects
-from .rows import Array, BadRow, check_cells, complement, find_row, is_number, plain, read_row, sentence
+from .rows import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
 
 Pair = tuple[float, float]  # 1 - p and p, both as written
 
@@ -181,7 +181,7 @@ class NoisyMax(CPD):
         writer = Writer(len(scope))
         k = self.child.card
         size = k * k * sum(v.card for v in self._given)
-        check_cells((size,), f"{self.child.name!r}: its {self._what}", "use fewer states")
+        check_gate(self.child.name, size, "use fewer states")
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         links = [self._link(self._effects[i]) for i in order]
         writer.chain(order, self._leak, links)

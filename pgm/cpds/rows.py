@@ -27,6 +27,7 @@ EXACT = 1e-13
 MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
+_BYTES_COMPILED = 64  # that a number takes while a model is compiled
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
@@ -191,6 +192,12 @@ def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
     shape = (*[v.card for v in given], child.card)
     check_cells(shape, f"{child.name!r}: its table", "a noisy-OR, or fewer parents, costs less")
     return shape
+
+
+def check_gate(name: str, cells: int, remedy: str) -> None:
+    """Raise TooLarge if the tables of a gate, and the engine's copies of them, pass the memory limit."""
+    limit = current().memory_limit // _BYTES_COMPILED
+    check_cells((cells,), f"{name!r}: the small tables that it is written as", remedy, limit)
 
 
 def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None = None) -> None:

@@ -16,7 +16,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import MAX_AXES, Array, check_cells, child_states, plain, read_row, row_label
+from .rows import MAX_AXES, Array, check_gate, child_states, plain, read_row, row_label
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 _MOST_LEAVES = 100_000
@@ -137,7 +137,11 @@ class TreeCPD(CPD):
         child = Variable(name, states)
         growing = _Growing(child, given)
         if isinstance(self._written, list):
-            growing.rules([(growing.context(context), row) for context, row in self._written])
+            rules = [
+                (growing.context(context), read_row(child, row, f"rule {i} (the first is 0)"))
+                for i, (context, row) in enumerate(self._written)
+            ]
+            growing.rules(rules)
         else:
             growing.tree(self)
         return self._made(child, given, tuple(growing.nodes), tuple(growing.contexts), np.array(growing.rows))
@@ -174,7 +178,7 @@ class TreeCPD(CPD):
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
         writer = Writer(len(scope))
         sizes = [math.prod(cards[i] for i in context) * k for context in self._contexts]
-        check_cells((sum(min(size, _SMALL) for size in sizes),), f"{self.child.name!r}: its tree", "prune it")
+        check_gate(self.child.name, sum(min(size, _SMALL) for size in sizes), "prune the tree")
         if max(sizes) <= _SMALL or not self._nodes:
             for context, row in zip(self._contexts, self._rows, strict=True):
                 writer.put([*context, writer.child], _leaf([cards[i] for i in context], context, row))
@@ -289,16 +293,18 @@ class _Growing:
             raise InvalidTable(f"{self.child.name!r}: a context names states, not {shown(dict(written))}.")
         return {i: codes for i, codes in found.items() if len(codes) < self.given[i].card}
 
-    def _leaf(self, region: Context, row: object) -> int:
+    def _leaf(self, region: Context, row: Array) -> int:
         if len(self.rows) == _MOST_LEAVES:
             raise TooLarge(
                 f"{self.child.name!r}: the tree has more than {_MOST_LEAVES:,} leaves. Rules about many "
                 "different parents multiply; put groups of them into nodes between."
             )
-        label = _words(self.given, region, "=", shown) or "(always)"
-        self.rows.append(read_row(self.child, row, label))
+        self.rows.append(row)
         self.contexts.append({i: region[i] for i in sorted(region)})
         return ~(len(self.rows) - 1)
+
+    def _row(self, region: Context, row: object) -> int:
+        return self._leaf(region, read_row(self.child, row, _words(self.given, region, "=", shown)))
 
     def tree(self, tree: TreeCPD, region: Context | None = None) -> int:
         """Add a tree that is reached in this region; return its number."""
@@ -333,13 +339,13 @@ class _Growing:
         for codes, below in sorted(chosen, key=lambda pair: min(pair[0])):
             inner = {**region, i: codes} if len(codes) < variable.card else region
             branch[list(codes)] = (
-                self.tree(below, inner) if isinstance(below, TreeCPD) else self._leaf(inner, below)
+                self.tree(below, inner) if isinstance(below, TreeCPD) else self._row(inner, below)
             )
         return number
 
-    def rules(self, rules: list[tuple[Context, object]]) -> None:
+    def rules(self, rules: list[tuple[Context, Array]]) -> None:
         """Add the tree of these rules, of which the first that holds decides."""
-        waiting: list[tuple[list[tuple[Context, object]], Context, _Node | None, frozenset[int]]] = []
+        waiting: list[tuple[list[tuple[Context, Array]], Context, _Node | None, frozenset[int]]] = []
         waiting.append((rules, {}, None, frozenset()))
         while waiting:
             left, region, above, way = waiting.pop()
@@ -347,7 +353,7 @@ class _Growing:
             if above is not None:
                 above.branch[list(way)] = number
 
-    def _rule(self, rules: list[tuple[Context, object]], region: Context, waiting: list[Any]) -> int:
+    def _rule(self, rules: list[tuple[Context, Array]], region: Context, waiting: list[Any]) -> int:
         """Add one node or leaf, and to what is waiting the regions below it; return its number."""
         if not rules:
             example = [min(region.get(i, {0})) for i in range(len(self.given))]

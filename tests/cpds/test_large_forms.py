@@ -203,6 +203,7 @@ def test_mistakes_of_counting_trees_mixtures_and_logistic() -> None:
         (lambda: pgm.Logistic(["a"]), "dict"),
         (lambda: pgm.Logistic({"a": "x"}), "weight of 'a'"),
         (lambda: pgm.Logistic({"a": float("inf")}), "weight of 'a'"),
+        (lambda: pgm.Logistic({"a": np.array([])}), "weight of 'a'"),
         (lambda: pgm.Logistic({"a": 1.0}, bias=None), "bias"),
         (lambda: pgm.Logistic({"s": 1.0}), "give each a weight"),
         (lambda: pgm.Logistic({"s": {"q": 1.0}}), "no state 'q'"),
