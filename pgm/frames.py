@@ -15,6 +15,7 @@ from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, shown
 from pgm.variables import Variable, is_missing
 
 _MISSING, _BAD = -1, -2
+_LEAVE_OUT = 'bad_rows="missing" leaves such values out'
 _NARROW = 1 << 16  # a range of integers so small is looked up in a table, a wider one sorted
 
 Column = list[Any] | np.ndarray | nw.Series[Any]
@@ -29,13 +30,16 @@ class Columns:
     bad: np.ndarray  # rows with a value that is no state; such cells are -1
 
 
-def columns(frame: object, wanted: Mapping[str, Variable], *, bad: str = "raise") -> Columns:
+def columns(
+    frame: object, wanted: Mapping[str, Variable], *, bad: str = "raise", remedy: str = _LEAVE_OUT
+) -> Columns:
     """Read the wanted columns that are there; the others are not looked at.
 
     Args:
         frame: a pandas, polars, pyarrow, duckdb or dask frame, a dict of columns, or a list of dicts (rows).
         wanted: the variables by name.
         bad: "raise" an error about a value that is no state, or take it as "missing" and mark its row.
+        remedy: what that error proposes.
 
     >>> wet = Variable("wet", ["no", "yes"])
     >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
@@ -52,17 +56,17 @@ def columns(frame: object, wanted: Mapping[str, Variable], *, bad: str = "raise"
         if wrong.any():
             row = int(wrong.argmax())
             if bad == "raise":
-                raise _unknown(wanted[name], column[row], row, int(wrong.sum()))
+                raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
             bad_rows |= wrong
             coded[wrong] = _MISSING
         codes[name] = coded
     return Columns(n_rows, codes, bad_rows)
 
 
-def _unknown(variable: Variable, value: object, row: int, count: int) -> UnknownState:
+def _unknown(variable: Variable, value: object, row: int, count: int, remedy: str) -> UnknownState:
     more = f" ({count:,} rows have such values)" if count > 1 else ""
-    remedy = f'bad_rows="missing" leaves such values out{more}.'
-    return UnknownState(variable, value, where=f"Row {row:,} (the first is 0)", remedy=remedy)
+    where = f"Row {row:,} (the first is 0)"
+    return UnknownState(variable, value, where=where, remedy=f"{remedy}{more}.")
 
 
 # --- from a frame to columns --------------------------------------------------------------------------------

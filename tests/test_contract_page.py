@@ -31,8 +31,6 @@ DECISIONS = "decisions are not built"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
-    "pgm.Logistic(": DISTRIBUTIONS,
-    "pgm.TreeCPD(": DISTRIBUTIONS,
     "pgm.LinearGaussian(": DISTRIBUTIONS,
     "net.adjustment_sets(": CAUSES,
     "net.explain(": CAUSES,

@@ -1,10 +1,31 @@
-"""Local distributions P(child | parents): tables, noisy-OR, functions."""
+"""Local distributions P(child | parents): tables, gates, functions, trees, logistic ones, mixtures."""
 
 from .base import CPD
+from .counting import AtLeast, Exactly, Parity
 from .deterministic import Deterministic
+from .logistic import Logistic
 from .making import make
-from .noisy_or import NoisyOr
+from .mixture import MixtureCPD
+from .noisy_max import NoisyMax, NoisyMin
+from .noisy_or import NoisyAnd, NoisyOr
 from .shelf import Shelf
 from .table import TableCPD
+from .tree import TreeCPD
 
-__all__ = ["CPD", "Deterministic", "NoisyOr", "Shelf", "TableCPD", "make"]
+__all__ = [
+    "CPD",
+    "AtLeast",
+    "Deterministic",
+    "Exactly",
+    "Logistic",
+    "MixtureCPD",
+    "NoisyAnd",
+    "NoisyMax",
+    "NoisyMin",
+    "NoisyOr",
+    "Parity",
+    "Shelf",
+    "TableCPD",
+    "TreeCPD",
+    "make",
+]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from pgm.errors import InvalidTable, listed
 from pgm.factors import Factor
-from pgm.results import html_table, label, text_table
+from pgm.results import html_table, label, states_array, text_table
 from pgm.variables import Variable
 
+from .data import Codes, check_count, check_seed, codes_of_frame, codes_of_row, distinct, weighted_rows
 from .rows import Array, check_cells
 
 ROWS_SHOWN = 30
 _COLUMNS = 16
+_CHUNK = 1 << 16  # rows at a time
 
 
 def printed(
@@ -64,11 +68,86 @@ class CPD(ABC):
         """Return the distribution as a factor; `scope` has the positions of the parents, then the child's."""
 
     @abstractmethod
+    def rows(self, codes: Codes) -> Array:
+        """Return P(child | row) for each row of the parents' codes, (rows, parents): (rows, states)."""
+
     def table(self, limit: int | None = None) -> Array:
         """Return P(child | parents) written out, of shape (parents..., states).
 
         More than `limit` numbers (default: what the memory limit holds) raise pgm.TooLarge.
         """
+        shape = self._cells(limit)
+        count = math.prod(shape[:-1])
+        table = np.empty((count, shape[-1]))
+        for begin in range(0, count, _CHUNK):
+            part = np.arange(begin, min(count, begin + _CHUNK))
+            codes = np.empty((part.size, len(shape) - 1), dtype=np.int64)
+            for i, steps in enumerate(np.unravel_index(part, shape[:-1]) if len(shape) > 1 else ()):
+                codes[:, i] = steps
+            table[part] = self.rows(codes)
+        table.flags.writeable = False
+        return table.reshape(shape)
+
+    def probability(self, row: Mapping[str, Any]) -> float:
+        """Return P(child | parents) of one row: a state for the child and for each parent.
+
+        >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
+        >>> from pgm.cpds import TableCPD
+        >>> TableCPD(wet, [rain], {True: 0.9, False: 0.2}).probability({"rain": True, "wet": False})
+        0.1
+        """
+        codes = codes_of_row((*self.given, self.child), row)
+        return float(self.rows(codes[np.newaxis, :-1])[0, codes[-1]])
+
+    def sample(
+        self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
+    ) -> npt.NDArray[Any]:
+        """Draw states of the child: `n` for one row of the parents, or one for each row of a frame.
+
+        >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
+        >>> from pgm.cpds import TableCPD
+        >>> TableCPD(wet, [rain], {True: 1.0, False: 0.0}).sample({"rain": [True, False]}, seed=0)
+        array([ True, False])
+        """
+        one = n is not None or not self.given
+        if one:
+            codes = codes_of_row(self.given, {} if given is None else given)[np.newaxis]
+        else:
+            codes = codes_of_frame(self.given, given)
+        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
+        count = check_count(1 if n is None else n) if one else len(codes)
+        check_cells((count,), f"{self.child.name!r}: so many draws", "draw fewer at a time")
+        drawn = np.empty(count, dtype=np.int64)
+        for begin in range(0, count, _CHUNK):
+            part = slice(begin, begin + _CHUNK)
+            rows = self.rows(codes if one else codes[part])
+            sums = np.cumsum(rows, axis=1)
+            uniform = rng.random(min(count, begin + _CHUNK) - begin)[:, np.newaxis] * sums[:, -1:]
+            last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)  # rounding may reach past it
+            drawn[part] = np.minimum((sums <= uniform).sum(axis=1), last)
+        return states_array(self.child, drawn)
+
+    def fit(self, data: Any, weights: Any = None) -> Self:
+        """Return the same form with the numbers that make data most likely.
+
+        Args:
+            data: a data frame or a dict of columns, with the child and all parents in each row; or expected
+                counts, an array of the shape of the table, as `net.expected_counts` returns them.
+            weights: one for each row of a frame.
+
+        >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
+        >>> from pgm.cpds import TableCPD
+        >>> before = TableCPD(wet, [rain], {True: 0.9, False: 0.2})
+        >>> before.fit({"rain": [1, 1, 0], "wet": [1, 0, 0]}, weights=[3, 1, 1]).to_dict()[True]
+        {False: 0.25, True: 0.75}
+        """
+        variables = (*self.given, self.child)
+        codes, counted = weighted_rows(variables, data, weights)
+        return self._fitted(*distinct(codes, counted, [v.card for v in variables]))
+
+    @abstractmethod
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        """Return the most likely numbers for distinct rows of codes, the child last, and their weights."""
 
     @abstractmethod
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
@@ -152,12 +231,14 @@ class CPD(ABC):
         return pd.DataFrame({**columns, "p": values.ravel()})
 
     def __getstate__(self) -> dict[str, Any]:
-        return {slot: getattr(self, slot) for slot in (*CPD.__slots__, *type(self).__slots__)}
+        slots = (slot for cls in type(self).__mro__ for slot in getattr(cls, "__slots__", ()))
+        return {slot: getattr(self, slot) for slot in slots}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         for slot, value in state.items():
-            if isinstance(value, np.ndarray):
-                value.flags.writeable = False
+            for part in value if isinstance(value, tuple) else (value,):
+                if isinstance(part, np.ndarray):
+                    part.flags.writeable = False
             object.__setattr__(self, slot, value)
 
     def __setattr__(self, name: str, value: object) -> None:

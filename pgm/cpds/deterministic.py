@@ -16,6 +16,7 @@ from pgm.factors import Dense, Sparse
 from pgm.variables import Variable, is_missing
 
 from .base import CPD, ROWS_SHOWN, set_fields
+from .data import Codes
 from .rows import MAX_AXES, Array, row_label, sorted_domain
 
 _MOST_CONFIGURATIONS = 1_000_000
@@ -72,9 +73,12 @@ class Deterministic(CPD):
         cards = [v.card for v in given]
         count = math.prod(cards)
         if count > _MOST_CONFIGURATIONS:
+            many = f"{count:,}" if count < 10**15 else f"10**{math.log10(count):.0f}"
             raise TooLarge(
-                f"{name!r}: its parents have {count:,} configurations, for each of which the function would "
-                f"be called; {_MOST_CONFIGURATIONS:,} are allowed. Split the function over several nodes."
+                f"{name!r}: its parents have {many} configurations, for each of which the function would "
+                f"be called; {_MOST_CONFIGURATIONS:,} are allowed: nothing is known of a function but its "
+                "outcomes. Split it over several nodes, or use a form that is known: pgm.AtLeast, "
+                "pgm.Exactly, pgm.Parity, pgm.NoisyOr, pgm.TreeCPD."
             )
         if len(given) >= MAX_AXES:
             raise TooLarge(f"{name!r}: a function of {len(given)} parents; {MAX_AXES - 1} are possible.")
@@ -125,6 +129,15 @@ class Deterministic(CPD):
         np.put_along_axis(table, self._codes[..., np.newaxis].astype(np.int64), 1.0, axis=-1)
         table.flags.writeable = False
         return table
+
+    def rows(self, codes: Codes) -> Array:
+        """Return a one for the outcome of each row."""
+        found = np.zeros((len(codes), self.child.card))
+        found[np.arange(len(codes)), self._codes[tuple(codes.T)]] = 1.0
+        return found
+
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        return self  # a function has no numbers
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same function of variables that differ only in their names."""

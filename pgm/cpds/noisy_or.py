@@ -1,25 +1,88 @@
-"""Noisy-OR: many causes, each of which brings the effect about by itself with some probability."""
+"""Noisy-OR and noisy-AND: causes that each bring an effect about, conditions that each are needed."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
-
-from pgm import factors
-from pgm.errors import InvalidTable, shown
-from pgm.variables import Variable
-
-from .base import CPD, ROWS_SHOWN, set_fields
-from .rows import Array, is_number
+from .base import ROWS_SHOWN, set_fields
+from .noisy_max import NoisyMax, active, check_probability
 
 
-class NoisyOr(CPD):
+class _OfTwo(NoisyMax):
+    """What noisy-OR and noisy-AND have besides."""
+
+    __slots__ = ()
+    _of_two = True
+
+    def __init__(self, causes: Mapping[str, Any], leak: float = 0.0) -> None:
+        super().__init__(causes, leak)
+
+    @classmethod
+    def from_q(cls, causes: Mapping[str, float], leak: float = 0.0) -> Self:
+        """Make the gate of numbers q = 1 - p, with which a cause fails to act, as eq. 14.28 writes them.
+
+        `leak` is a probability p, as ever.
+
+        >>> NoisyOr.from_q({"rain": 0.1, "sprinkler": 0.2})
+        NoisyOr({'rain': 0.9, 'sprinkler': 0.8}, leak=0.0)
+        """
+        if isinstance(causes, Mapping):
+            for name, q in causes.items():
+                check_probability(q, f"cause {name!r} (q) of a {cls._what}")
+        made = cls(causes, leak)
+        swapped = tuple([pair[::-1] for pair in made._written[:-1]])  # type: ignore[index]
+        set_fields(made, _written=(*swapped, made._written[-1]))
+        return made
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """For each cause with one number the probability that it acts by itself."""
+        if self._child is None:
+            entries = zip(self._parents, self._written[:-1], strict=True)
+            return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
+        found = {}
+        for v, effect, has in zip(self._given, self._effects, self._free, strict=True):
+            at = active(v) if not self._smallest else 1 - active(v)
+            if v.card == 2 and has[at] and not has[1 - at]:
+                found[v.name] = float(effect[at, 0 if self._smallest else 1])
+        return found
+
+    @property
+    def leak(self) -> float:
+        """The probability of the effect (for noisy-AND: of its absence) without any cause."""
+        if self._child is None:
+            return self._written[-1][1]  # type: ignore[index, no-any-return]
+        return float(self._leak[0 if self._smallest else 1])
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes of several numbers."""
+        return {"causes": {**super().to_dict()["causes"], **self.probabilities}, "leak": self.leak}
+
+    def __repr__(self) -> str:
+        if self._child is not None:
+            return super().__repr__()
+        if len(self._parents) > 5:
+            return f"{type(self).__name__}({len(self._parents)} causes, leak={self.leak!r})"
+        entries = [e[1] if isinstance(e, tuple) else e for e in self._written[:-1]]
+        return (
+            f"{type(self).__name__}({dict(zip(self._parents, entries, strict=True))!r}, leak={self.leak!r})"
+        )
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        simple = self.probabilities
+        if len(simple) < len(self._given):
+            return super()._lines()
+        rows = [[n, f"{p:.6g}"] for n, p in [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]]
+        return [f"{self._what} of", "prevents with p" if self._smallest else "p"], rows, len(simple) + 1
+
+
+class NoisyOr(_OfTwo):
     """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
 
     It costs one number for each cause, in memory and in inference. A cause acts in its state True; of two
-    other states it is the second declared, and so for the effect.
+    other states it is the second declared, and so for the effect. A cause of more states takes
+    {state: p}; one left out has no effect.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -29,129 +92,25 @@ class NoisyOr(CPD):
     ('rain', 'sprinkler')
     """
 
-    __slots__ = ("_leak", "_parents", "_probabilities")
-
-    _parents: tuple[str, ...]
-    _probabilities: Array
-    _leak: float
-
-    def __init__(self, causes: Mapping[str, float], leak: float = 0.0) -> None:
-        if not isinstance(causes, Mapping):
-            raise InvalidTable(
-                f"A noisy-OR takes its causes as a dict {{name: probability}}, not {shown(causes)}."
-            )
-        for name, p in causes.items():
-            if not isinstance(name, str):
-                raise InvalidTable(f"A noisy-OR takes its causes by name, not {shown(name)}.")
-            _check(p, f"cause {name!r}")
-        _check(leak, "leak")
-        probabilities = np.array([float(p) for p in causes.values()])
-        probabilities.flags.writeable = False
-        set_fields(
-            self,
-            _child=None,
-            _given=(),
-            _parents=tuple(causes),
-            _probabilities=probabilities,
-            _leak=float(leak),
-        )
-
-    @property
-    def parents(self) -> tuple[str, ...]:
-        """The names of the causes, in the order given."""
-        return self._parents
-
-    @property
-    def probabilities(self) -> dict[str, float]:
-        """For each cause the probability that it brings the effect about by itself."""
-        return dict(zip(self._parents, self._probabilities.tolist(), strict=True))
-
-    @property
-    def leak(self) -> float:
-        """The probability of the effect without any cause."""
-        return self._leak
-
-    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> NoisyOr:
-        """Return this gate for the effect `name`; it and its causes must have two states."""
-        child = Variable(name, (False, True) if states is None else states)
-        for variable in (child, *given):
-            if variable.card != 2:
-                raise InvalidTable(
-                    f"{name!r}: a noisy-OR is of variables with two states; "
-                    f"{variable.name!r} has {variable.card}: {list(variable.states[:10])}."
-                )
-        if _active(child) != 1:
-            raise InvalidTable(f"{name!r}: the effect of a noisy-OR has its states in the order False, True.")
-        return self.renamed(child, given)
-
-    def factor(self, scope: Sequence[int]) -> factors.NoisyOr:
-        """Return the gate as a factor of the variables at these positions."""
-        active = np.array([_active(v) for v in self.given], dtype=np.int64)
-        return factors.NoisyOr(np.array(scope, dtype=np.int64), self._probabilities, self._leak, active)
-
-    def table(self, limit: int | None = None) -> Array:
-        """Return P(effect | causes) written out: 2 ** (causes + 1) numbers."""
-        shape = self._cells(limit)
-        quiet = np.full(shape[:-1], 1.0 - self._leak)
-        for axis, (variable, p) in enumerate(zip(self.given, self._probabilities.tolist(), strict=True)):
-            factor = np.ones((2,) + (1,) * (len(shape) - 2 - axis))
-            factor[_active(variable)] = 1.0 - p
-            quiet *= factor
-        table = np.stack([quiet, 1.0 - quiet], axis=-1)
-        table.flags.writeable = False
-        return table
-
-    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same gate of other variables."""
-        made = self.__new__(type(self))
-        set_fields(
-            made,
-            _child=child,
-            _given=given,
-            _parents=tuple([v.name for v in given]),
-            _probabilities=self._probabilities,
-            _leak=self._leak,
-        )
-        return made
-
-    @property
-    def n_parameters(self) -> int:
-        """How many numbers there are: one for each cause, and the leak."""
-        return len(self._parents) + 1
-
-    def to_dict(self) -> dict[Any, Any]:
-        """Return {"causes": {name: p}, "leak": p}."""
-        return {"causes": self.probabilities, "leak": self._leak}
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
-        if not isinstance(other, NoisyOr):
-            return NotImplemented
-        if self._leak != other._leak or self.probabilities != other.probabilities:
-            return False
-        return self._child == other._child and set(self._given) == set(other._given)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        if self._child is not None:
-            return super().__repr__()
-        if len(self._parents) > 5:
-            return f"NoisyOr({len(self._parents)} causes, leak={self._leak!r})"
-        return f"NoisyOr({self.probabilities!r}, leak={self._leak!r})"
-
-    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
-        causes = list(self.probabilities.items())
-        rows = [[name, f"{p:.6g}"] for name, p in [*causes[:ROWS_SHOWN], ("(no cause)", self._leak)]]
-        return ["noisy-OR of", "p"], rows, len(causes) + 1
+    __slots__ = ()
+    _what = "noisy-OR"
 
 
-def _active(variable: Variable) -> int:
-    """Return the code of the state that acts."""
-    found = variable.domain.find(True)
-    return found if found >= 0 else 1
+class NoisyAnd(_OfTwo):
+    """P(effect | conditions) = (1 - leak) * product of 1 - p over the false conditions: noisy-OR negated.
 
+    A condition that is False prevents the effect with its probability p, and something unnamed does with
+    probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions of more
+    states; one left out prevents nothing.
 
-def _check(p: object, what: str) -> None:
-    if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
-        raise InvalidTable(f"The {what} of a noisy-OR needs a probability from 0 to 1, not {shown(p)}.")
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("key", 0.9); net.add("fuel", 0.8)
+    >>> net.add("starts", pgm.NoisyAnd({"key": 1.0, "fuel": 0.95}, leak=0.1))
+    >>> round(net.cpd("starts").probability({"key": True, "fuel": False, "starts": True}), 6)
+    0.045
+    """
+
+    __slots__ = ()
+    _what = "noisy-AND"
+    _smallest = True

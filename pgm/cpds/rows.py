@@ -28,6 +28,7 @@ MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
 _FEW = 64  # numbers that are checked faster one by one than by numpy
+_BYTES_COMPILED = 64  # that a number takes while a model is compiled
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
@@ -50,6 +51,18 @@ def frozen(name: str, table: object) -> object:
     return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
 
 
+def plain(name: str, table: object) -> object:
+    """Return the same with lists for arrays, so that two can be compared."""
+    table = frozen(name, table)
+    if isinstance(table, np.ndarray):
+        return table.tolist()
+    if isinstance(table, Mapping):
+        return {key: plain(name, row) for key, row in table.items()}
+    if isinstance(table, list | tuple):
+        return [plain(name, row) for row in table]
+    return table
+
+
 def child_states(name: str, table: object, n_parents: int) -> Domain:
     """Return the states of a child for which none are declared, as its table tells them."""
     if is_number(table):
@@ -59,15 +72,19 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
             raise InvalidTable(f"{name!r}: the frame has no column {name!r}; {_columns_are(table)}.")
         return _inferred(name, table.columns[name])
     if isinstance(table, Mapping):
-        rows = list(table.values()) if n_parents else [table]
+        rows = [row for row in table.values() if not is_uniform(row)] if n_parents else [table]
         if rows and all(is_number(row) for row in rows):
             return BOOLEAN
         for key, row in table.items() if n_parents else ():
-            if not (isinstance(row, Mapping) or is_number(row)) and np.ndim(row) == 0:
+            if not (isinstance(row, Mapping) or is_number(row) or is_uniform(row)) and np.ndim(row) == 0:
                 raise InvalidTable(f"{name!r}, row {'...' if key is ... else shown(key)}: {_what_else(row)}.")
         if rows and all(isinstance(row, Mapping) or is_number(row) for row in rows):
             return _inferred(name, (state for row in rows if isinstance(row, Mapping) for state in row))
-    if not isinstance(table, Mapping | list | tuple | np.ndarray) and np.ndim(table) == 0:  # type: ignore[arg-type]
+    if (
+        not isinstance(table, Mapping | list | tuple | np.ndarray)
+        and not is_uniform(table)
+        and np.ndim(table) == 0  # type: ignore[arg-type]
+    ):
         raise InvalidTable(f"{name!r}: {_what_else(table)}.")
     raise InvalidTable(
         f"{name!r}: which states do the numbers belong to? Write states=[...] in their order"
@@ -119,6 +136,8 @@ def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
         values = _from_long(child, given, table)
     elif not plain and isinstance(table, Mapping):
         values = _from_rows(child, given, table) if given else _from_row(child, table)
+    elif is_uniform(table):
+        values = np.full(shape, 1.0 / child.card)
     elif not plain and is_number(table):
         if given:
             name = given[0].name
@@ -138,7 +157,15 @@ def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
     return checked(child, given, values)
 
 
-def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
+def read_row(child: Variable, row: object, label: str) -> Array:
+    """Return one row as written, checked and read-only; `label` says in errors which one it is."""
+    try:
+        return checked(child, (), np.array(one_row(child, row), dtype=np.float64), label)
+    except BadRow as bad:
+        _fail(child, str(bad), label)
+
+
+def checked(child: Variable, given: Sequence[Variable], values: Array, label: str | None = None) -> Array:
     """Return `values` read-only, each row summing to one; a row further off than rounding is an error."""
     if values.size <= _FEW and _add_to_one(values.ravel().tolist(), values.shape[-1]):
         values.flags.writeable = False
@@ -150,14 +177,15 @@ def checked(child: Variable, given: Sequence[Variable], values: Array) -> Array:
         at = np.argwhere(bad)[0]
         state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
         what = f"the probability of {state} is {value!r}, not from 0 to 1"
-        _fail(child, what, row_label(given, at[:-1]))
+        _fail(child, what, row_label(given, at[:-1]) if label is None else label)
     sums = values.sum(axis=-1)
     off = np.abs(sums - 1.0)
     worst = off.max()
     if not worst <= TOLERANCE:
         at = np.argwhere(~(off <= TOLERANCE))[0]
         total = float(sums[tuple(at)])
-        _fail(child, f"the probabilities sum to {total:.10g}, not to 1", row_label(given, at))
+        where = row_label(given, at) if label is None else label
+        _fail(child, f"the probabilities sum to {total:.10g}, not to 1", where)
     if worst > EXACT:
         values = values / np.where(off > EXACT, sums, 1.0)[..., np.newaxis]
     values.flags.writeable = False
@@ -182,6 +210,12 @@ def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
     return shape
 
 
+def check_gate(name: str, cells: int, remedy: str) -> None:
+    """Raise TooLarge if the tables of a gate, and the engine's copies of them, pass the memory limit."""
+    limit = current().memory_limit // _BYTES_COMPILED
+    check_cells((cells,), f"{name!r}: the small tables that it is written as", remedy, limit)
+
+
 def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None = None) -> None:
     """Raise TooLarge if an array of this shape holds more numbers than `limit`, or than memory."""
     cells = math.prod(shape)
@@ -204,6 +238,11 @@ def row_label(given: Sequence[Variable], codes: Iterable[int]) -> str:
 def is_number(value: object) -> bool:
     """Say whether `value` is a real number; True and False are states."""
     return isinstance(value, float | int | Real | Decimal) and not isinstance(value, bool | np.bool_)
+
+
+def is_uniform(row: object) -> bool:
+    """Say whether a row is written as the word for equal numbers."""
+    return isinstance(row, str) and row == "uniform"
 
 
 def is_frame(table: object) -> bool:
@@ -279,12 +318,12 @@ def _find(variable: Variable, state: object) -> int:
 
 def _from_row(child: Variable, row: object) -> Array:
     try:
-        return np.array(_row(child, row))
+        return np.array(one_row(child, row))
     except BadRow as bad:
         _fail(child, str(bad))
 
 
-def _row(child: Variable, row: object) -> Sequence[float]:
+def one_row(child: Variable, row: object) -> Sequence[float]:
     """Return the probabilities of one row in the order of the child's states."""
     if isinstance(row, Mapping):
         by_state: dict[int, float] = {}
@@ -305,7 +344,9 @@ def _row(child: Variable, row: object) -> Sequence[float]:
         p = number(row)
         if not 0.0 <= p <= 1.0:
             raise BadRow(f"P(True) is {p!r}; a probability is a number from 0 to 1")
-        return (_complement(p), p) if yes == 1 else (p, _complement(p))
+        return (complement(p), p) if yes == 1 else (p, complement(p))
+    if is_uniform(row):
+        return [1.0 / child.card] * child.card
     if isinstance(row, list | tuple | np.ndarray) and (not isinstance(row, np.ndarray) or row.ndim == 1):
         if len(row) != child.card:
             raise BadRow(f"{len(row)} numbers for the {child.card} states of {child.name!r}")
@@ -313,7 +354,7 @@ def _row(child: Variable, row: object) -> Sequence[float]:
     raise BadRow(_what_else(row))
 
 
-def _complement(p: float) -> float:
+def complement(p: float) -> float:
     """Return 1 - p as one would write it: 0.2 for 0.8, where floats say 0.19999999999999996."""
     return float(_DIGITS.subtract(_ONE, Decimal(repr(p))))
 
@@ -343,7 +384,7 @@ def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, ob
             if codes in written:
                 raise BadRow(f"{shown(written[codes])} and {shown(key)} mean the same row")
             written[codes] = key
-            values[codes] = _row(child, row)
+            values[codes] = one_row(child, row)
         if len(written) == math.prod(cards):
             return values
         if ... in rows:
@@ -351,7 +392,7 @@ def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, ob
             missing = np.ones(cards, dtype=bool)
             if written:
                 missing[tuple(np.array(list(written)).T)] = False
-            values[missing] = _row(child, rows[...])
+            values[missing] = one_row(child, rows[...])
             return values
     except BadRow as bad:
         _fail(child, str(bad), label)

@@ -13,6 +13,7 @@ from pgm.factors import Dense
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
+from .data import Codes
 from .rows import Array, check_cells, frozen, read
 
 
@@ -69,6 +70,19 @@ class TableCPD(CPD):
         if limit is not None:
             check_cells(self._values.shape, f"{self.child.name!r}: its table", "allow more", limit)
         return self._values
+
+    def rows(self, codes: Codes) -> Array:
+        """Return the rows of the table for rows of the parents' codes."""
+        return np.broadcast_to(self._values[tuple(codes.T)], (len(codes), self.child.card))
+
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        counts = np.zeros(self._values.shape)
+        np.add.at(counts, tuple(codes.T), weights)
+        totals = counts.sum(axis=-1, keepdims=True)
+        seen = totals > 0  # a row without data is uniform
+        values = np.where(seen, counts / np.where(seen, totals, 1.0), 1.0 / self.child.card)
+        values.flags.writeable = False
+        return self._of(self.child, self._given, values)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same table of variables that differ only in their names."""

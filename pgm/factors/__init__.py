@@ -5,10 +5,10 @@ which the factor sums to one for every state of the others; an undirected factor
 """
 
 from .dense import Dense
-from .noisy_or import NoisyOr
+from .gate import Gate, Writer
 from .sparse import Sparse
 from .tables import Tables
 
-Factor = Dense | Sparse | NoisyOr
+Factor = Dense | Sparse | Gate
 
-__all__ = ["Dense", "Factor", "NoisyOr", "Sparse", "Tables"]
+__all__ = ["Dense", "Factor", "Gate", "Sparse", "Tables", "Writer"]

@@ -19,3 +19,4 @@ class Dense:
     values: np.ndarray  # float64, one axis for each variable of a scope
     heads: int = 0
     log: bool = False  # the values are natural logarithms
+    joined: bool = False  # only the product with the table before it is a distribution

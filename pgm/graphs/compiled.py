@@ -640,7 +640,7 @@ def neighbourhood(indptr, indices, root, most):
 
 
 @njit
-def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, hopeless, best, stop):
+def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, hopeless, best, stop):
     """Put the best elimination order found into `best`.
 
     First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of
@@ -677,7 +677,7 @@ def search(indptr, indices, log2_card, stage, limit, effort, budget, seed, hopel
             if levels > 0 or (turn == 2 and n > 50_000):
                 continue
             for i in range(n):
-                trial[i] = i if turn == 1 else n - 1 - i
+                trial[i] = own[i] if turn == 1 else own[n - 1 - i]
             if turn == 0:
                 cuthill_mckee(indptr, indices, trial)
         else:

@@ -62,6 +62,7 @@ def triangulate(
     stop: np.ndarray | None = None,
     order: np.ndarray | None = None,
     stage: np.ndarray | None = None,
+    own: np.ndarray | None = None,
     seed: int = 0,
 ) -> Triangulation:
     """Find an elimination order with small cliques, and the tree of these cliques.
@@ -77,6 +78,7 @@ def triangulate(
         stop: an array of one byte, set by another thread to end the search.
         order: use this order and search for none.
         stage: vertices of a lower stage are eliminated before those of a higher one (int64).
+        own: when each vertex would come in an order that its model suggests, which is tried too (int64).
         seed: of the random restarts.
     """
     n, limit, found = len(log2_card), float(limit_log2), 0
@@ -89,6 +91,8 @@ def triangulate(
         done, names, *rest = k.core(indptr, indices, log2_card, stage, order)
         if done < n:
             best = np.empty(n - done, np.int32)
+            turns = np.arange(n) if own is None else own
+            rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
             hopeless = n > _MANY and _hopeless(k, indptr, indices, log2_card, limit, stop)
             if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
                 _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, hopeless, best, stop)

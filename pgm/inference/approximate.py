@@ -129,13 +129,15 @@ class Approximate(Posterior):
         except Impossible:  # the engine gave probability to what cannot be
             return np.zeros(int(self.program.arrays.cards[target]))
 
-    def marginals(self) -> tuple[np.ndarray, Wide]:
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) by this engine for all of the user's variables, one after the other.
 
-        Not the total, unlike the exact engine's: it is not had in passing.
+        With targets what only others need is left out. Not the total, unlike the exact engine's: it is not
+        had in passing.
         """
         p, n_named = self.program.arrays, self.program.n_named
-        case = self._case(self._everything(), only_wanted=False)
+        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
+        case = self._case(wanted, only_wanted=False)
         found, r = self._solve(case), case.reduced
         flat = np.zeros(int(p.state_at[n_named]))
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)

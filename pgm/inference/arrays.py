@@ -19,6 +19,7 @@ class ProgramArrays(NamedTuple):
     scopes: np.ndarray  # int32 variables of each factor, in the order of its table's axes
     table_at: np.ndarray  # int64[F] where its table begins; scopes of one family share a table
     heads: np.ndarray  # int64[F] how many of its last variables it sums to one over
+    leader: np.ndarray  # int64[F] the first of the tables whose product is one distribution; mostly itself
     has_zero: np.ndarray  # uint8[F]
     low: np.ndarray  # int64[F] a lower bound on log2 of its smallest non-zero value, after scaling
     exponent: np.ndarray  # int64[F] the power of two taken out of its table

@@ -137,6 +137,20 @@ def _rescaled(values, at, n):
     return e, math.frexp(least)[1] - 1 - e
 
 
+@njit
+def _measured(values):
+    """Bounds on log2 of what an array holds, zeros apart."""
+    top, least = 0.0, np.inf
+    for x in values:
+        if x > top:
+            top = x
+        if x > 0.0 and x < least:
+            least = x
+    if top == 0.0:
+        return 0, 0
+    return math.frexp(least)[1] - 1, math.frexp(top)[1]
+
+
 # A named tuple is handed on as hundreds of words: what is called for every row takes the few arrays it needs.
 # Parts of arrays are taken as slices, whose indices a compiler knows not to be negative: it can then work on
 # several entries at a time.
@@ -451,7 +465,11 @@ def outward(
                 for s in range(sent, n):
                     ratio[s] = ratio[s - sent]
         if not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
-            return NARROW
+            for o in range(first_child, last):  # what a hub's neighbours send has bounds that only add up
+                item = t.operand[o]
+                low[item], high[item] = _measured(pool[t.item_at[item] : t.item_at[item + 1]])
+            if not _within(operands, low, high, t.size[c], ratio_low[c], ratio_high[c]):
+                return NARROW
         # What goes down to a child, over what it sent: the product of all the others.
         least, most = ratio_low[c], ratio_high[c]
         for o in range(first, last):

@@ -193,24 +193,35 @@ class Posterior:
             compact = exact.relative_values(mantissas, exponents)
         return spread(case, targets, compact)
 
-    def marginals(self) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total."""
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total.
+
+        With targets what only others need is left out, and their numbers are zero.
+        """
         p, n_named = self.program.arrays, self.program.n_named
         size = int(p.state_at[n_named])
+        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
         if self.engine == "elimination":
-            parts = [self.joint([v]) for v in range(n_named)]
-            return (np.concatenate(parts) if parts else np.empty(0)), self.total()
-        needs = Needs("all marginals", "both", results=float(size), engine=self.engine)
-        found = self._sliced(None, lambda: needs)
+            flat = np.zeros(size)
+            for v in wanted.tolist():
+                flat[p.state_at[v] : p.state_at[v + 1]] = self.joint([v])
+            return flat, self.total()
+        what = "all marginals" if targets is None else f"the marginals of {wanted.size:,} variables"
+        needs = Needs(what, "both", results=float(size), engine=self.engine)
+        found = None if targets is not None else self._sliced(None, lambda: needs)
         if found is not None:
             return found
         if self.engine == "conditioned":
             return conditioning.marginals(self._cut(needs, None), self.clock)
-        case = reduce_case(self.program, self.known, self._everything(), self.clock)
+        case = reduce_case(self.program, self.known, wanted, self.clock)
         r = case.reduced
-        mine = np.flatnonzero(r.variables < n_named).astype(np.int32)
+        is_wanted = np.zeros(self.program.n, bool)
+        is_wanted[wanted] = True
+        mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
+        places = np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))  # of their states among all
         if self.engine == "search":
             values, whole = search.marginals(case, self.clock)
+            values = values[places]
         else:
             results = (np.arange(mine.size + 1, dtype=np.int64), mine)
             check = self.check_of(case, needs)
@@ -219,9 +230,8 @@ class Posterior:
         flat = np.zeros(size)
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
-        n_states = int(r.state_at[mine.size])
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
-        flat[owners + r.states[:n_states]] = values[:n_states]
+        flat[owners + r.states[places]] = values[: places.size]
         return flat, whole
 
     # --- maxima ---

@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.config import current, start_clock
 from pgm.errors import TooLarge
-from pgm.factors import Dense, Factor, NoisyOr, Sparse, Tables
+from pgm.factors import Dense, Factor, Gate, Sparse, Tables
 from pgm.inference.arrays import ProgramArrays
 from pgm.inference.running import REDUCTION, Impossible, code, run
 
@@ -22,11 +22,8 @@ _DENSE_AXES = 32
 
 _LN2 = np.log(np.longdouble(2))
 
-FREE, ROW_NUMBER, SUMMED = (
-    0,
-    1,
-    2,
-)  # what a variable is: the user's, the row of a sparse factor, hidden in a gate
+# What a variable is: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
+FREE, FUNCTION, SUMMED = 0, 1, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +42,8 @@ class Program:
     open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
     factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
     possible: bool  # False when the factors leave no state at all
+    has_joined: bool  # whether some distributions are only several tables together
+    turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
 
     @property
     def n(self) -> int:
@@ -60,7 +59,7 @@ class Program:
         kernels = code(12.0 * p.scopes.size, REDUCTION)
         order = kernels.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
         marked[order] = 1
-        return order, marked
+        return order, marked[p.leader]
 
 
 def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,9 +86,9 @@ class _Flat:
         self.logs: list[int] = []  # which of them hold logarithms
         self.scopes: list[np.ndarray] = []
         # Of each table: how many scopes, how many variables in each, over how many of these it sums to one,
-        # and the number of the factor that it comes from.
+        # the number of the factor that it comes from, whether it is one distribution with the one before.
         self._rows: list[np.ndarray] = []
-        self._single: list[tuple[int, int, int, int]] = []
+        self._single: list[tuple[int, int, int, int, bool]] = []
 
     def add(self, owner: int, d: Dense) -> None:
         """Take in one table."""
@@ -98,24 +97,24 @@ class _Flat:
         self.values.append(np.asarray(d.values, dtype=np.float64))
         self.scopes.append(np.asarray(d.scopes, dtype=np.int32).ravel())
         count, width = d.scopes.shape
-        self._single.append((count, width, d.heads, owner))
+        self._single.append((count, width, d.heads, owner, d.joined))
 
     def add_all(self, owner: int, t: Tables) -> None:
         """Take in many, which come from as many factors."""
         self.values.extend(t.values)
         self.scopes.append(t.scopes)
-        rows = np.empty((t.widths.size, 4), np.int64)
+        rows = np.zeros((t.widths.size, 5), np.int64)
         rows[:, 0], rows[:, 1], rows[:, 2] = 1, t.widths, t.heads
         rows[:, 3] = np.arange(owner, owner + t.widths.size)
         self._flush()
         self._rows.append(rows)
 
     def _flush(self) -> None:
-        self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 4))
+        self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 5))
         self._single = []
 
     def joined(self) -> tuple[np.ndarray, ...]:
-        """Scopes, counts, widths, heads and owners as arrays."""
+        """Scopes, counts, widths, heads, owners and which are joined, as arrays."""
         self._flush()
         scopes = np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32)
         return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
@@ -129,6 +128,7 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) ->
     flat = _Flat()
     card_array = np.array(card_list, dtype=np.int64)
     extra: list[int] = []
+    turns = [2 * np.arange(n_named)]
     number = -1
     for factor in factors:
         number += 1
@@ -137,11 +137,13 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) ->
             number += factor.widths.size - 1
         elif isinstance(factor, Dense):
             flat.add(number, factor)
-        elif isinstance(factor, NoisyOr):
-            for table in factor.as_tables(card_array, n_named + len(extra)):
+        elif isinstance(factor, Gate):
+            for table in factor.as_tables(n_named + len(extra)):
                 flat.add(number, table)
-            extra.extend([2] * factor.auxiliaries)
-            kinds.extend([SUMMED] * factor.auxiliaries)
+            extra.extend(factor.hidden)
+            kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
+            if factor.hidden:
+                turns.append(factor.turns())
         else:
             size = math.prod(card_list[v] for v in factor.scope.tolist())
             few = factor.scope.size <= _DENSE_AXES
@@ -157,9 +159,11 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) ->
                 for table in factor.as_tables(card_array, n_named + len(extra)):
                     flat.add(number, table)
                 extra.append(len(factor.values))
-                kinds.append(ROW_NUMBER)
+                kinds.append(FUNCTION)
+                turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
-    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), flat)
+    turn = np.concatenate(turns)
+    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), turn, flat)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -194,7 +198,7 @@ def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
     return Dense(factor.scope[None, :], table, factor.heads, factor.log)
 
 
-def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, flat: _Flat) -> Program:
+def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarray, flat: _Flat) -> Program:
     n = cards.size
     sizes = np.array([v.size for v in flat.values], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -231,7 +235,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, flat: _Flat) ->
         # the mantissa of a value and its shifted exponent: exact, for nothing here is denormal
         values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
 
-    scopes, counts, widths, heads, owners = flat.joined()
+    scopes, counts, widths, heads, owners, joined = flat.joined()
     each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
     user_at, users = code(4.0 * (n + scopes.size), REDUCTION).users_of(n, scope_at, scopes)
@@ -242,6 +246,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, flat: _Flat) ->
         scopes=scopes,
         table_at=begins[:-1][each],
         heads=heads[each],
+        leader=np.maximum.accumulate(np.where(joined[each] != 0, 0, np.arange(each.size))),
         has_zero=zero.astype(np.uint8)[each],
         low=(least - top - 1)[each],
         exponent=top[each],
@@ -257,4 +262,6 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, flat: _Flat) ->
         open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
         factor_of=owners[each].astype(np.int32),
         possible=bool(has_any.all()) if has_any.size else True,
+        has_joined=bool(joined.any()),
+        turns=turns,
     )

@@ -152,19 +152,30 @@ class Questions:
 
         return self._ask(compiled, given, find(engine, "query"), answer, clock)
 
-    def marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> Marginals:
-        """Return P(variable | given) for every variable that is not observed, in one pass."""
+    def marginals(
+        self,
+        given: Given = None,
+        *,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
+    ) -> Marginals:
+        """Return P(variable | given) for every variable that is not observed, in one pass.
+
+        With targets only for those: what nobody asks for may be what makes all of them too large.
+        """
         clock = start_clock()
         compiled = self._compile()
+        asked = None if targets is None else self._asked(compiled, targets, joint=False)
 
         def answer(posterior: Posterior) -> Marginals:
-            flat, _ = posterior.marginals()
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            flat, _ = posterior.marginals(places)
             report = posterior.report
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
             hard = posterior.known.hard
-            if not hard:
+            if not hard and places is None:
                 return Marginals(compiled.variables, flat, begins, report)
-            left = [i for i in range(len(compiled.names)) if i not in hard]
+            left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
             return Marginals(compiled.variables.take(left), flat, begins[left], report)
 
         return self._ask(compiled, given, find(engine, "marginals"), answer, clock)

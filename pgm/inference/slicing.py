@@ -12,7 +12,6 @@ import numpy as np
 
 from pgm.config import RUNNING, TRIANGULATING, Clock, current
 from pgm.inference.arrays import TreeArrays
-from pgm.inference.bounds import tighten
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
@@ -104,7 +103,6 @@ class Sliced:
         sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both)
         if both:
             results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
-            tighten(t, pool, low, high)
             sweep_out(self.tree, pool, down, results, low, high, powers, clock)
             give(down)
             bounds = t.result_at

@@ -33,7 +33,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import observe
-from pgm.factors import Dense, NoisyOr, Sparse
+from pgm.factors import Dense, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
@@ -345,19 +345,10 @@ def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], st
                 values = np.zeros(shape)
                 values[tuple(factor.rows.T)] = _linear(factor.values, factor.log, about)
             else:
-                values = _gate(factor, shape)
+                values = factor.written_out(shape)
             text = _written(values)
         for scope in scopes.tolist():
             yield scope, text
-
-
-def _gate(factor: NoisyOr, shape: list[int]) -> np.ndarray:
-    quiet = np.full(shape[:-1], 1.0 - factor.leak)
-    for axis, (p, active) in enumerate(zip(factor.probabilities, factor.active, strict=True)):
-        along = np.ones(shape[axis])
-        along[active] = 1.0 - p
-        quiet *= along.reshape([-1 if other == axis else 1 for other in range(len(shape) - 1)])
-    return np.stack([quiet, 1.0 - quiet], axis=-1)
 
 
 def _linear(values: np.ndarray, log: bool, about: str) -> np.ndarray:

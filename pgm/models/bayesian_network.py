@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, NoisyOr, Shelf, TableCPD, make
+from pgm.cpds import CPD, Shelf, TableCPD, make
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -489,13 +489,15 @@ class BayesianNetwork(Questions):
         return True
 
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
-        """Return what was found for each table by the name of its node; a gate is no table, and left out."""
+        """Return what was found for each table by the name of its node; what is no one table is left out."""
         factor_of = compiled.program.factor_of
         nodes = tuple(self._parents)
         tables = {}
+        several = np.bincount(factor_of, minlength=len(nodes)) > 1
         for number, flat in found.items():
-            cpd = self._cpds[nodes[factor_of[number]]]
-            if not isinstance(cpd, NoisyOr):
+            node = nodes[factor_of[number]]
+            if not several[factor_of[number]]:
+                cpd = self._cpds[node]
                 tables[cpd.child.name] = flat.reshape([*[v.card for v in cpd.given], cpd.child.card])
         return tables
 

@@ -18,7 +18,7 @@ from pgm import graphs
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names
-from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
@@ -432,12 +432,14 @@ def _same(mine: Factor, theirs: Factor, here: np.ndarray) -> bool:
             dict(zip(map(tuple, f.rows.tolist()), f.values.tolist(), strict=True)) for f in (mine, theirs)
         )
         return a == b
-    if isinstance(mine, NoisyOr) and isinstance(theirs, NoisyOr):
+    if isinstance(mine, Gate) and isinstance(theirs, Gate):
         return (
-            mine.leak == theirs.leak
-            and np.array_equal(mine.scope, here[theirs.scope])
-            and np.array_equal(mine.probabilities, theirs.probabilities)
-            and np.array_equal(mine.active, theirs.active)
+            np.array_equal(mine.scope, here[theirs.scope])
+            and len(mine.tables) == len(theirs.tables)
+            and all(
+                at == other_at and np.array_equal(values, others)
+                for (at, values), (other_at, others) in zip(mine.tables, theirs.tables, strict=True)
+            )
         )
     return False
 

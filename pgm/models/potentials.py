@@ -28,7 +28,7 @@ from pgm.cpds.rows import (
     sentence,
 )
 from pgm.errors import InvalidTable, shown
-from pgm.factors import Dense, Factor, NoisyOr, Sparse
+from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.results import html_table, text_table
 from pgm.variables import Variable
 
@@ -52,7 +52,7 @@ class Potential:
     @property
     def log(self) -> bool:
         """Whether the numbers are natural logarithms."""
-        return not isinstance(self.factor, NoisyOr) and self.factor.log
+        return not isinstance(self.factor, Gate) and self.factor.log
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
@@ -65,12 +65,7 @@ class Potential:
             values = np.full(shape, -math.inf if self.log else 0.0)
             values[tuple(self.factor.rows.T)] = self.factor.values
         else:
-            quiet = np.full(shape[:-1], 1.0 - self.factor.leak)
-            for axis, (active, p) in enumerate(
-                zip(self.factor.active, self.factor.probabilities, strict=True)
-            ):
-                np.moveaxis(quiet, axis, 0)[active] *= 1.0 - p
-            values = np.stack([quiet, 1.0 - quiet], axis=-1)
+            values = self.factor.written_out(shape)
         values.flags.writeable = False
         return values
 

@@ -30,9 +30,8 @@ def test_formula():
 def test_factor_keeps_one_number_for_each_cause():
     factor = network().factors()[2]
     assert factor.scope.tolist() == [0, 1, 2]
-    assert factor.probabilities.tolist() == [0.9, 0.8]
-    assert factor.active.tolist() == [1, 1]
-    chain = factor.as_tables(np.array([2, 2, 2]), 3)
+    assert factor.hidden == (2,)
+    chain = factor.as_tables(3)
     product = np.einsum("ab,bcd->acd", chain[0].values, chain[1].values)
     np.testing.assert_allclose(product, network().cpd("wet").values)
 

@@ -323,6 +323,79 @@ def test_O11_noisy_or_as_wet_grass(p):
     assert p(net, "S", R=T, W=T) == near(0.2156862745)
 
 
+def test_C38_from_q_as_14_28_writes_it(p):
+    net = pgm.BayesianNetwork()
+    for i in range(3):
+        net.add(f"u{i}", 0.5)
+    net.add("x", pgm.NoisyOr.from_q({"u0": 0.1, "u1": 0.2, "u2": 0.5}))
+    for code, value in {"100": 0.9, "010": 0.8, "110": 0.98, "101": 0.95, "111": 0.99, "000": 0.0}.items():
+        given = {f"u{i}": on == "1" for i, on in enumerate(code)}
+        assert p(net, "x", **given) == pytest.approx(value, abs=1e-15)
+
+
+# --- C39 to C41, O11: sigmoid, softmax (exercise 4), and learning their weights ---
+
+
+def logistic_grass() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("R", 0.4)
+    net.add("S", 0.2)
+    net.add("W", pgm.Logistic({"R": 4.0, "S": 3.0}, bias=-2.0))
+    return net
+
+
+def test_C39_sigmoid(p):
+    net = logistic_grass()
+    assert p(net, "W", R=T, S=T) == near(0.9933071491)
+    assert p(net, "W", R=T, S=F) == near(0.880797078, 9)
+    assert p(net, "W", R=F, S=T) == near(0.7310585786)
+    assert p(net, "W", R=F, S=F) == near(0.119202922, 9)
+    assert p(net, "W") == near(0.5062640689)
+    assert p(net, "R", W=T) == near(0.7136979673)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_C40_softmax_of_exercise_4(engine):
+    net = pgm.BayesianNetwork()
+    net.add("R", 0.4)
+    net.add("S", 0.2)
+    made = pgm.Logistic({"R": [0.0, 2.0, 0.5], "S": [0.0, -1.0, 2.0]}, bias=[0.0, 1.0, -1.0])
+    net.add("X", made, states=[1, 2, 3])
+    rows = {
+        (F, F): (0.2447284711, 0.6652409558, 0.09003057317),
+        (F, T): (0.2119415576, 0.2119415576, 0.5761168848),
+        (T, F): (0.04609980105, 0.9259392562, 0.02796094275),
+        (T, T): (0.07769557915, 0.574096993, 0.3482074279),
+    }
+    for (r, s), row in rows.items():
+        found = net.query("X", {"R": r, "S": s}, engine=engine).values
+        np.testing.assert_allclose(found, row, rtol=1e-9)
+
+
+def test_C41_sigmoid_weights_are_learned():
+    """Counts in the proportions of O11's sigmoid have these weights as their optimum."""
+    net = logistic_grass()
+    counts = 1000 * np.einsum("r,s,rsw->rsw", *(net.cpd(name).values for name in "RSW"))
+    start = pgm.BayesianNetwork()
+    start.add("R", 0.5)
+    start.add("S", 0.5)
+    start.add("W", pgm.Logistic({"R": 0.0, "S": 0.0}))
+    fitted = start.cpd("W").fit(counts)
+    assert fitted.to_dict() == {
+        "weights": {"R": pytest.approx(4.0, abs=1e-8), "S": pytest.approx(3.0, abs=1e-8)},
+        "bias": pytest.approx(-2.0, abs=1e-8),
+    }
+
+
+def test_O13_counts_return_the_tables():
+    net = book.fig_14_5()
+    joint = np.round(4000 * net.query(list(net)).values)
+    for i, name in enumerate(net):
+        parents = [list(net).index(parent) for parent in net.parents(name)]
+        counts = np.einsum(joint, list(range(4)), [*parents, i])
+        np.testing.assert_allclose(net.cpd(name).fit(counts).values, net.cpd(name).values, atol=1e-15)
+
+
 # --- C25, C67, C73, C76, C78 ---
 
 

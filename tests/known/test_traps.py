@@ -64,6 +64,17 @@ def test_T6_noisy_or_without_causes_is_the_leak_and_wet_grass_is_no_noisy_or():
     assert gate.query("R", {"W": T})[T] == pytest.approx(0.7727272727, abs=1e-10)
 
 
+def test_T7_the_bias_is_one_more_weight_and_the_exponent_has_brackets():
+    net = pgm.BayesianNetwork()
+    net.add("u", [0.2, 0.3, 0.5], states=[0, 1, 2])
+    net.add("x", pgm.Logistic({"u": 0.7}, bias=-1.0))
+    assert net.cpd("x").n_parameters == 2
+    for u in range(3):
+        assert net.query("x", {"u": u})[True] == pytest.approx(1 / (1 + np.exp(1.0 - 0.7 * u)))
+    net.add("y", pgm.Logistic({"u": [0.0, 0.7]}, bias=[0.3, -0.7]))  # a softmax of two states is a sigmoid
+    np.testing.assert_allclose(net.cpd("y").values, net.cpd("x").values)
+
+
 def test_T8_a_table_has_a_column_for_each_configuration_and_one_number_less_than_states_in_each():
     net = pgm.BayesianNetwork()
     m, k = 3, 2

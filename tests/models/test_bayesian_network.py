@@ -328,7 +328,7 @@ def test_separation():
 
 def test_tables_by_name():
     net = grass()
-    net.add("slippery", pgm.NoisyOr({"wet": 0.5}))
+    net.add("slippery", pgm.NoisyOr({"wet": 0.5, "rain": 0.1}))
     net.add("not", pgm.Deterministic(lambda wet: not wet))
     counts = net.expected_counts({"wet": True})
     assert set(counts) == set(net) - {"slippery"}

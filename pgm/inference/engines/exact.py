@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.inference.bounds import tighten
 from pgm.inference.reduction import Case, lows, wide_multiply
 from pgm.inference.running import READING, Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
@@ -106,7 +105,6 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
         up = inward(case, tree, clock, out_too=True)
         results = np.empty(int(t.result_at[-1]))
         down = take(up.pool.size - int(t.item_at[case.reduced.factors.size]))
-        tighten(t, up.pool, up.low, up.high)
         sweep_out(tree, up.pool, down, results, up.low, up.high, up.exponent, clock)
         whole = up.total(tree)
         give(up.pool)

@@ -353,6 +353,34 @@ def draw(t, kept, uniforms, states, stop):
 
 
 @njit
+def _forward_joined(p, values, f, uniform, states):
+    """Draw the last variable from the product of the tables that f leads."""
+    child = p.scopes[p.scope_at[f + 1] - 1]
+    size = p.cards[child]
+    product = np.ones(size)
+    g = f
+    while g < p.heads.size and p.leader[g] == f:
+        end = p.scope_at[g + 1]
+        step, at = size, p.table_at[g]
+        for a in range(end - 2, p.scope_at[g] - 1, -1):
+            v = p.scopes[a]
+            at += states[v] * step
+            step *= p.cards[v]
+        for s in range(size):
+            product[s] *= math.ldexp(values[at + s], int(p.exponent[g]))
+        g += 1
+    left = uniform * product.sum()
+    chosen = 0
+    for s in range(size):
+        if product[s] > 0.0:
+            chosen = s
+            left -= product[s]
+            if left < 0.0:
+                break
+    states[child] = chosen
+
+
+@njit
 def forward(p, values, dropped, uniforms, states, stop):
     """Draw the variables that pruning dropped, parents first: each from its table given what is drawn."""
     for i in range(states.shape[0]):
@@ -360,6 +388,9 @@ def forward(p, values, dropped, uniforms, states, stop):
             return STOPPED
         for d in range(dropped.size - 1, -1, -1):
             f = dropped[d]
+            if f + 1 < p.heads.size and p.leader[f + 1] == f:
+                _forward_joined(p, values, f, uniforms[i, d], states[i])
+                continue
             end = p.scope_at[f + 1]
             first_head = end - p.heads[f]
             size, step, at = 1, 1, p.table_at[f]

@@ -221,6 +221,10 @@ def reduce_case(
             module=REDUCTION,
         )
 
+    pruned = keep
+    if domains and program.has_joined and program.wide_exponents is None:
+        keep = keep.copy()
+        kernels.drop_ones(p, program.values, open_states, keep)
     for v in placeholders:
         begin, end = p.state_at[v], p.state_at[v + 1]
         open_states[begin:end] = 0
@@ -260,6 +264,6 @@ def reduce_case(
         np.concatenate(chunks) if chunks else np.empty(0),
         np.concatenate(powers) if powers else np.empty(0, np.int64),
         weight,
-        keep,
+        pruned,
         key,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from pgm.jit import njit
@@ -25,12 +27,19 @@ def _droppable(p, count, needed, f):
 def prune(p, needed, keep):
     """Drop, again and again, each factor that only sums to one over variables which nothing else mentions.
 
-    Returns the dropped factors, children before parents.
+    Tables with one leader count as one factor and go together. Returns the dropped leaders, children before
+    parents.
     """
     n_factors = p.heads.size
     count = np.zeros(p.cards.size, np.int64)
-    for i in range(p.scopes.size):
-        count[p.scopes[i]] += 1
+    seen = np.full(p.cards.size, -1, np.int64)  # the leader that mentioned a variable last
+    for f in range(n_factors):
+        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+            v = p.scopes[i]
+            if seen[v] != p.leader[f]:
+                seen[v] = p.leader[f]
+                count[v] += 1
+    seen[:] = -1
     queue = np.empty(n_factors, np.int64)
     queued = np.zeros(n_factors, np.uint8)
     first, last = 0, 0
@@ -43,9 +52,15 @@ def prune(p, needed, keep):
     while first < last:
         f = queue[first]
         first += 1
-        keep[f] = 0
-        for i in range(p.scope_at[f], p.scope_at[f + 1]):
+        end = f
+        while end < n_factors and p.leader[end] == f:
+            keep[end] = 0
+            end += 1
+        for i in range(p.scope_at[f], p.scope_at[end]):
             v = p.scopes[i]
+            if seen[v] == f:
+                continue
+            seen[v] = f
             count[v] -= 1
             if count[v] == 1 and needed[v] == 0:
                 for u in range(p.user_at[v], p.user_at[v + 1]):
@@ -58,49 +73,87 @@ def prune(p, needed, keep):
 
 
 @njit
+def _keep_with(p, f, keep, seen, stack, depth):
+    """Keep a leader and the tables that it leads; what they mention and was not seen goes onto the stack."""
+    end = f
+    while end < p.heads.size and p.leader[end] == f:
+        keep[end] = 1
+        end += 1
+    for i in range(p.scope_at[f], p.scope_at[end]):
+        v = p.scopes[i]
+        if seen[v] == 0:
+            seen[v] = 1
+            stack[depth] = v
+            depth += 1
+    return depth
+
+
+@njit
 def ancestors(p, loose, needed, keep):
     """Mark the factors that `prune` does not drop; `loose` are those that it would drop were nothing needed.
 
     The same from the other side: what is needed keeps the factor that it heads, and that all its variables.
     After one look at each factor the work grows with what is kept.
     """
-    n_factors = p.heads.size
+    keep[:] = 0
     seen = needed.copy()
     stack = np.empty(p.cards.size, np.int64)
     depth = 0
-    for f in range(n_factors):
+    for f in range(p.heads.size):
+        if p.leader[f] != f:
+            continue
         wanted = loose[f] == 0
         end = p.scope_at[f + 1]
         for i in range(end - p.heads[f], end):
             if needed[p.scopes[i]] != 0:
                 wanted = True
-        keep[f] = 1 if wanted else 0
         if wanted:
-            for i in range(p.scope_at[f], end):
-                v = p.scopes[i]
-                if seen[v] == 0:
-                    seen[v] = 1
-                    stack[depth] = v
-                    depth += 1
+            depth = _keep_with(p, f, keep, seen, stack, depth)
     while depth > 0:
         depth -= 1
         v = stack[depth]
         for u in range(p.user_at[v], p.user_at[v + 1]):
             f = p.users[u]
-            if keep[f] != 0:
-                continue
             end = p.scope_at[f + 1]
             heads = False
             for i in range(end - p.heads[f], end):
                 heads = heads or p.scopes[i] == v
-            if heads:
-                keep[f] = 1
-                for i in range(p.scope_at[f], end):
-                    w = p.scopes[i]
-                    if seen[w] == 0:
-                        seen[w] = 1
-                        stack[depth] = w
-                        depth += 1
+            if heads and keep[f] == 0:
+                depth = _keep_with(p, f, keep, seen, stack, depth)
+
+
+@njit
+def drop_ones(p, values, open_states, keep):
+    """Drop tables, of several with one leader, that are one wherever states are open."""
+    n_factors = p.heads.size
+    digits = np.zeros(64, np.int64)
+    for f in range(n_factors):
+        alone = p.leader[f] == f and (f + 1 == n_factors or p.leader[f + 1] != f)
+        if alone or keep[f] == 0:
+            continue
+        begin, k = p.scope_at[f], p.scope_at[f + 1] - p.scope_at[f]
+        one = math.ldexp(1.0, int(-p.exponent[f]))
+        digits[:k] = 0
+        at, same = p.table_at[f], True
+        while same:
+            is_open = True
+            for i in range(k):
+                if open_states[p.state_at[p.scopes[begin + i]] + digits[i]] == 0:
+                    is_open = False
+            if is_open and values[at] != one:
+                same = False
+            at += 1
+            i = k - 1
+            while i >= 0:
+                digits[i] += 1
+                if digits[i] < p.cards[p.scopes[begin + i]]:
+                    break
+                digits[i] = 0
+                i -= 1
+            if i < 0:
+                break
+        if same:
+            keep[f] = 0
 
 
 @njit

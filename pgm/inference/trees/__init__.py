@@ -141,7 +141,8 @@ def shape_of(
     log2_cards = np.log2(r.cards.astype(np.float64))
     clock.check()
     mixed = None if stage is None or stage.all() or not stage.any() else stage
-    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, effort=effort)
+    own = case.program.turns[r.variables]
+    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, own=own, effort=effort)
     clock.check()
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)

@@ -1,0 +1,55 @@
+"""Expectation and maximisation, with strides where the steps become small."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from pgm.config import start_clock
+from pgm.errors import ConvergenceWarning
+
+from .rows import Array
+
+_MOST_STEPS = 20_000
+_STILL = 1e-13  # a gain in log-likelihood, for each unit of weight, that is rounding
+
+
+def climb(name: str, step: Callable[[Array], tuple[Array, float]], start: Array, total: float) -> Array:
+    """Repeat a step of EM until the likelihood stands still.
+
+    Two steps in a row tell where they lead, and a stride goes there (SQUAREM, Varadhan & Roland 2008). It is
+    kept only where it does not lower the likelihood, so that never falls. Rows that sum to one go on doing
+    so, and a zero stays a zero.
+
+    Args:
+        name: of the child, for the warning.
+        step: from numbers to better ones and the log-likelihood of those given.
+        start: where to begin.
+        total: the weight of the data.
+    """
+    clock = start_clock()
+    now, steps = start, 0
+    while steps < _MOST_STEPS:
+        clock.check()
+        once, value = step(now)
+        twice, better = step(once)
+        steps += 2
+        if better - value <= _STILL * total:
+            return once
+        first = once - now
+        bend = twice - once - first
+        size = float(np.sqrt((bend * bend).sum()))
+        now = twice
+        if size > 0.0:
+            stride = max(1.0, float(np.sqrt((first * first).sum())) / size)
+            far = once - first + 2.0 * stride * first + stride * stride * bend
+            if ((far > 0.0) | (twice == 0.0)).all():
+                beyond, reached = step(far)
+                steps += 1
+                if reached >= better:
+                    now = beyond
+    text = f"{name!r}: EM still rises after {_MOST_STEPS:,} steps; fit again from its result."
+    warnings.warn(text, ConvergenceWarning, stacklevel=5)
+    return now

@@ -1,0 +1,124 @@
+"""What distributions are fitted to: rows of codes with weights, from a frame or from expected counts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm import frames
+from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, shown
+from pgm.variables import Variable
+
+from .rows import Array, numbers
+
+Codes = npt.NDArray[np.int64]
+
+
+def codes_of_row(variables: Sequence[Variable], row: Any) -> Codes:
+    """Return the codes of one row, a state for each of the variables."""
+    if not isinstance(row, Mapping):
+        raise InvalidEvidence(f"A row is a dict {{name: state}}, not {shown(row)}.")
+    known = {v.name for v in variables}
+    for name in row:
+        if name not in known:
+            raise UnknownVariable(name, [v.name for v in variables])
+    missing = [v.name for v in variables if v.name not in row]
+    if missing:
+        raise InvalidEvidence(f"The row {shown(dict(row))} has no state for {listed(missing)}.")
+    return np.array([v.code(row[v.name]) for v in variables], dtype=np.int64)
+
+
+def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
+    """Return the codes of a frame, a row each, (rows, variables); no column or cell may be missing."""
+    if frame is None:
+        raise InvalidFrame(f"A frame with the columns {listed([v.name for v in variables])} is needed.")
+    found = frames.columns(frame, {v.name: v for v in variables}, remedy="Leave such rows out")
+    absent = [v.name for v in variables if v.name not in found.codes]
+    if absent:
+        raise InvalidFrame(f"The frame has no column {listed(absent)}.")
+    codes = np.empty((found.n_rows, len(variables)), dtype=np.int64)
+    for i, v in enumerate(variables):
+        codes[:, i] = found.codes[v.name]
+        if codes.size and codes[:, i].min() < 0:
+            row = int(codes[:, i].argmin())
+            raise InvalidFrame(
+                f"Row {row:,} (the first is 0) has no value for {v.name!r}. One distribution is fitted to "
+                "complete rows, or to expected counts."
+            )
+    return codes
+
+
+def weighted_rows(variables: Sequence[Variable], data: Any, weights: Any) -> tuple[Codes, Array]:
+    """Return rows of codes, and how much each counts; `variables` has the child last."""
+    child = variables[-1].name
+    if isinstance(data, np.ndarray) and data.dtype.names is None:
+        counts = numbers(f"{child!r}, expected counts", data)
+        shape = tuple(v.card for v in variables)
+        if counts.shape != shape:
+            raise InvalidFrame(
+                f"{child!r}: expected counts have the shape of the table, {shape}, not {counts.shape}."
+            )
+        if weights is not None:
+            raise InvalidArgument("weights= are for the rows of a frame; expected counts have their own.")
+        _check(child, counts.ravel(), "count")
+        codes = np.argwhere(counts > 0).astype(np.int64)
+        return codes, counts[counts > 0]
+    codes = codes_of_frame(variables, data)
+    if weights is None:
+        if not len(codes):
+            raise InvalidFrame(f"{child!r}: there are no rows to fit to.")
+        return codes, np.ones(len(codes))
+    found = numbers(f"{child!r}, weights", weights)
+    if found.shape != (len(codes),):
+        raise InvalidArgument(f"{child!r}: one weight for each of the {len(codes):,} rows is expected.")
+    _check(child, found, "weight")
+    return codes[found > 0], found[found > 0]
+
+
+def _check(child: str, found: Array, what: str) -> None:
+    bad = ~((found >= 0.0) & (found < math.inf))
+    if bad.any():
+        at = int(bad.argmax())
+        raise InvalidArgument(
+            f"{child!r}: the {what} at {at:,} is {float(found[at])!r}; it is a number from 0 on."
+        )
+    if not found.any():
+        raise InvalidFrame(f"{child!r}: every {what} is 0, so there is nothing to fit to.")
+
+
+def distinct(codes: Codes, weights: Array, cards: Sequence[int]) -> tuple[Codes, Array]:
+    """Return each row once, with the sum of its weights."""
+    if math.prod(cards) < 2**62:
+        keys: npt.NDArray[Any] = codes @ _steps(cards)
+    else:
+        narrow = np.ascontiguousarray(codes.astype(np.int32))
+        keys = narrow.view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1]))).ravel()
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    return codes[first], np.bincount(place.ravel(), weights, minlength=first.size).astype(np.float64)
+
+
+def _steps(cards: Sequence[int]) -> Codes:
+    steps = np.ones(len(cards), dtype=np.int64)
+    for i in range(len(cards) - 2, -1, -1):
+        steps[i] = steps[i + 1] * cards[i + 1]
+    return steps
+
+
+def check_count(n: object) -> int:
+    """Return how many to draw."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+        raise InvalidArgument(f"n is a whole number of at least 0, not {shown(n)}.")
+    return int(n)
+
+
+def check_seed(seed: object) -> int | None:
+    """Return a seed."""
+    if seed is None:
+        return None
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidArgument(f"seed is a whole number of at least 0, not {shown(seed)}.")
+    return int(seed)

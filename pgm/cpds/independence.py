@@ -1,0 +1,116 @@
+"""Fits causes with independent effects, of which only the largest is seen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm.errors import InvalidFrame
+
+from .climbing import climb
+from .data import Codes
+from .rows import Array
+
+
+def fit_effects(
+    name: str,
+    effects: Sequence[Array],
+    free: Sequence[npt.NDArray[np.bool_]],
+    leak: Array,
+    causes: Codes,
+    largest: Codes,
+    weights: Array,
+) -> tuple[list[Array], Array]:
+    """Raise the likelihood by EM (Dempster, Laird & Rubin 1977): the effect of each cause is what is hidden.
+
+    With F(x) the probability that all effects are at most x, and F' that of all but one cause, the one has
+    effect z < x with probability proportional to theta(z) * (F'(x) - F'(x - 1)), and x to theta(x) * F'(x).
+
+    Args:
+        name: of the child, for errors.
+        effects: for each cause P(effect | its state).
+        free: the states whose row is fitted.
+        leak: P(effect) of what is unnamed, fitted too.
+        causes: the states of the causes in each row.
+        largest: the effect seen in each row.
+        weights: of the rows.
+    """
+    k = leak.size
+    theta = np.concatenate(
+        [effect[has] for effect, has in zip(effects, free, strict=True)] + [leak[np.newaxis]]
+    )
+    # One pair for each row and each cause that is in a state with an effect; and the leak, which always is.
+    row, which, begin = [np.arange(len(causes))], [np.full(len(causes), len(theta) - 1)], 0
+    for i, has in enumerate(free):
+        number = np.cumsum(has) - 1 + begin
+        acts = np.flatnonzero(has[causes[:, i]])
+        row.append(acts)
+        which.append(number[causes[acts, i]])
+        begin += int(has.sum())
+    rows, entries = np.concatenate(row), np.concatenate(which)
+    seen = largest[rows]
+    cell = entries * k + seen
+    weight = weights[rows]
+    total = float(weights.sum())
+
+    def step(theta: Array) -> tuple[Array, float]:
+        tail = np.concatenate(
+            [np.cumsum(theta[:, :0:-1], axis=1)[:, ::-1], np.zeros((len(theta), 1))], axis=1
+        )
+        with np.errstate(divide="ignore"):
+            at_most = np.where(tail < 0.5, np.log1p(-np.minimum(tail, 0.5)), np.log(np.cumsum(theta, axis=1)))
+        here, here_zeros = _without(at_most[entries, seen], rows, len(causes))
+        lower = np.where(seen > 0, at_most[entries, seen - 1], -math.inf)
+        below, below_zeros = _without(lower, rows, len(causes))
+        own, own_below = at_most[entries, seen], lower
+        # of all causes together, then of all but one
+        probability = _difference(here, here_zeros, below, below_zeros)
+        if not (probability > 0).all():
+            raise InvalidFrame(
+                f"{name!r}: some rows have probability zero whatever the numbers that are not zero; a leak "
+                "between 0 and 1 makes all effects possible."
+            )
+        likelihood = float(weights @ np.log(probability))
+        finite = np.where(own > -math.inf, own, 0.0)
+        finite_below = np.where(own_below > -math.inf, own_below, 0.0)
+        rest, rest_zeros = here[rows] - finite, here_zeros[rows] - (own == -math.inf)
+        rest_below = below[rows] - finite_below
+        rest_below_zeros = below_zeros[rows] - (own_below == -math.inf)
+        share = weight / probability[rows]
+        full = np.where(rest_zeros == 0, np.exp(rest), 0.0)
+        # without its own cause nothing at all is below the first state
+        first = seen == 0
+        part = np.where(first, full, _difference(rest, rest_zeros, rest_below, rest_below_zeros))
+        equal = np.bincount(cell, share * full, minlength=theta.size).reshape(theta.shape)
+        above = np.bincount(cell, share * part, minlength=theta.size).reshape(theta.shape)
+        larger = np.zeros_like(above)  # what was seen above each column
+        larger[:, :-1] = np.cumsum(above[:, :0:-1], axis=1)[:, ::-1]
+        counts = theta * (equal + larger)
+        sums = counts.sum(axis=1, keepdims=True)
+        return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), theta), likelihood
+
+    theta = climb(name, step, theta, total)
+    found, begin = [], 0
+    for effect, has in zip(effects, free, strict=True):
+        fitted = effect.copy()
+        fitted[has] = theta[begin : begin + int(has.sum())]
+        begin += int(has.sum())
+        found.append(fitted)
+    return found, theta[-1]
+
+
+def _without(logs: Array, rows: Codes, n: int) -> tuple[Array, Array]:
+    """The sum of finite logarithms in each row, and how many are not finite."""
+    zero = logs == -math.inf
+    sums = np.bincount(rows, np.where(zero, 0.0, logs), minlength=n)
+    return sums.astype(np.float64), np.bincount(rows, zero, minlength=n).astype(np.float64)
+
+
+def _difference(a: Array, a_zeros: Array, b: Array, b_zeros: Array) -> Array:
+    """exp(a) - exp(b) for b <= a, without cancellation."""
+    with np.errstate(over="ignore"):
+        close = np.exp(a) * -np.expm1(np.minimum(b - a, 0.0))
+    return np.where(a_zeros > 0, 0.0, np.where(b_zeros > 0, np.exp(a), close))

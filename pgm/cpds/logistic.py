@@ -1,0 +1,372 @@
+"""Logistic distributions: weights of the parents' states add up, and a softmax makes them probabilities."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.config import current, start_clock
+from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown
+from pgm.factors import Dense, Gate, Writer
+from pgm.variables import Variable
+
+from .base import CPD, ROWS_SHOWN, set_fields
+from .counted import Part, cells, count
+from .data import Codes
+from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
+
+_SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
+_MOST_STEPS = 100
+_SEPARATED = 25.0  # log odds of a row that no finite sample gives, but those that grow without end
+
+
+class Logistic(CPD):
+    """P(child = j | parents) = exp(w_j . u + b_j) / sum over l of exp(w_l . u + b_l): a sigmoid, a softmax.
+
+    Args:
+        weights: {parent: w}. A parent of numbers or of False and True counts with its value, of two other
+            states the second counts 1. {parent: {state: w}} gives each state its own; one left out has 0.
+            For a child with two states w is a number, the weight of the second; else a list with one for
+            each state.
+        bias: what is added: a number, or a list with one for each state.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("rain", 0.4); net.add("sprinkler", 0.2)
+    >>> net.add("wet", pgm.Logistic({"rain": 4.0, "sprinkler": 3.0}, bias=-2.0))
+    >>> round(net.query("rain", {"wet": True})[True], 10)
+    0.7136979673
+    """
+
+    __slots__ = ("_bias", "_parents", "_scores", "_weights")
+
+    _parents: tuple[str, ...]
+    # For each parent one weight, or a dict of one for each state; each is a tuple, over the child's states
+    # once bound, of one number before for a lone one.
+    _weights: tuple[tuple[float, ...] | dict[Any, tuple[float, ...]], ...]
+    _bias: tuple[float, ...]
+    _scores: tuple[Array, ...]  # for each parent what each state adds, (states, child's states); once bound
+
+    def __init__(self, weights: Mapping[str, Any], bias: Any = 0.0) -> None:
+        if not isinstance(weights, Mapping) or not all(isinstance(name, str) for name in weights):
+            raise InvalidTable(
+                f"pgm.Logistic takes its weights as a dict {{parent: weight}}, not {shown(weights)}."
+            )
+        read = [
+            {state: _numbers(w, f"the weight of {name}={shown(state)}") for state, w in entry.items()}
+            if isinstance(entry, Mapping)
+            else _numbers(entry, f"the weight of {name!r}")
+            for name, entry in weights.items()
+        ]
+        set_fields(self, _child=None, _given=(), _parents=tuple(weights), _weights=tuple(read))
+        set_fields(self, _bias=_numbers(bias, "the bias"), _scores=())
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in the order given."""
+        return self._parents
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """The weights as they can be written: numbers for a child with two states, else lists."""
+        return {
+            name: {s: self._short(w) for s, w in entry.items()}
+            if isinstance(entry, dict)
+            else self._short(entry)
+            for name, entry in zip(self._parents, self._weights, strict=True)
+        }
+
+    @property
+    def bias(self) -> Any:
+        """What is added: a number for a child with two states, else a list."""
+        return self._short(self._bias)
+
+    def _short(self, w: tuple[float, ...]) -> float | list[float]:
+        if len(w) == 1:
+            return w[0]
+        return w[1] if len(w) == 2 and w[0] == 0.0 else list(w)
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
+        """Return this distribution of `name` given these parents."""
+        if self._child is not None:
+            return self.renamed(self._matched(name, states, given), given)
+        flat = [w for e in self._weights for w in (e.values() if isinstance(e, dict) else [e])]
+        sizes = {len(w) for w in (*flat, self._bias)} - {1, 2}
+        if states is None and sizes:
+            raise InvalidTable(f"{name!r}: which states do the weights belong to? Write states=[...].")
+        child = Variable(name, (False, True) if states is None else states)
+        read = list[Any]()
+        for parent, entry in zip(given, self._weights, strict=True):
+            if isinstance(entry, dict):
+                read.append({s: _for(child, w, f"{parent.name}={s!r}") for s, w in entry.items()})
+            else:
+                read.append(_for(child, entry, repr(parent.name)))
+        bias = (0.0,) * child.card if self._bias == (0.0,) else _for(child, self._bias, "the bias")
+        return self._made(child, given, tuple(read), bias)
+
+    def _made(
+        self, child: Variable, given: tuple[Variable, ...], weights: tuple[Any, ...], bias: Any
+    ) -> Self:
+        scores = []
+        for parent, entry in zip(given, weights, strict=True):
+            score = _features(child.name, parent, entry) @ np.array(
+                list(entry.values()) if isinstance(entry, dict) else [entry]
+            ).reshape(-1, child.card)
+            score.flags.writeable = False
+            scores.append(score)
+        made = self.__new__(type(self))
+        set_fields(made, _child=child, _given=given, _parents=tuple([v.name for v in given]))
+        set_fields(made, _weights=weights, _bias=bias, _scores=tuple(scores))
+        return made
+
+    def factor(self, scope: Sequence[int]) -> Dense | Gate:
+        """Return the table; or, of many parents of few kinds, tables that count how many of each are on."""
+        card = self.child.card
+        size = math.prod(v.card for v in self._given) * card
+        if size <= _SMALL and len(scope) <= MAX_AXES:
+            return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
+        kinds = self._kinds(np.argsort(np.array(scope[:-1]), kind="stable").tolist())
+        parts = 2 if len(kinds) == 1 else 1
+        needed, last = 0, card
+        for kind, inputs in kinds.items():
+            if isinstance(kind, int):
+                last *= len(self._scores[kind])
+            else:
+                last *= math.prod(n + 1 for n in _halves(len(inputs), parts))
+                needed += cells([1] * len(inputs), lambda n: n + 1, parts)
+        needed += last
+        if 64 * min(size, needed) > current().memory_limit or len(kinds) * parts >= MAX_AXES:
+            raise TooLarge(
+                f"{self.child.name!r}: a logistic distribution with {len(self._given):,} parents of "
+                f"{len(kinds):,} different weights has no exact form that is small: every sum of weights "
+                "makes a probability of its own. Use fewer parents, or equal weights: those are counted. "
+                "Its `probability`, `sample` and `fit` work at any size."
+            )
+        if size <= needed and len(scope) <= MAX_AXES:
+            return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
+        writer = Writer(len(scope))
+        places: list[int] = []
+        total = np.array(self._bias)
+        for score in self._scores:
+            if len(score) == 2:
+                total = total + score[_low(score)]
+        for kind, inputs in kinds.items():
+            for place, counts in count(writer, inputs, lambda n: n, parts):
+                places.append(place)
+                more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
+                total = total[..., np.newaxis, :] + more
+        writer.put([*places, writer.child], _softmax(total))
+        return writer.finish(scope, function=True)
+
+    def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Part]]:
+        """Two-state parents by what being on adds, and every other parent by itself, under its number."""
+        kinds: dict[tuple[float, ...] | int, list[Part]] = {}
+        for i in order:
+            score = self._scores[i]
+            if len(score) == 2:
+                low = _low(score)
+                counts = np.arange(2) if low == 0 else 1 - np.arange(2)
+                kinds.setdefault(tuple((score[1 - low] - score[low]).tolist()), []).append((i, counts))
+            else:
+                kinds[i] = [(i, np.arange(len(score)))]
+        return kinds
+
+    def rows(self, codes: Codes) -> Array:
+        """Return the softmax of the sums of weights of each row."""
+        total = np.tile(np.array(self._bias), (len(codes), 1))
+        for i, score in enumerate(self._scores):
+            total += score[codes[:, i]]
+        return _softmax(total)
+
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        """By Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""
+        child = self.child
+        blocks = [
+            _features(child.name, parent, entry)
+            for parent, entry in zip(self._given, self._weights, strict=True)
+        ]
+        width = 1 + sum(block.shape[1] for block in blocks)
+        size = len(codes) * (width + 4 * child.card) + (width * child.card) ** 2
+        check_cells((size,), f"{child.name!r}: fitting its weights", "fit to fewer rows")
+        design = np.concatenate(
+            [np.ones((len(codes), 1)), *[block[codes[:, i]] for i, block in enumerate(blocks)]], axis=1
+        )
+        found = np.concatenate(
+            [np.zeros((design.shape[1], 1)), _newton(child.name, design, codes[:, -1], weights, child.card)],
+            axis=1,
+        )
+        at, fitted = 1, list[Any]()
+        for entry in self._weights:
+            if isinstance(entry, dict):
+                rows = found[at : at + len(entry)].tolist()
+                fitted.append({s: tuple(row) for s, row in zip(entry, rows, strict=True)})
+                at += len(entry)
+            else:
+                fitted.append(tuple(found[at].tolist()))
+                at += 1
+        return self._made(child, self._given, tuple(fitted), tuple(found[0].tolist()))
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same distribution of variables that differ only in their names."""
+        return self._made(child, given, self._weights, self._bias)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely: weights and bias, for each state of the child but one."""
+        count = 1 + sum(len(entry) if isinstance(entry, dict) else 1 for entry in self._weights)
+        return count * (self.child.card - 1)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {"weights": {parent: weight}, "bias": number or list}."""
+        return {"weights": self.weights, "bias": self.bias}
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        if not isinstance(other, Logistic):
+            return NotImplemented
+        return (
+            self._child == other._child
+            and set(self._given) == set(other._given)
+            and self._bias == other._bias
+            and dict(zip(self._parents, self._weights, strict=True))
+            == dict(zip(other._parents, other._weights, strict=True))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self._child is not None:
+            return super().__repr__()
+        if len(self._parents) > 5:
+            return f"Logistic({len(self._parents)} parents, bias={self.bias!r})"
+        return f"Logistic({self.weights!r}, bias={self.bias!r})"
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        binary = self.child.card == 2 and self._bias[0] == 0.0
+        begin = 1 if binary else 0
+        rows: list[list[object]] = [["(bias)", *[f"{w:.6g}" for w in self._bias[begin:]]]]
+        count = 1
+        for name, entry in zip(self._parents, self._weights, strict=True):
+            for label, w in (
+                [(f"{name} = {s}", w) for s, w in entry.items()]
+                if isinstance(entry, dict)
+                else [(name, entry)]
+            ):
+                count += 1
+                if len(rows) < ROWS_SHOWN:
+                    rows.append([label, *[f"{x:.6g}" for x in w[begin:]]])
+        return ["weight of", *self.child.states[begin:]], rows, count
+
+
+def _numbers(w: object, what: str) -> tuple[float, ...]:
+    """Return a weight as written: one number, or one for each state of the child."""
+    several = isinstance(w, list | tuple) or (isinstance(w, np.ndarray) and w.ndim > 0)
+    values: Any = w if several else [w]
+    found = tuple(number(x) if is_number(x) else math.nan for x in values)
+    if not found or not all(map(math.isfinite, found)):
+        raise InvalidTable(f"pgm.Logistic: {what} is a number or a list of them, not {shown(w)}.")
+    return found
+
+
+def _for(child: Variable, w: tuple[float, ...], what: str) -> tuple[float, ...]:
+    """Return a weight for each of the child's states."""
+    if len(w) == 1 and child.card == 2:
+        return (0.0, w[0])
+    if len(w) != child.card:
+        raise InvalidTable(
+            f"{child.name!r}: {len(w)} weights of {what} for the {child.card} states of {child.name!r}."
+        )
+    return w
+
+
+def _features(name: str, parent: Variable, entry: object) -> Array:
+    """Return what is multiplied by the weights, (states of the parent, weights)."""
+    if isinstance(entry, dict):
+        found = np.zeros((parent.card, len(entry)))
+        for column, state in enumerate(entry):
+            try:
+                (at,) = find_row((parent,), state)
+            except BadRow as bad:
+                raise InvalidTable(f"{name!r}, weights of {parent.name!r}: {sentence(str(bad))}") from None
+            if found[at].any():
+                raise InvalidTable(f"{name!r}: the state {shown(state)} of {parent.name!r} has two weights.")
+            found[at, column] = 1.0
+        return found
+    if all(isinstance(s, bool) or is_number(s) for s in parent.states):
+        values = np.array([float(s) for s in parent.states])
+    elif parent.card == 2:
+        on = parent.domain.find(True)
+        values = (np.arange(2) == (on if on >= 0 else 1)).astype(np.float64)
+    else:
+        raise InvalidTable(
+            f"{name!r}: {parent.name!r} has {parent.card} states that are no numbers; give each a weight, "
+            f"{{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
+        )
+    return values[:, np.newaxis]
+
+
+def _softmax(scores: Array) -> Array:
+    shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def _low(score: Array) -> int:
+    """Which of two states to start from, so that parents with weights of either sign are of one kind."""
+    return 0 if tuple(score[0]) <= tuple(score[1]) else 1
+
+
+def _halves(n: int, parts: int) -> tuple[int, ...]:
+    return (n,) if parts == 1 else (n // 2, n - n // 2)
+
+
+def _newton(name: str, design: Array, seen: Codes, weights: Array, card: int) -> Array:
+    """Return the weights, (features, states but the first), of the largest likelihood."""
+    n, m = design.shape
+    k = card - 1
+    total = weights.sum()
+    target = (seen[:, np.newaxis] == np.arange(1, card)).astype(np.float64)
+    found = np.zeros((m, k))
+    clock = start_clock()
+
+    def likelihood(at: Array) -> tuple[float, Array]:
+        scores = np.concatenate([np.zeros((n, 1)), design @ at], axis=1)
+        top = scores.max(axis=1, keepdims=True)
+        logs = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+        return float(weights @ logs[np.arange(n), seen]), np.exp(logs[:, 1:])
+
+    value, p = likelihood(found)
+    settled = False
+    for _ in range(_MOST_STEPS):
+        clock.check()
+        gradient = design.T @ (weights[:, np.newaxis] * (target - p))
+        curvature = np.empty((k, m, k, m))
+        for a in range(k):
+            for b in range(a, k):
+                w = weights * p[:, a] * ((a == b) - p[:, b])
+                curvature[a, :, b, :] = curvature[b, :, a, :] = design.T @ (w[:, np.newaxis] * design)
+        # features that never vary in the data get no weight: the shortest of all steps
+        step = np.linalg.lstsq(curvature.reshape(k * m, k * m), gradient.T.ravel(), rcond=1e-12)[0]
+        direction = step.reshape(k, m).T
+        if float(np.abs(gradient * direction).sum()) <= 1e-14 * total:
+            settled = True
+            break
+        length, better, there = 1.0, -math.inf, p
+        while better <= value and length > 1e-6:
+            better, there = likelihood(found + length * direction)
+            length /= 2
+        if better <= value:  # what is left is rounding
+            settled = True
+            break
+        found, value, p = found + 2 * length * direction, better, there
+    if settled and float(np.abs(design @ found).max()) < _SEPARATED:
+        return found
+    text = (
+        f"{name!r}: the weights grow without end, for the parents tell some states apart without exception; "
+        "these are large ones. Fit to more rows, or add one row of each kind with a small weight."
+    )
+    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    return found

@@ -1,0 +1,319 @@
+"""Noisy-MAX and MIN: many causes, each with an effect of its own, of which the largest or smallest shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from pgm.errors import InvalidTable, shown
+from pgm.factors import Gate, Writer
+from pgm.variables import Variable
+
+from .base import CPD, ROWS_SHOWN, set_fields
+from .data import Codes
+from .independence import fit_effects
+from .rows import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
+
+Pair = tuple[float, float]  # 1 - p and p, both as written
+
+
+class NoisyMax(CPD):
+    """The largest of the effects that independent causes have, each by itself (Henrion 1989; Diez 1993).
+
+    P(child <= k | causes) = P(leak <= k) * product of P(effect of cause i <= k | its state). The child's
+    states are declared from the weakest to the strongest. It costs a small table for each cause, in memory
+    and in inference.
+
+    Args:
+        causes: {name: {state: row}}, the distribution of the child if the cause were alone; a state left out
+            has no effect: the child's first state. Where the child has two states, `{name: p}` is the
+            probability of the second if the cause is True (or in the second declared of two states).
+        leak: the distribution of the child without any cause, or for two states the probability of the
+            second; left out: the first.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("flu", {"no": 0.9, "mild": 0.08, "severe": 0.02})
+    >>> net.add("cold", 0.2)
+    >>> fever = pgm.NoisyMax({"flu": {"mild": [0.5, 0.4, 0.1], "severe": [0.1, 0.3, 0.6]},
+    ...                       "cold": {True: [0.7, 0.3, 0.0]}}, leak=[0.98, 0.02, 0.0])
+    >>> net.add("fever", fever, states=["none", "low", "high"])
+    >>> round(net.cpd("fever").probability({"flu": "mild", "cold": True, "fever": "none"}), 6)
+    0.343
+    """
+
+    __slots__ = ("_effects", "_free", "_leak", "_parents", "_written")
+
+    _parents: tuple[str, ...]
+    _written: tuple[object, ...]  # as the user wrote the causes and the leak; empty once bound
+    _effects: tuple[Array, ...]  # for each cause (states, child's states)
+    _free: tuple[npt.NDArray[np.bool_], ...]  # which states of each cause have an effect
+    _leak: Array
+
+    _what: ClassVar[str] = "noisy-MAX"
+    _smallest: ClassVar[bool] = False  # the smallest effect shows, and no effect is the last state
+    _of_two: ClassVar[bool] = False  # only for children with two states
+
+    def __init__(self, causes: Mapping[str, Any], leak: Any = None) -> None:
+        if not isinstance(causes, Mapping):
+            raise InvalidTable(
+                f"A {self._what} takes its causes as a dict {{name: probability}}, not {shown(causes)}."
+            )
+        for name, entry in causes.items():
+            if not isinstance(name, str):
+                raise InvalidTable(f"A {self._what} takes its causes by name, not {shown(name)}.")
+            if not _several(entry):
+                check_probability(entry, f"cause {name!r} of a {self._what}")
+        if self._of_two and leak is None:
+            leak = 0.0
+        if leak is not None and (self._of_two or not _several(leak)):
+            check_probability(leak, f"leak of a {self._what}")
+        entries = [pair(e) if is_number(e) else plain(n, e) for n, e in causes.items()]
+        leak = pair(leak) if is_number(leak) else plain("leak", leak)
+        set_fields(self, _child=None, _given=(), _parents=tuple(causes), _written=(*entries, leak))
+        set_fields(self, _effects=(), _free=(), _leak=np.empty(0))
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the causes, in the order given."""
+        return self._parents
+
+    @property
+    def effects(self) -> dict[str, Array]:
+        """For each cause the distribution of its effect, (states of the cause, states of the child)."""
+        _ = self.child  # an error if there is none
+        return dict(zip(self._parents, self._effects, strict=True))
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
+        """Return this gate for the effect `name` of these causes."""
+        if self._child is not None:
+            return self._made(self._matched(name, states, given), given, self._effects, self._leak)
+        if states is None and not self._of_two and any(not isinstance(e, tuple) for e in self._written[:-1]):
+            raise InvalidTable(f"{name!r}: which states has it? Write states=[...], the weakest first.")
+        child = Variable(name, (False, True) if states is None else states)
+        if self._of_two and child.card != 2:
+            raise InvalidTable(
+                f"{name!r}: a {self._what} is of variables with two states; "
+                f"{name!r} has {child.card}: {list(child.states[:10])}."
+            )
+        if child.card == 2 and active(child) != 1:
+            raise InvalidTable(
+                f"{name!r}: the effect of a {self._what} has its states in the order False, True."
+            )
+        effects, free = [], []
+        for cause, entry in zip(given, self._written[:-1], strict=True):
+            effect, has = self._read(child, cause, entry)
+            effects.append(effect)
+            free.append(has)
+        leak = self._written[-1]
+        if leak is None:
+            without = self._none(child.card)
+        elif isinstance(leak, tuple):
+            without = self._of_pair(child, leak, "leak")
+        else:
+            without = read_row(child, leak, "leak")
+        made = self._made(child, given, tuple(effects), without)
+        set_fields(made, _free=tuple(free))
+        return made
+
+    def _read(self, child: Variable, cause: Variable, entry: object) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Return the effect of a cause in each of its states, and in which it has one."""
+        effect = np.tile(self._none(child.card), (cause.card, 1))
+        has = np.zeros(cause.card, dtype=bool)
+        where = f"{child.name!r}, cause {cause.name!r}"
+        if isinstance(entry, tuple):
+            if cause.card != 2:
+                raise InvalidTable(
+                    f"{child.name!r}: a {self._what} with one number for a cause is of variables with two "
+                    f"states; {cause.name!r} has {cause.card}: {list(cause.states[:10])}. "
+                    f"Write {{{cause.name!r}: {{state: row}}}}."
+                )
+            at = active(cause) if not self._smallest else 1 - active(cause)
+            effect[at], has[at] = self._of_pair(child, entry, f"cause {cause.name!r}"), True
+        elif isinstance(entry, Mapping):
+            for state, row in entry.items():
+                try:
+                    (at,) = find_row((cause,), state)
+                except BadRow as bad:
+                    raise InvalidTable(f"{where}: {sentence(str(bad))}") from None
+                if has[at]:
+                    raise InvalidTable(f"{where}: the state {shown(state)} is written twice.")
+                effect[at], has[at] = read_row(child, row, f"{cause.name}={cause.states[at]!r}"), True
+        else:
+            if len(entry) != cause.card:  # type: ignore[arg-type]
+                raise InvalidTable(
+                    f"{where}: {len(entry)} rows for its {cause.card} states."  # type: ignore[arg-type]
+                )
+            for at, row in enumerate(entry):  # type: ignore[arg-type]
+                effect[at] = read_row(child, row, f"{cause.name}={cause.states[at]!r}")
+            has[:] = True
+        effect.flags.writeable = has.flags.writeable = False
+        return effect, has
+
+    def _none(self, card: int) -> Array:
+        """The distribution of no effect."""
+        return np.asarray(np.eye(card)[card - 1 if self._smallest else 0])
+
+    def _of_pair(self, child: Variable, pair: tuple[object, ...], what: str) -> Array:
+        if child.card != 2:
+            raise InvalidTable(
+                f"{child.name!r}, {what}: a lone number is for two states; write a row for the "
+                f"{child.card} states of {child.name!r}."
+            )
+        return np.array(pair[::-1] if self._smallest else pair, dtype=np.float64)
+
+    def _made(
+        self, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
+    ) -> Self:
+        made = self.__new__(type(self))
+        for part in (*effects, leak):
+            part.flags.writeable = False
+        names = tuple([v.name for v in given])
+        set_fields(made, _child=child, _given=given, _parents=names, _written=())
+        set_fields(made, _effects=effects, _free=self._free, _leak=leak)
+        return made
+
+    def factor(self, scope: Sequence[int]) -> Gate:
+        """Return the gate as a chain, "the largest so far", its causes in the model's order."""
+        writer = Writer(len(scope))
+        k = self.child.card
+        size = k * k * sum(v.card for v in self._given)
+        check_gate(self.child.name, size, "use fewer states")
+        order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
+        links = [self._link(self._effects[i]) for i in order]
+        writer.chain(order, self._leak, links)
+        return writer.finish(scope)
+
+    def _link(self, effect: Array) -> Array:
+        """P(next | so far, state of the cause)."""
+        k = effect.shape[1]
+        at_most = np.cumsum(effect[:, ::-1] if self._smallest else effect, axis=1)
+        at_most[:, -1] = 1.0
+        own = np.arange(k)
+        link = np.zeros((k, len(effect), k))
+        inner = effect[:, ::-1] if self._smallest else effect
+        for before in range(k):
+            link[before, :, before + 1 :] = inner[:, before + 1 :]
+        link[own, :, own] = at_most.T
+        return np.ascontiguousarray(link[::-1, :, ::-1]) if self._smallest else link
+
+    def rows(self, codes: Codes) -> Array:
+        """Return P(effect | row), cause by cause without differences: rare effects keep their digits."""
+        flip = slice(None, None, -1 if self._smallest else 1)
+        so_far = np.tile(self._leak[flip], (len(codes), 1))
+        for i, effect in enumerate(self._effects):
+            at_most = np.cumsum(effect[:, flip], axis=1)
+            at_most[:, -1] = 1.0
+            less = np.zeros_like(so_far)
+            less[:, 1:] = np.cumsum(so_far, axis=1)[:, :-1]
+            so_far = so_far * at_most[codes[:, i]] + less * effect[:, flip][codes[:, i]]
+        return so_far[:, flip]
+
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        """By EM on the effects of the causes, from the present numbers; a zero stays a zero."""
+        flip = slice(None, None, -1 if self._smallest else 1)
+        effects, leak = fit_effects(
+            self.child.name,
+            [effect[:, flip] for effect in self._effects],
+            self._free,
+            self._leak[flip],
+            codes[:, :-1],
+            self.child.card - 1 - codes[:, -1] if self._smallest else codes[:, -1],
+            weights,
+        )
+        back = tuple([np.ascontiguousarray(effect[:, flip]) for effect in effects])
+        return self._made(self.child, self._given, back, np.ascontiguousarray(leak[flip]))
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same gate of variables that differ only in their names."""
+        return self._made(child, given, self._effects, self._leak)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely: those of each state with an effect, and the leak."""
+        return (1 + sum(int(has.sum()) for has in self._free)) * (self.child.card - 1)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {"causes": {name: {state: {state: p}}}, "leak": {state: p}}."""
+        states = self.child.states
+        causes = {
+            v.name: {
+                v.states[at]: dict(zip(states, effect[at].tolist(), strict=True))
+                for at in np.flatnonzero(has).tolist()
+            }
+            for v, effect, has in zip(self._given, self._effects, self._free, strict=True)
+        }
+        return {"causes": causes, "leak": dict(zip(states, self._leak.tolist(), strict=True))}
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        if type(other) is not type(self):
+            return NotImplemented
+        if self._child != other._child or set(self._given) != set(other._given):
+            return False
+        if self._child is None:
+            return dict(zip(self._parents, self._written[:-1], strict=True)) == dict(
+                zip(other._parents, other._written[:-1], strict=True)
+            ) and bool(self._written[-1] == other._written[-1])
+        theirs = other.effects
+        return np.array_equal(self._leak, other._leak) and all(
+            np.array_equal(effect, theirs[name]) for name, effect in self.effects.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        rows: list[list[object]] = []
+        for v, effect, has in zip(self._given, self._effects, self._free, strict=True):
+            for at in np.flatnonzero(has).tolist():
+                rows.append([f"{v.name} = {v.states[at]}", *[f"{p:.6g}" for p in effect[at].tolist()]])
+        count = len(rows) + 1
+        rows = [*rows[:ROWS_SHOWN], ["(leak)", *[f"{p:.6g}" for p in self._leak.tolist()]]]
+        return [f"{self._what} of", *self.child.states], rows, count
+
+
+class NoisyMin(NoisyMax):
+    """The smallest of the effects that independent causes have, each by itself: noisy-MAX upside down.
+
+    P(child >= k | causes) = P(leak >= k) * product of P(effect of cause i >= k | its state). A state of a
+    cause that is left out has no effect: the child's last state. A lone number p is the probability that the
+    cause, where it is False (or in the first declared of two states), brings the child down.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("pump", {"old": 0.3, "new": 0.7})
+    >>> net.add("power", 0.99)
+    >>> net.add("flow", pgm.NoisyMin({"pump": {"old": [0.1, 0.4, 0.5]}, "power": {False: [1, 0, 0]}}),
+    ...         states=["none", "weak", "full"])
+    >>> net.cpd("flow").probability({"pump": "old", "power": True, "flow": "full"})
+    0.5
+    """
+
+    __slots__ = ()
+    _what = "noisy-MIN"
+    _smallest = True
+
+
+def pair(p: Any) -> Pair:
+    """Return 1 - p and p."""
+    return complement(float(p)), float(p)
+
+
+def active(variable: Variable) -> int:
+    """Return the code of the state that acts."""
+    found = variable.domain.find(True)
+    return found if found >= 0 else 1
+
+
+def check_probability(p: object, what: str) -> None:
+    """Raise where p is no probability."""
+    if not is_number(p) or not 0.0 <= float(p) <= 1.0:  # type: ignore[arg-type]
+        raise InvalidTable(f"The {what} needs a probability from 0 to 1, not {shown(p)}.")
+
+
+def _several(entry: object) -> bool:
+    """Whether this is written as rows, not as one number."""
+    return isinstance(entry, Mapping | list | tuple) or (isinstance(entry, np.ndarray) and entry.ndim > 0)

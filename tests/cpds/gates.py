@@ -1,0 +1,133 @@
+"""Random distributions of every form, each with its table worked out another way: by enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+import pgm
+
+STATES = {2: [False, True], 3: ["low", "mid", "top"], 4: [0, 1, 2, 3]}
+Made = tuple[Any, np.ndarray]  # a distribution, and its table (parents..., child)
+
+
+def distribution(rng: np.random.Generator, k: int, zeros: float = 0.25) -> list[float]:
+    row = rng.random(k) * (rng.random(k) >= zeros)
+    row[rng.integers(k)] += 0.1
+    return (row / row.sum()).tolist()
+
+
+def enumerated(cards: Sequence[int], k: int, row: Callable[..., Sequence[float]]) -> np.ndarray:
+    table = np.empty((*cards, k))
+    for codes in np.ndindex(*cards):
+        table[codes] = row(*codes)
+    return table
+
+
+def extreme(rng: np.random.Generator, parents: dict[str, int], k: int, largest: bool) -> Made:
+    """Noisy-MAX or MIN: the extreme of effects, summed over all that each cause and the leak may have."""
+    none = 0 if largest else k - 1
+    causes: dict[str, Any] = {}
+    effects = []
+    for name, card in parents.items():
+        rows, effect = {}, [[float(s == none) for s in range(k)] for _ in range(card)]
+        for code, state in enumerate(STATES[card]):
+            if rng.random() < 0.7:
+                rows[state] = effect[code] = distribution(rng, k)
+        causes[name] = rows
+        effects.append(effect)
+    leak = distribution(rng, k)
+    pick = max if largest else min
+
+    def row(*codes: int) -> list[float]:
+        found = [0.0] * k
+        tables = [effect[code] for effect, code in zip(effects, codes, strict=True)]
+        for drawn in itertools.product(range(k), repeat=len(tables) + 1):
+            p = leak[drawn[-1]] * math.prod(t[z] for t, z in zip(tables, drawn, strict=False))
+            found[pick(drawn)] += p
+        return found
+
+    return (pgm.NoisyMax if largest else pgm.NoisyMin)(causes, leak), enumerated([*parents.values()], k, row)
+
+
+def logistic(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    equal = rng.random() < 0.5
+    bias = rng.normal(size=k)
+    weights: dict[str, Any] = {}
+    scores = []
+    same = rng.normal(size=k)
+    for name, card in parents.items():
+        if card == 3:
+            score = rng.normal(size=(card, k))
+            weights[name] = {s: list(row) for s, row in zip(STATES[card], score, strict=True)}
+        else:
+            w = same if equal else rng.normal(size=k)
+            score = np.arange(card)[:, np.newaxis] * w
+            weights[name] = list(w)
+        scores.append(score)
+
+    def row(*codes: int) -> list[float]:
+        sums = [
+            math.exp(bias[j] + sum(s[c][j] for s, c in zip(scores, codes, strict=True))) for j in range(k)
+        ]
+        return [x / sum(sums) for x in sums]
+
+    return pgm.Logistic(weights, bias=list(bias)), enumerated([*parents.values()], k, row)
+
+
+def tree(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    """Rules in the order of which the first that holds decides."""
+    rules: list[tuple[dict[str, Any], Any]] = []
+    for _ in range(int(rng.integers(1, 4))):
+        names = [name for name in parents if rng.random() < 0.6]
+        rules.append(({n: STATES[parents[n]][rng.integers(parents[n])] for n in names}, distribution(rng, k)))
+    rules.append(({}, "uniform" if rng.random() < 0.3 else distribution(rng, k)))
+
+    def row(*codes: int) -> list[float]:
+        seen = {n: STATES[c][code] for (n, c), code in zip(parents.items(), codes, strict=True)}
+        found = next(row for context, row in rules if all(seen[n] == s for n, s in context.items()))
+        return [1 / k] * k if found == "uniform" else found
+
+    made = pgm.TreeCPD.from_rules(rules, parents=list(parents))
+    return made, enumerated([*parents.values()], k, row)
+
+
+def counting(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    n = len(parents)
+    which, at = int(rng.integers(3)), int(rng.integers(n + 1))
+    says = [lambda on: on >= at, lambda on: on == at, lambda on: on % 2 == 1][which]
+    names = list(parents)
+    made = [pgm.AtLeast(at, names), pgm.Exactly(at, names), pgm.Parity(names)][which]
+    return made, enumerated(
+        [*parents.values()], 2, lambda *codes: [1.0 - says(sum(codes)), float(says(sum(codes)))]
+    )
+
+
+def mixture(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    weights = distribution(rng, len(parents))
+    tables = {n: [distribution(rng, k) for _ in range(card)] for n, card in parents.items()}
+    made = pgm.MixtureCPD(
+        {n: np.array(t) for n, t in tables.items()}, dict(zip(parents, weights, strict=True))
+    )
+
+    def row(*codes: int) -> list[float]:
+        return [
+            sum(w * t[c][j] for w, t, c in zip(weights, tables.values(), codes, strict=True))
+            for j in range(k)
+        ]
+
+    return made, enumerated([*parents.values()], k, row)
+
+
+def any_form(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    """One of the forms, for parents of these cards and a child of k states."""
+    forms = [logistic, tree, lambda *a: extreme(*a, True), lambda *a: extreme(*a, False)]
+    if parents:
+        forms += [mixture]
+        if k == 2 and set(parents.values()) == {2}:
+            forms += [counting, counting]
+    return forms[rng.integers(len(forms))](rng, parents, k)
