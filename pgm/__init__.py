@@ -11,7 +11,9 @@
 from typing import TYPE_CHECKING, Any
 
 from pgm.config import config
-from pgm.cpds import CPD, Deterministic, NoisyOr, TableCPD
+from pgm.cpds import CPD, Deterministic, LinearGaussian, NoisyOr, TableCPD
+from pgm.densities import Density
+from pgm.distributions import Categorical, Gaussian
 from pgm.errors import (
     FileFormatError,
     ImpossibleEvidence,
@@ -45,10 +47,13 @@ __all__ = [
     "Assignment",
     "BayesianNetwork",
     "Bins",
+    "Categorical",
+    "Density",
     "Deterministic",
     "Distribution",
     "FactorGraph",
     "FileFormatError",
+    "Gaussian",
     "ImpossibleEvidence",
     "IncompleteModel",
     "Interval",
@@ -59,6 +64,7 @@ __all__ = [
     "InvalidTable",
     "InvalidVariable",
     "Likelihood",
+    "LinearGaussian",
     "Marginals",
     "MarkovNetwork",
     "NoSupportFound",

@@ -1,9 +1,10 @@
-"""Local distributions P(child | parents): tables, noisy-OR, functions."""
+"""Local distributions P(child | parents): tables, noisy-OR, functions, linear Gaussian densities."""
 
 from .base import CPD
 from .deterministic import Deterministic
-from .making import make
+from .linear_gaussian import LinearGaussian
+from .making import make, prepared
 from .noisy_or import NoisyOr
 from .table import TableCPD
 
-__all__ = ["CPD", "Deterministic", "NoisyOr", "TableCPD", "make"]
+__all__ = ["CPD", "Deterministic", "LinearGaussian", "NoisyOr", "TableCPD", "make", "prepared"]

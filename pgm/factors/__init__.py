@@ -5,9 +5,10 @@ which the factor sums to one for every state of the others; an undirected factor
 """
 
 from .dense import Dense
+from .linear_gaussian import LinearGaussian
 from .noisy_or import NoisyOr
 from .sparse import Sparse
 
-Factor = Dense | Sparse | NoisyOr
+Factor = Dense | Sparse | NoisyOr  # over states; LinearGaussian is over numbers
 
-__all__ = ["Dense", "Factor", "NoisyOr", "Sparse"]
+__all__ = ["Dense", "Factor", "LinearGaussian", "NoisyOr", "Sparse"]

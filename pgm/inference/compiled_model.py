@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from pgm.config import Clock
 from pgm.evidence import Observed
+from pgm.factors import Factor, LinearGaussian
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
 from pgm.inference.trees import TreeCache
 from pgm.variables import Variable
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.arrays import Gaussians
+    from pgm.inference.engines.gaussian.mixed import Mixed
 
 _Value = TypeVar("_Value")
 
@@ -26,6 +33,8 @@ class CompiledModel:
     variables: tuple[Variable, ...]
     names: list[str]
     position: dict[str, int]
+    gaussians: Gaussians | None = None  # the continuous variables, if there are any
+    factors: Sequence[Factor] = ()  # of the others, kept where there are
 
     @property
     def by_name(self) -> Mapping[str, Variable]:
@@ -51,6 +60,17 @@ class _Named(Mapping[str, Variable]):
         return len(self._model.names)
 
 
+def with_densities(
+    compiled: CompiledModel, densities: Sequence[LinearGaussian], factors: Callable[[], Sequence[Factor]]
+) -> CompiledModel:
+    """The same with its continuous variables, if there are any."""
+    if not densities:
+        return compiled
+    from pgm.inference.engines.gaussian.arrays import collect
+
+    return replace(compiled, gaussians=collect(len(compiled.names), densities), factors=tuple(factors()))
+
+
 def make_posterior(
     compiled: CompiledModel,
     observed: Observed,
@@ -59,7 +79,7 @@ def make_posterior(
     *,
     fit: bool = True,
     cutset: tuple[str, ...] | None = None,
-) -> Posterior:
+) -> Any:
     """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
     position = compiled.position
 
@@ -70,4 +90,22 @@ def make_posterior(
     if observed.soft and not fit:  # weights of the right form do where only the cost is asked
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in ordered(observed.soft).items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
+    if compiled.gaussians is not None:
+        return _with_numbers(compiled, observed, posterior, ordered(observed.soft) if fit else {})
     return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior
+
+
+def _with_numbers(
+    compiled: CompiledModel, observed: Observed, posterior: Posterior, soft: dict[int, np.ndarray]
+) -> Mixed:
+    """The same for a model with continuous variables."""
+    from pgm.inference.engines.gaussian import mixed
+
+    assert compiled.gaussians is not None
+    number = compiled.gaussians.number
+    given = {
+        compiled.position[name]: value
+        for name, value in observed.given.items()
+        if number[compiled.position[name]] >= 0
+    }
+    return mixed.read(posterior, soft, compiled.gaussians, compiled.factors, given)

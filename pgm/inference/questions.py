@@ -21,10 +21,11 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor
-from pgm.inference.compiled_model import CompiledModel, make_posterior
+from pgm.factors import Factor, LinearGaussian
+from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
 from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
 from pgm.inference.explanations import explain
+from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
@@ -82,6 +83,10 @@ class Questions:
         """The factors whose product the model is; scopes are positions in `variables`."""
         raise NotImplementedError
 
+    def densities(self) -> Sequence[LinearGaussian]:
+        """The densities of continuous variables, in their order; scopes are positions in `variables`."""
+        return ()
+
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         raise NotImplementedError
@@ -114,7 +119,8 @@ class Questions:
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
                 position = dict(zip(names, range(len(names)), strict=True))
-                self._compiled = CompiledModel(program, trees, variables, names, position)
+                found = CompiledModel(program, trees, variables, names, position)
+                self._compiled = with_densities(found, self.densities(), self.factors)
                 self._outdated = None
             return self._compiled
 
@@ -130,6 +136,8 @@ class Questions:
 
         def answer(posterior: Posterior, report: Report) -> Distribution:
             positions = [compiled.position[name] for name in asked]
+            if compiled.gaussians is not None and numbers.among(compiled, positions):
+                return numbers.density(compiled, posterior, positions, report)
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
             )
@@ -143,6 +151,8 @@ class Questions:
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Marginals:
+            if compiled.gaussians is not None:
+                return numbers.marginals(compiled, posterior, report)
             flat, _ = posterior.marginals()
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
             hard = posterior.known.hard
@@ -236,6 +246,10 @@ class Questions:
             raise InvalidArgument(f'engine="{chosen.name}" {what}; use engine="exact".')
 
         def answer(posterior: Posterior, report: Report) -> list[Assignment]:
+            if compiled.gaussians is not None:
+                if (found := numbers.best(compiled, posterior, asked, k, report)) is not None:
+                    return found
+                posterior = numbers.without(posterior)
             places = None if asked is None else [compiled.position[name] for name in asked]
             otherwise = engine == "auto" and k == 1 and not summed
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
@@ -276,6 +290,8 @@ class Questions:
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Samples:
+            if compiled.gaussians is not None:
+                return numbers.samples(compiled, posterior, count, rng, report)
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, report)
@@ -295,6 +311,8 @@ class Questions:
         asked = None if targets is None else self._asked(compiled, targets)
 
         def answer(posterior: Posterior, report: Report) -> Plan:
+            if compiled.gaussians is not None:
+                posterior = numbers.without(posterior)
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""

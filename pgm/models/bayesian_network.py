@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, NoisyOr, TableCPD, make
+from pgm.cpds import CPD, LinearGaussian, NoisyOr, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -28,6 +28,7 @@ from pgm.errors import (
 )
 from pgm.evidence import names
 from pgm.factors import Factor
+from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
@@ -201,6 +202,7 @@ class BayesianNetwork(Questions):
                 else ", without a table: `set` gives it one"
             )
             raise InvalidStructure(f"There is a node {node!r} already{end}.")
+        table, parents = prepared(node, table, parents)
         those = self._parents_for(node, table, parents)
         domain = None if states is None else Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -232,6 +234,8 @@ class BayesianNetwork(Questions):
         those = old
         if parents is not None or isinstance(table, CPD):
             those = self._parents_for(node, table, parents)
+        table, brought = prepared(node, table, those)
+        those = self._parents_for(node, table, brought)
         if sorted(those) != sorted(old):
             raise InvalidStructure(
                 f"{node!r} has the parents {list(old)}, not {list(those)}: `set` leaves the arrows alone; "
@@ -239,6 +243,8 @@ class BayesianNetwork(Questions):
             )
         before = self._variables[node]
         domain = before.domain if before is not None else None
+        if before is not None and before.continuous != isinstance(table, LinearGaussian):
+            domain = None
         if states is not None:
             domain = Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -371,13 +377,17 @@ class BayesianNetwork(Questions):
         """
         if not isinstance(actions, Mapping):
             raise InvalidEvidence(f"What is done is a dict {{name: state}}, not {shown(actions)}.")
-        fixed = []
+        fixed: list[CPD] = []
         for name, state in actions.items():
             variable = self._variables[self._known(name)]
             if variable is None:
                 raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
+            code = variable.code(state)
+            if variable.continuous:
+                fixed.append(LinearGaussian(bias=state, sd=0.0).bind(name, None, ()))
+                continue
             values = np.zeros(variable.card)
-            values[variable.code(state)] = 1.0
+            values[code] = 1.0
             values.flags.writeable = False
             fixed.append(TableCPD._of(variable, (), values))
         made = self.copy()
@@ -446,14 +456,25 @@ class BayesianNetwork(Questions):
     # --- for inference ---
 
     def factors(self) -> list[Factor]:
-        """Return the distributions as inference takes them, one for each node, in order."""
+        """Return the distributions as inference takes them, one for each node with states, in order."""
         self._check_complete()
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
         cpds = self._cpds
         return [
             cpds[node].factor([*[place[p] for p in those], place[node]])
             for node, those in self._parents.items()
+            if type(cpds[node]) is not LinearGaussian
         ]
+
+    def densities(self) -> list[LinearGaussianFactor]:
+        """Return the densities of the continuous nodes, in order."""
+        self._check_complete()
+        found = [(node, cpd) for node, cpd in self._cpds.items() if isinstance(cpd, LinearGaussian)]
+        if not found:
+            return []
+        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
+        found.sort(key=lambda pair: place[pair[0]])
+        return [cpd.density([*[place[p] for p in cpd.parents], place[node]]) for node, cpd in found]
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):
@@ -470,7 +491,7 @@ class BayesianNetwork(Questions):
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by the name of its node; a gate is no table, and left out."""
         factor_of = compiled.program.factor_of
-        nodes = tuple(self._cpds[node] for node in self._parents)
+        nodes = tuple(self._cpds[node] for node in self._parents if not self._cpds[node].child.continuous)
         tables = {}
         for number, flat in found.items():
             cpd = nodes[factor_of[number]]
@@ -480,6 +501,10 @@ class BayesianNetwork(Questions):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""
+        if numbers := [v.name for v in self.variables.values() if v.continuous]:
+            raise InvalidStructure(
+                f"{listed(numbers)}: a Markov network is of variables with states, and these are continuous."
+            )
         made = MarkovNetwork(self.name)
         made._take(self.variables, self.factors())
         return made
@@ -572,7 +597,7 @@ class BayesianNetwork(Questions):
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
             variable = self._variables[node]
-            states = "?" if variable is None else ", ".join(map(str, variable.states[:20]))
+            states = "?" if variable is None else ", ".join(map(str, variable.states[:20])) or "a number"
             rows.append([node, ", ".join(parents[:20]) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
 

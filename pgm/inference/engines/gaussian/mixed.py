@@ -1,0 +1,443 @@
+"""One model with continuous variables under one set of evidence: what questions.py asks of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.densities import Density, Form
+from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
+from pgm.factors import Dense, Factor
+from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian.arrays import Gaussians
+from pgm.inference.engines.gaussian.layout import Layout, make_layout
+from pgm.inference.engines.gaussian.solving import Eliminated
+from pgm.inference.posterior import Posterior, Wide, log_of
+from pgm.inference.program import compile_program
+from pgm.inference.reduction import Known
+from pgm.inference.running import GAUSSIAN, Impossible, run
+from pgm.results import Report
+from pgm.variables import Interval, Variable
+
+_LN2 = math.log(2.0)
+_NOTHING = np.empty(0, np.int64)
+_DOUBLES = 600.0  # logarithms further apart are not weights in doubles
+_MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Solved:
+    """The continuous variables eliminated: what is left for the discrete ones, and the way back."""
+
+    made: Eliminated | None  # None: no continuous variable matters
+    discrete: Posterior
+    offset: float  # log of what `discrete` is to be multiplied with
+    repeats: bool  # some of the evidence follows from the rest: there is no density
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mixed:
+    """A compiled model with continuous variables, with what is known of it, ready to be asked."""
+
+    discrete: Posterior  # knows only what is known of the discrete variables
+    soft: dict[int, np.ndarray]  # marginals wanted of discrete variables
+    gaussians: Gaussians
+    factors: Sequence[Factor]  # of the discrete part
+    seen: np.ndarray  # uint8[n]
+    value: np.ndarray  # float64[n]
+    intervals: dict[int, Interval]
+    names: list[str]
+    clock: Clock
+    _solved: dict[object, Solved] = field(default_factory=dict)
+
+    # --- shared ground ---
+
+    @property
+    def known(self) -> Known:
+        """What is known of the discrete variables; continuous ones that are known have their one state."""
+        return self.discrete.known
+
+    def _named(self, numbers: np.ndarray | Sequence[int]) -> list[str]:
+        return [self.names[int(self.gaussians.positions[x])] for x in numbers]
+
+    def numbers(self, positions: Sequence[int]) -> list[int]:
+        """The numbers of the continuous variables among these positions."""
+        found = [int(self.gaussians.number[v]) for v in positions]
+        return [x for x in found if x >= 0]
+
+    def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> Layout:
+        g = self.gaussians
+        last = np.array(sorted(self.intervals), dtype=np.int64)
+        marked = self.seen.copy()
+        for some in (targets, wanted, last):
+            marked[some] = 1
+        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        codes = np.full(g.number.size, -1, np.int64)
+        for v, code in self.known.hard.items():
+            codes[v] = code
+
+        def lay_out() -> Layout:
+            relevant = solving.ancestors(g, marked)
+            return make_layout(
+                g,
+                cards,
+                codes,
+                self.seen,
+                relevant,
+                targets,
+                last,
+                _MIXTURE_BYTES if whole else 0.0,
+                self.clock,
+            )
+
+        key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
+               last.tobytes(), whole)  # fmt: skip
+        return self.discrete.trees.get(key, lay_out)
+
+    def solve(
+        self,
+        targets: Sequence[int] = (),
+        *,
+        everything: bool = False,
+        maximise: bool = False,
+    ) -> Solved:
+        """Eliminate the continuous variables; the targets are kept for last, in one clique."""
+        key = (tuple(targets), everything, maximise)
+        if key not in self._solved:
+            self._solved[key] = self._solve(np.array(targets, dtype=np.int64), everything, maximise)
+        return self._solved[key]
+
+    def _solve(self, targets: np.ndarray, everything: bool, maximise: bool) -> Solved:
+        g = self.gaussians
+        wanted = np.arange(g.n) if everything else _NOTHING
+        if not (targets.size or everything or self.seen.any() or self.intervals):
+            discrete = self.discrete.fitted(self.soft) if self.soft else self.discrete
+            return Solved(None, discrete, 0.0, False)
+        if self.discrete.engine != "exact":
+            some = targets if targets.size else np.flatnonzero(self.seen)
+            raise InvalidArgument(
+                f'engine="{self.discrete.engine}" is for variables with states, and '
+                f'{listed(self._named(some))} have none; use engine="exact".'
+            )
+        layout = self._layout(targets, wanted, everything and not maximise)
+        layout.check(self.names, outward=everything or targets.size > 0)
+        digit = np.zeros(g.number.size, np.int64)
+        for v, code in self.known.hard.items():
+            digit[v] = code
+        made = solving.eliminate(
+            g.arrays, layout, digit, self.seen, self.value, self.clock, maximise=maximise
+        )
+        extra = self._inside(made)
+        _, found = solving.tables(made, extra)
+        return self._for_discrete(made, found)
+
+    def _inside(self, made: Eliminated) -> dict[int, np.ndarray]:
+        """Log probabilities that variables lie in their intervals, for each configuration of their root."""
+        found: dict[int, np.ndarray] = {}
+        t = made.layout.tree
+        for x, interval in self.intervals.items():
+            c, j = self.place(made, x)
+            if c in found:
+                raise InvalidEvidence(
+                    f"{listed(self._named(list(self.intervals)))}: intervals of several variables that hang "
+                    "together would take an integral in several dimensions, which is not exact. Give one "
+                    "interval, and numbers for the others."
+                )
+            mean, cov = self._root(made, c)
+            with np.errstate(invalid="ignore"):
+                inside = solving.log_inside(mean[:, j], cov[:, j, j], interval)
+            impossible = made.logs[t.log_at[c] : t.log_at[c + 1]] == -np.inf
+            found[c] = np.where(impossible, 0.0, inside)
+        return found
+
+    def place(self, made: Eliminated, x: int) -> tuple[int, int]:
+        """The clique that eliminates a variable, and its column there."""
+        t = made.layout.tree
+        for at in np.flatnonzero(t.columns == x).tolist():
+            c = int(np.searchsorted(t.column_at, at, side="right")) - 1
+            if at - t.column_at[c] < t.own[c]:
+                return c, int(at - t.column_at[c])
+        raise AssertionError(f"variable {x} is in no clique")
+
+    def _root(
+        self, made: Eliminated, c: int, weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of a clique without a parent, for each of its configurations."""
+        t = made.layout.tree
+        n_confs = int(t.log_at[c + 1] - t.log_at[c])
+        if weight is None:
+            weight = (made.logs[t.log_at[c] : t.log_at[c + 1]] > -np.inf).astype(np.float64)
+        found = solving.moments(made, np.array([c]), {c: weight}, self.clock)
+        n = int(t.column_at[c + 1] - t.column_at[c])
+        mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(n_confs, n)
+        return mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(n_confs, n, n)
+
+    def _for_discrete(
+        self, made: Eliminated, found: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]
+    ) -> Solved:
+        """Hand the tables to the engine for tables: as weights of single variables, or as factors."""
+        repeats = False
+        tables: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        offset = 0.0
+        for axes, (logs, orders) in found.items():
+            possible = logs > -np.inf
+            if not possible.any():
+                raise Impossible
+            some = orders[possible]
+            repeats = repeats or bool(some.any())
+            if axes and (some >= solving.REPEATED).any() and (some != some.flat[0]).any():
+                raise solving.refuse_repeats(self._named(np.flatnonzero(self.seen)))
+            if axes:
+                tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
+            else:
+                offset += float(logs)
+        # Where some states allow a value exactly (sd = 0) and others as one of many, the former have all the
+        # probability: they are lifted out of reach of the others.
+        if any(orders.any() for _, orders in tables.values()):
+            spans = [float(np.ptp(logs[logs > -np.inf])) for logs, _ in tables.values()]
+            lift = 60.0 + math.fsum(spans) + self._span()
+            tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
+        weights: dict[int, np.ndarray] = {}
+        more: list[Factor] = []
+        for axes, (logs, _) in tables.items():
+            top = float(logs.max())
+            offset += top
+            low = float(logs[logs > -np.inf].min())
+            if len(axes) == 1 and top - low < _DOUBLES:
+                weights[axes[0]] = np.exp(logs - top)
+            else:
+                scope = np.array([axes], dtype=np.int64)
+                more.append(Dense(scope, np.ascontiguousarray(logs - top), log=True))
+        discrete = self.discrete
+        if more:
+            cards = discrete.program.arrays.cards[: discrete.program.n_named].tolist()
+            discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
+        discrete = replace(discrete, known=discrete.known.with_weights(weights))
+        if self.soft:
+            discrete = discrete.fitted(self.soft)
+        return Solved(made, discrete, offset, repeats)
+
+    def _span(self) -> float:
+        """How far apart the logarithms of the discrete part's products may be."""
+        p = self.discrete.program.arrays
+        return -_LN2 * float(p.low.sum())
+
+    # --- what is asked ---
+
+    def total(self) -> Wide:
+        """The density of what is known, as a wide number."""
+        solved = self.solve()
+        if solved.repeats:
+            raise solving.refuse_repeats(self._named(np.flatnonzero(self.seen)))
+        mantissa, exponent = solved.discrete.total()
+        power = math.floor(solved.offset / _LN2)
+        return mantissa * math.exp(solved.offset - power * _LN2), exponent + power
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known) of discrete variables."""
+        return self.solve().discrete.joint(targets, question)
+
+    def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
+        """The joint density of continuous variables."""
+        g = self.gaussians
+        numbers = self.numbers(positions)
+        if len(numbers) < len(positions):
+            with_states = [self.names[v] for v in positions if g.number[v] < 0]
+            raise InvalidArgument(
+                f"{listed(with_states)} have states and {listed(self._named(numbers))} are numbers: there is no "
+                "one table of both. Ask for them apart, or for the numbers given each state."
+            )
+        known = [x for x in numbers if self.seen[x]]
+        free = [x for x in numbers if not self.seen[x]]
+        self._refuse_truncated(free)
+        k, d = 1, len(numbers)
+        weights = np.ones(1)
+        means, covs = np.zeros((1, d)), np.zeros((1, d, d))
+        solved = self.solve(free)
+        if free and solved.made is not None:
+            made, t = solved.made, solved.made.layout.tree
+            c, _ = self.place(made, free[0])
+            if any(self.place(made, x)[0] == c for x in self.intervals):
+                self._refuse_truncated(free, always=True)
+            weights = self._weights(solved, c)
+            mean, cov = self._root(made, c, weights)
+            columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
+            at = [columns.index(x) for x in free]
+            used = np.flatnonzero(weights > 0)
+            weights, k = weights[used] / weights[used].sum(), used.size
+            place = [numbers.index(x) for x in free]
+            means, covs = np.zeros((k, d)), np.zeros((k, d, d))
+            means[:, place] = mean[np.ix_(used, at)]
+            covs[np.ix_(range(k), place, place)] = cov[np.ix_(used, at, at)]
+        elif self.known.hard or self.known.weights or self.soft:
+            solved.discrete.total()  # it may be impossible
+        for x in known:
+            means[:, numbers.index(x)] = self.value[x]
+        return density_of(variables, weights, means, covs, report)
+
+    def _refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
+        held = [x for x in numbers if x in self.intervals]
+        if held or always:
+            some = held or list(self.intervals)
+            raise InvalidEvidence(
+                f"{listed(self._named(some))}: given an interval the continuous variables that hang together with "
+                "it are no normal distributions any more. Give a number, or ask for P(interval): "
+                "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
+            )
+
+    def _weights(self, solved: Solved, c: int) -> np.ndarray:
+        """P(configuration | known) of the discrete variables of a root clique."""
+        assert solved.made is not None
+        t = solved.made.layout.tree
+        axes = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()
+        if not axes:
+            if self.known.hard or self.known.weights or solved.discrete.known.weights:
+                solved.discrete.total()  # it may be impossible
+            return np.ones(1)
+        return solved.discrete.joint(axes).ravel()
+
+    def marginals(self) -> tuple[np.ndarray, Wide]:
+        """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
+        return self.solve(everything=True).discrete.marginals()
+
+    def densities(self, by_position: dict[int, Variable], report: Report) -> Callable[[str], Density]:
+        """The density of each continuous variable that is not known, made when asked for."""
+        if self.intervals:
+            self._refuse_truncated([], always=True)
+        solved = self.solve(everything=True)
+        made = solved.made
+        assert made is not None
+        layout, t = made.layout, made.layout.tree
+        roots = np.flatnonzero(t.parent < 0).tolist()
+        kept: dict[bytes, np.ndarray] = {}
+        weights = {}
+        for c in roots:
+            key = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tobytes()
+            if key not in kept:
+                kept[key] = self._weights(solved, c)
+            weights[c] = kept[key]
+        order = np.arange(t.parent.size)[::-1].copy()
+        found = solving.moments(made, order, weights, self.clock)
+        n = self.gaussians.n
+        centre, variance = np.zeros(n), np.zeros(n)
+        run(
+            "overall", t, order, found.weight, found.mean, found.cov, np.zeros(n), centre, variance,
+            np.zeros(2, np.int64), steps=layout.steps, clock=self.clock, module=GAUSSIAN,
+        )  # fmt: skip
+        home = np.full(n, -1, np.int64)
+        column = np.zeros(n, np.int64)
+        clique = np.repeat(np.arange(t.parent.size), np.diff(t.column_at))
+        within = np.arange(t.columns.size) - t.column_at[:-1][clique]
+        own = within < t.own[clique]
+        home[t.columns[own]], column[t.columns[own]] = clique[own], within[own]
+        n_axes = np.diff(t.axis_at)
+        root = layout.roots()
+        numbers = {self.names[v]: int(self.gaussians.number[v]) for v in by_position}
+
+        def make(name: str) -> Density:
+            x = numbers[name]
+            variable = (by_position[int(self.gaussians.positions[x])],)
+            c, j = int(home[x]), int(column[x])
+            if n_axes[c] < n_axes[root[c]]:
+                moments = np.ones(1), centre[x].reshape(1, 1), variance[x].reshape(1, 1, 1)
+                return density_of(variable, *moments, report, "moments")
+            w = found.weight[t.log_at[c] : t.log_at[c + 1]]
+            width = int(t.column_at[c + 1] - t.column_at[c])
+            used = np.flatnonzero(w > 0)
+            mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(-1, width)[used, j]
+            cov = found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(-1, width, width)[used, j, j]
+            return density_of(variable, w[used] / w[used].sum(), mean[:, None], cov[:, None, None], report)
+
+        return make
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
+        if self.intervals:
+            self._refuse_truncated([], always=True)
+        g = self.gaussians
+        solved = self.solve()
+        states = np.ascontiguousarray(solved.discrete.sample(n, rng))
+        values = np.tile(self.value, (n, 1))
+        noise = rng.standard_normal((n, g.n))
+        barren = g.order if solved.made is None else solved.made.layout.barren
+        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        if solved.made is not None:
+            self._back(solved.made, cards, states, noise, values)
+        steps = 8.0 * n * (barren.size + 1)
+        run(
+            "forward", g.arrays, barren, cards, states, noise, values,
+            steps=steps, clock=self.clock, module=GAUSSIAN,
+        )  # fmt: skip
+        return states, values
+
+    def _back(
+        self, made: Eliminated, cards: np.ndarray, states: np.ndarray, noise: np.ndarray, values: np.ndarray
+    ) -> None:
+        t = made.layout.tree
+        steps = float(states.shape[0]) * float((t.own * np.diff(t.column_at)).sum() + 1)
+        run(
+            "draw", t, cards, states, made.rows, made.kinds, noise, values,
+            steps=steps, clock=self.clock, module=GAUSSIAN,
+        )  # fmt: skip
+
+    def best(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """The states and numbers of greatest density, and its logarithm (what is known included)."""
+        if self.intervals:
+            self._refuse_truncated([], always=True)
+        g = self.gaussians
+        if (g.arrays.sd == 0.0).any():
+            rows = np.repeat(np.arange(g.n), np.diff(g.arrays.row_at))
+            some = np.unique(rows[g.arrays.sd == 0.0])
+            raise InvalidArgument(
+                f"{listed(self._named(some))} follow from their parents without noise (sd = 0): there is no density "
+                "to be as large as possible. Ask for marginals, or sample."
+            )
+        solved = self.solve(everything=True, maximise=True)
+        assert solved.made is not None
+        codes, value, _ = solved.discrete.best(None, 1)[0]
+        states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
+        values = self.value[None, :].copy()
+        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
+        return codes, values[0], log_of(value) + solved.offset
+
+
+def density_of(
+    variables: tuple[Variable, ...],
+    weights: np.ndarray,
+    means: np.ndarray,
+    covs: np.ndarray,
+    report: Report,
+    form: Form | None = None,
+) -> Density:
+    """A mixture as a result; one whose components are all the same is a single one."""
+    if len(weights) > 1 and (means == means[0]).all() and (covs == covs[0]).all():
+        weights, means, covs = np.ones(1), means[:1], covs[:1]
+    return Density(variables, weights, means, covs, report, form)
+
+
+def read(
+    discrete: Posterior,
+    soft: dict[int, np.ndarray],
+    gaussians: Gaussians,
+    factors: Sequence[Factor],
+    given: dict[int, Any],
+) -> Mixed:
+    """Put evidence on continuous variables beside what is known of the discrete ones."""
+    seen = np.zeros(gaussians.n, np.uint8)
+    value = np.zeros(gaussians.n)
+    intervals = {}
+    for v, what in given.items():
+        x = int(gaussians.number[v])
+        if isinstance(what, Interval):
+            intervals[x] = what
+            continue
+        seen[x], value[x] = 1, float(what)
+        if abs(value[x]) > 1e100:
+            raise InvalidEvidence(f"{discrete.names[v]!r}: {shown(what)} is too large a number to work with.")
+    return Mixed(discrete, soft, gaussians, factors, seen, value, intervals, discrete.names, discrete.clock)
