@@ -22,7 +22,7 @@ from pgm.results import (
     number,
     text_table,
 )
-from pgm.variables import Continuous, Variable
+from pgm.variables import Variable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,7 @@ class Density(Distribution):
     `form` says what is known: "normal", or an exact "mixture" of normals, or only "moments": then mean and
     covariance are exact, and the density is that of a mixture too large to be written out.
 
+    >>> from pgm.variables import Continuous
     >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
     >>> p.mean, p.variance, round(p.cdf(3.0), 6), round(p.quantile(0.5), 6)
     (1.0, 4.0, 0.841345, 1.0)
@@ -121,9 +122,9 @@ class Density(Distribution):
     def _needs_density(self, what: str, *, one: bool = False) -> None:
         if self.form == "moments":
             raise InvalidArgument(
-                f"Only mean and variance of {listed(self.names)} are known here: the density is a mixture of too "
-                f"many normals to be kept for every variable at once, and {what} needs it. Ask for this variable "
-                "alone: net.query(...)."
+                f"Only mean and variance of {listed(self.names)} are known here: the density is a mixture of "
+                f"too many normals to be kept for every variable at once, and {what} needs it. Ask for this "
+                "variable alone: net.query(...)."
             )
         if one and not self._one:
             raise InvalidArgument(
@@ -132,8 +133,9 @@ class Density(Distribution):
             )
 
     def pdf(self, x: Any) -> Any:
-        """The density at a number, at each of an array, or at points with the last axis in the order of `names`.
+        """The density at a number or at each of an array; of several variables, at points.
 
+        The last axis of points has the variables in the order of `names`; a dict {name: number} will do too.
         Where a standard deviation is zero it is infinite at the mean.
         """
         log = self.log_pdf(x)
@@ -185,7 +187,7 @@ class Density(Distribution):
         return float(found) if found.ndim == 0 else found
 
     def _bisected(self, wanted: np.ndarray, each: np.ndarray) -> np.ndarray:
-        """Halve the range between the least and the greatest quantile of the components, to the last digit."""
+        """Halve the range between the quantiles of the components, to the last digit."""
         used = self._weights > 0
         low, high = each[..., used].min(axis=-1), each[..., used].max(axis=-1)
         for _ in range(2100):  # far more than the digits of two doubles; ends when nothing lies between
@@ -211,6 +213,7 @@ class Density(Distribution):
     def entropy(self) -> float:
         """The differential entropy in nats, of a normal; minus infinity where the covariance is singular.
 
+        >>> from pgm.variables import Continuous
         >>> x = Variable("x", Continuous())
         >>> round(Density((x,), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1))).entropy(), 6)
         1.418939
@@ -252,7 +255,8 @@ class Density(Distribution):
 
     def _no_states(self) -> NoReturn:
         raise InvalidArgument(
-            f"{listed(self.names)}: a number has no states; see .mean, .std, .pdf(x), .cdf(x) and .quantile(q)."
+            f"{listed(self.names)}: a number has no states; see .mean, .std, .pdf(x), .cdf(x) and "
+            ".quantile(q)."
         )
 
     def __getitem__(self, key: object) -> NoReturn:
@@ -287,23 +291,23 @@ class Density(Distribution):
             return {"mean": self.mean, "sd": self.std}
         return {"names": self.names, "mean": self.mean.tolist(), "covariance": self.covariance.tolist()}
 
-    def to_pandas(self) -> pd.Series:
+    def to_pandas(self) -> Any:
         """A Series of mean and standard deviation; of a joint distribution a frame with the covariances."""
         import pandas
 
         if self._one:
             series: pd.Series = pandas.Series(self.to_dict(), name=self.names[0])
             return series
-        frame = pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
+        frame: Any = pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
         frame.insert(0, "mean", self.mean)
-        return frame  # type: ignore[no-any-return]
+        return frame
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
         """Draw the density of one variable; returns the Axes."""
         self._needs_density("plot", one=True)
         from pgm import plot
 
-        return plot.density(self, ax=ax, **kwargs)
+        return plot.distribution(self, ax=ax, **kwargs)
 
     def __eq__(self, other: object) -> bool:
         """Equal when variables, weights, means and covariances are."""
@@ -342,7 +346,10 @@ class Density(Distribution):
             order = np.argsort(-self._weights, kind="stable")[: _ROWS - 1]
             sds = np.sqrt(self._covariances[:, 0, 0])
             rows = [["all", _digits(self.mean), _digits(self.std)]]
-            rows += [[f"p = {number(self._weights[i])}", _digits(self._means[i, 0]), _digits(sds[i])] for i in order]
+            rows += [
+                [f"p = {number(self._weights[i])}", _digits(self._means[i, 0]), _digits(sds[i])]
+                for i in order
+            ]
             if k >= _ROWS:
                 notes.append(f"... {k - len(order):,} more of {k:,} components")
         else:
@@ -515,8 +522,8 @@ def _log_normal(off: np.ndarray, covariance: np.ndarray, names: tuple[str, ...])
         factor = None
     if factor is None or np.diag(factor).min() < 1e-7:  # what is left of a variance is rounding
         raise InvalidArgument(
-            f"The joint distribution of {listed(names)} has no density: its covariance is singular, some of them "
-            "follow from the others. Leave those out."
+            f"The joint distribution of {listed(names)} has no density: its covariance is singular, some of "
+            "them follow from the others. Leave those out."
         )
     solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
     log = np.log(np.diag(factor)).sum() + np.log(scale).sum() + 0.5 * dim * math.log(2.0 * math.pi)

@@ -33,7 +33,6 @@ DECISIONS = "decisions are not built"
 NOT_BUILT = {
     "pgm.Logistic(": DISTRIBUTIONS,
     "pgm.TreeCPD(": DISTRIBUTIONS,
-    "pgm.LinearGaussian(": DISTRIBUTIONS,
     "net.adjustment_sets(": CAUSES,
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,

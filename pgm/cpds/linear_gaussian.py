@@ -1,4 +1,4 @@
-"""A number that depends on other numbers in a straight line, with normal noise; discrete parents select which."""
+"""A number that depends on others in a straight line, with normal noise; discrete parents select which."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squ
 class LinearGaussian(CPD):
     """x = bias + the sum of weight * parent + noise, which is normal with the standard deviation `sd`.
 
-    Without parents a Gaussian root; with sd = 0 a function of its parents. A dict of these, one for each state
-    of discrete parents, is a conditional linear Gaussian (Lauritzen 1992).
+    Without parents a Gaussian root; with sd = 0 a function of its parents. A dict of these, one for each
+    state of discrete parents, is a conditional linear Gaussian (Lauritzen 1992).
 
     Args:
         weights: {name: weight} of the continuous parents.
@@ -88,8 +88,8 @@ class LinearGaussian(CPD):
             if not isinstance(found, LinearGaussian) or found._rows is not None or found._switches:
                 label = "..." if key is ... else shown(key)
                 raise InvalidTable(
-                    f"{name!r}, row {label}: a pgm.LinearGaussian or pgm.Gaussian is expected, as in the other "
-                    f"rows, not {shown(row)}."
+                    f"{name!r}, row {label}: a pgm.LinearGaussian or pgm.Gaussian is expected, as in the "
+                    f"other rows, not {shown(row)}."
                 )
             read[key] = found
         causes = tuple(dict.fromkeys(cause for row in read.values() for cause in row._causes))
@@ -136,7 +136,8 @@ class LinearGaussian(CPD):
     @property
     def weights(self) -> Array:
         """The weights of the continuous parents, read-only: (states of discrete parents..., parents)."""
-        return self._shaped(self._weights, (len(self._causes),))
+        found: Array = self._shaped(self._weights, (len(self._causes),))
+        return found
 
     @property
     def bias(self) -> Any:
@@ -169,8 +170,8 @@ class LinearGaussian(CPD):
         for v in causes:
             if not v.continuous:
                 raise InvalidTable(
-                    f"{name!r}: {v.name!r} has states, {listed(v.states)}, and no number to be weighted: give a "
-                    f"dict with a pgm.LinearGaussian for each, and parents=[{v.name!r}]."
+                    f"{name!r}: {v.name!r} has states, {listed(v.states)}, and no number to be weighted: "
+                    f"give a dict with a pgm.LinearGaussian for each, and parents=[{v.name!r}]."
                 )
         for v in switches:
             if v.continuous:
@@ -211,8 +212,8 @@ class LinearGaussian(CPD):
             if found is None:
                 codes = tuple(int(code) for code in np.unravel_index(i, cards))
                 raise InvalidTable(
-                    f"{name!r}: there is no row for {row_label(switches, codes)}; the key `...` stands for all "
-                    "rows left out."
+                    f"{name!r}: there is no row for {row_label(switches, codes)}; the key `...` stands for "
+                    "all rows left out."
                 )
             for cause, weight in zip(found._causes, found._weights[0].tolist(), strict=True):
                 weights[i, place[cause]] = weight

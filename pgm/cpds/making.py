@@ -46,9 +46,9 @@ def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> 
         for parent in given:
             if parent.continuous:
                 raise InvalidTable(
-                    f"{name!r} has states and cannot have the continuous parent {parent.name!r}: exact inference "
-                    "needs a pgm.LinearGaussian here. Turn the arrow round, or cut the number into states with "
-                    f"pgm.Bins and give {parent.name!r} a table."
+                    f"{name!r} has states and cannot have the continuous parent {parent.name!r}: exact "
+                    "inference needs a pgm.LinearGaussian here. Turn the arrow round, or cut the number into "
+                    f"states with pgm.Bins and give {parent.name!r} a table."
                 )
     if isinstance(table, CPD):
         return table.bind(name, states, given)

@@ -71,7 +71,7 @@ class Categorical:
         return self._p if self.n_states is not None else self._p[0]
 
     def log_density(self, x: Any) -> np.ndarray:
-        """Return the logarithm of the probability of each symbol in `x`, a column for each state if several."""
+        """Return the logarithm of the probability of each symbol in `x`, a column for each state."""
         codes, lone = self._codes(x)
         with np.errstate(divide="ignore"):
             found = np.log(self._p[:, codes].T)

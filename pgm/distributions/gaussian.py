@@ -153,7 +153,7 @@ class Gaussian:
     # --- what it does ---
 
     def log_density(self, x: Any) -> np.ndarray:
-        """Return the logarithm of the density of each row of `x`, a column for each state if there are several.
+        """Return the log density of each row of `x`, a column for each state if there are several.
 
         >>> Gaussian([0.0, 3.0], sd=1.0).log_density([0.0, 3.0]).round(6)
         array([[-0.918939, -5.418939],
@@ -191,7 +191,7 @@ class Gaussian:
         values, vectors = np.linalg.eigh(covariances[k])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         drawn = means[k] + np.random.default_rng(seed).standard_normal((n, self.dim)) @ root.T
-        return drawn[:, 0] if self._univariate else drawn
+        return np.asarray(drawn[:, 0] if self._univariate else drawn)
 
     def statistics(self, x: Any, weights: Any = None) -> GaussianStatistics:
         """Return what `fit` needs to know of the rows; with a column of weights for each state, of each."""
@@ -290,8 +290,8 @@ def check_scale(what: str, values: np.ndarray, *, positive: bool = False) -> Non
         bad |= (sizes > 0) & (sizes < 1 / _LARGEST)
     if bad.any():
         raise InvalidArgument(
-            f"{what} has the number {float(values[bad].flat[0])!r}; sizes from {1 / _LARGEST:g} to {_LARGEST:g} "
-            "(and 0) can be worked with. Choose another unit."
+            f"{what} has the number {float(values[bad].flat[0])!r}; sizes from {1 / _LARGEST:g} to "
+            f"{_LARGEST:g} (and 0) can be worked with. Choose another unit."
         )
 
 

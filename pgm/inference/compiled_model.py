@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
-
-import numpy as np
+from typing import TypeVar
 
 from pgm.config import Clock
 from pgm.evidence import Observed
 from pgm.factors import Factor, LinearGaussian
+from pgm.inference.engines.gaussian.arrays import Gaussians, collect
+from pgm.inference.engines.gaussian.mixed import with_numbers
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
 from pgm.inference.trees import TreeCache
 from pgm.variables import Variable
-
-if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.arrays import Gaussians
-    from pgm.inference.engines.gaussian.mixed import Mixed
 
 _Value = TypeVar("_Value")
 
@@ -66,8 +62,6 @@ def with_densities(
     """The same with its continuous variables, if there are any."""
     if not densities:
         return compiled
-    from pgm.inference.engines.gaussian.arrays import collect
-
     return replace(compiled, gaussians=collect(len(compiled.names), densities), factors=tuple(factors()))
 
 
@@ -79,7 +73,7 @@ def make_posterior(
     *,
     fit: bool = True,
     cutset: tuple[str, ...] | None = None,
-) -> Any:
+) -> Posterior:
     """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
     position = compiled.position
 
@@ -91,21 +85,8 @@ def make_posterior(
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in ordered(observed.soft).items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
     if compiled.gaussians is not None:
-        return _with_numbers(compiled, observed, posterior, ordered(observed.soft) if fit else {})
+        number = compiled.gaussians.number
+        given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
+        soft = ordered(observed.soft) if fit else {}
+        return with_numbers(posterior, soft, compiled.gaussians, compiled.factors, given)
     return posterior.fitted(ordered(observed.soft)) if observed.soft and fit else posterior
-
-
-def _with_numbers(
-    compiled: CompiledModel, observed: Observed, posterior: Posterior, soft: dict[int, np.ndarray]
-) -> Mixed:
-    """The same for a model with continuous variables."""
-    from pgm.inference.engines.gaussian import mixed
-
-    assert compiled.gaussians is not None
-    number = compiled.gaussians.number
-    given = {
-        compiled.position[name]: value
-        for name, value in observed.given.items()
-        if number[compiled.position[name]] >= 0
-    }
-    return mixed.read(posterior, soft, compiled.gaussians, compiled.factors, given)

@@ -24,8 +24,10 @@ from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian
 from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
 from pgm.inference.engines import ONLY_MAXIMA, ONLY_SUMS, Conditioned, Engine, find, find_for_sums
-from pgm.inference.explanations import explain
 from pgm.inference.engines.gaussian import answers as numbers
+from pgm.inference.engines.gaussian import rows as number_rows
+from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
@@ -136,7 +138,7 @@ class Questions:
 
         def answer(posterior: Posterior, report: Report) -> Distribution:
             positions = [compiled.position[name] for name in asked]
-            if compiled.gaussians is not None and numbers.among(compiled, positions):
+            if isinstance(posterior, Mixed) and posterior.numbers(positions):
                 return numbers.density(compiled, posterior, positions, report)
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
@@ -151,7 +153,7 @@ class Questions:
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Marginals:
-            if compiled.gaussians is not None:
+            if isinstance(posterior, Mixed):
                 return numbers.marginals(compiled, posterior, report)
             flat, _ = posterior.marginals()
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
@@ -164,12 +166,16 @@ class Questions:
         return self._ask(compiled, given, engine, answer, clock)
 
     def log_probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> float:
-        """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
+        """Return the logarithm of P(event | given); minus infinity when the event cannot be.
+
+        Where the event gives numbers to continuous variables it is the logarithm of their density.
+        """
         return self.probability(event, given=given, engine=engine).log
 
     def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
         """Return P(event | given), a float that has its own logarithm where it underflows.
 
+        Where the event gives numbers to continuous variables it is a density, which may be larger than 1.
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
         """
         clock = start_clock()
@@ -187,6 +193,8 @@ class Questions:
             else (0.5, 1)
         )
         both = _together(first, second)
+        if both is not None and compiled.gaussians is not None:
+            both = numbers.together(compiled, first, second, both)
         try:
             above = (
                 None if both is None else self._answer(compiled, both, engine, below, clock, explain=False)
@@ -246,11 +254,9 @@ class Questions:
             raise InvalidArgument(f'engine="{chosen.name}" {what}; use engine="exact".')
 
         def answer(posterior: Posterior, report: Report) -> list[Assignment]:
-            if compiled.gaussians is not None:
-                if (found := numbers.best(compiled, posterior, asked, k, report)) is not None:
-                    return found
-                posterior = numbers.without(posterior)
             places = None if asked is None else [compiled.position[name] for name in asked]
+            if isinstance(posterior, Mixed) and (places is None or posterior.numbers(places)):
+                return numbers.best(compiled, posterior, places, k, report)
             otherwise = engine == "auto" and k == 1 and not summed
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
@@ -290,7 +296,7 @@ class Questions:
         compiled = self._compile()
 
         def answer(posterior: Posterior, report: Report) -> Samples:
-            if compiled.gaussians is not None:
+            if isinstance(posterior, Mixed):
                 return numbers.samples(compiled, posterior, count, rng, report)
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
@@ -311,8 +317,6 @@ class Questions:
         asked = None if targets is None else self._asked(compiled, targets)
 
         def answer(posterior: Posterior, report: Report) -> Plan:
-            if compiled.gaussians is not None:
-                posterior = numbers.without(posterior)
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
@@ -366,6 +370,9 @@ class Questions:
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
+        if compiled.gaussians is not None:
+            answers = number_rows.predict(compiled, frame, names, bad_rows)
+            return answers[names[0]] if names is not None and len(names) == 1 else answers
         codes = rows.predict(compiled, frame, names, bad_rows)
         found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
         return found[names[0]] if names is not None and len(names) == 1 else found
@@ -388,7 +395,8 @@ class Questions:
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
-        found = rows.predict_proba(compiled, frame, names, bad_rows)
+        of_rows = rows.predict_proba if compiled.gaussians is None else number_rows.predict_proba
+        found = of_rows(compiled, frame, names, bad_rows)
         return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
@@ -396,7 +404,8 @@ class Questions:
         from pgm.inference import rows
 
         compiled = self._compile()
-        logs = rows.log_likelihood(compiled, frame, bad_rows)
+        of_rows = rows.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
+        logs = of_rows(compiled, frame, bad_rows)
         return logs if self._normalised() else logs - log_of(self._total(compiled))
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:

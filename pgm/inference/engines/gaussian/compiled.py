@@ -1,9 +1,9 @@
 """The loops for linear Gaussian densities on a strong tree of cliques.
 
-A density is kept as rows of linear equations. A *soft* row says a'x = b + e with e a standard normal, a *hard*
-one a'x = b exactly (sd = 0). Soft rows are joined by Householder reflections and never squared, as in square
-root information filters (Bierman 1977); hard rows are solved first, with pivots, and put into the others. A
-variable that is eliminated leaves one row, its density given the variables that come after it.
+A density is kept as rows of linear equations. A *soft* row says a'x = b + e with e a standard normal, a
+*hard* one a'x = b exactly (sd = 0). Soft rows are joined by Householder reflections and never squared, as in
+square root information filters (Bierman 1977); hard rows are solved first, with pivots, and put into the
+others. A variable that is eliminated leaves one row, its density given the variables that come after it.
 """
 
 from __future__ import annotations
@@ -30,6 +30,31 @@ def relevant(parent_at, parents, order, flags):
         if flags[x]:
             for i in range(parent_at[x], parent_at[x + 1]):
                 flags[parents[i]] = 1
+
+
+@njit
+def parts(n, scope_at, scopes):
+    """Which part each of the first n vertices belongs to; only these tie scopes together."""
+    above = np.arange(n)
+    for f in range(scope_at.size - 1):
+        first = -1
+        for i in range(scope_at[f], scope_at[f + 1]):
+            v = scopes[i]
+            if v >= n:
+                continue
+            while above[v] != v:
+                above[v] = above[above[v]]
+                v = above[v]
+            if first < 0:
+                first = v
+            else:
+                above[v] = first
+    for v in range(n):
+        u = v
+        while above[u] != u:
+            u = above[u]
+        above[v] = u
+    return above
 
 
 @njit
@@ -62,6 +87,15 @@ def write_row(d, x, row, seen, value, where, n, work, kind, reach, scale, m):
     reach[m] = size
     scale[m] = max(far, 1e-300)
     return 0.0 if sd == 0.0 else -math.log(sd) - 0.9189385332046727
+
+
+@njit
+def says_nothing(work, m, n):
+    """Whether no variable is left in a row."""
+    for j in range(n):
+        if work[m, j] != 0.0:
+            return False
+    return True
 
 
 @njit
@@ -263,7 +297,12 @@ def inward(
                 log += write_row(
                     d, x, row_of(d, x, digit, cards), seen, value, where, n, work, kind, reach, scale, m
                 )
-                m += 1
+                if kind[m] == 2 and seen[x] and says_nothing(work, m, n):
+                    if abs(work[m, n]) > 2.0**-43 * scale[m]:
+                        log = -np.inf
+                    order += 1
+                else:
+                    m += 1
             for k in range(t.child_at[c], t.child_at[c + 1]):
                 b = t.children[k]
                 index = 0
@@ -319,7 +358,7 @@ def inward(
 
 @njit
 def extend(rows, kinds, at, flag, own, n, mean, cov, m_at, c_at):
-    """Moments of a clique from those of its separator, which stand in place: its own variables come before."""
+    """Moments of a clique's own variables, which come first, from those of its separator, which are there."""
     for v in range(own - 1, -1, -1):
         base = at + v * (n + 1)
         pivot = rows[base + v]

@@ -11,7 +11,7 @@ from pgm.config import TRIANGULATING, Clock, current
 from pgm.errors import TooLarge, listed
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.gaussian.arrays import Gaussians, StrongTree, starts
-from pgm.inference.running import REDUCTION, code
+from pgm.inference.running import GAUSSIAN, REDUCTION, code
 
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
@@ -63,8 +63,8 @@ class Layout:
             why = (
                 f"continuous variables that hang together depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
-                f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links between "
-                "the continuous variables by observing those."
+                f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links "
+                "between the continuous variables by observing those."
             )
         else:
             why = (
@@ -127,6 +127,14 @@ def make_layout(
 
     m = hidden.size + discrete.size
     together = vertex[targets].astype(np.int32)
+    if together.size > 1 and discrete.size:
+        # The joint of several is a mixture over all that any of them depends on.
+        bound = scopes < hidden.size
+        part = code(20.0 * scopes.size, GAUSSIAN).parts(hidden.size, scope_at, scopes)
+        ours = np.isin(part, part[together])
+        scope = np.repeat(np.arange(counts.size), counts)
+        touched = np.isin(scope, scope[bound & ours[np.minimum(scopes, hidden.size - 1)]])
+        together = np.concatenate([together, np.unique(scopes[touched & ~bound])])
     at, indices = code(20.0 * scopes.size + 1, REDUCTION).neighbours(m, scope_at, scopes, together)
     stage = np.zeros(m, np.int64)
     stage[vertex[targets]] = 1
@@ -258,7 +266,9 @@ def _whole(parent: np.ndarray, axis_at: np.ndarray, axes: np.ndarray) -> np.ndar
     at = starts(lengths)
     if at[-1] > 1e8:
         return np.zeros(0, np.int32)
-    return axes[np.arange(at[-1]) - np.repeat(at[:-1], lengths) + np.repeat(axis_at[:-1][root], lengths)]
+    return np.asarray(
+        axes[np.arange(at[-1]) - np.repeat(at[:-1], lengths) + np.repeat(axis_at[:-1][root], lengths)]
+    )
 
 
 def _bytes_of(axes: np.ndarray, axis_at: np.ndarray, cards: np.ndarray, wide: np.ndarray) -> float:

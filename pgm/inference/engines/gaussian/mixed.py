@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pgm.config import Clock, current
 from pgm.densities import Density, Form
 from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
 from pgm.factors import Dense, Factor
@@ -19,12 +18,15 @@ from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.gaussian.solving import Eliminated
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.inference.program import compile_program
-from pgm.inference.reduction import Known
 from pgm.inference.running import GAUSSIAN, Impossible, run
 from pgm.results import Report
 from pgm.variables import Interval, Variable
 
+if TYPE_CHECKING:
+    from pgm.inference.plan import Plan
+
 _LN2 = math.log(2.0)
+_LARGEST = 1e100  # of what is observed: its square stays within a double
 _NOTHING = np.empty(0, np.int64)
 _DOUBLES = 600.0  # logarithms further apart are not weights in doubles
 _MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
@@ -41,26 +43,28 @@ class Solved:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Mixed:
-    """A compiled model with continuous variables, with what is known of it, ready to be asked."""
+class Mixed(Posterior):
+    """A compiled model with continuous variables, with what is known of it, ready to be asked.
 
-    discrete: Posterior  # knows only what is known of the discrete variables
-    soft: dict[int, np.ndarray]  # marginals wanted of discrete variables
-    gaussians: Gaussians
-    factors: Sequence[Factor]  # of the discrete part
-    seen: np.ndarray  # uint8[n]
-    value: np.ndarray  # float64[n]
-    intervals: dict[int, Interval]
-    names: list[str]
-    clock: Clock
-    _solved: dict[object, Solved] = field(default_factory=dict)
+    As a Posterior it has the discrete variables, in whose tables a continuous one has a single state; `known`
+    speaks of them alone.
+    """
+
+    gaussians: Gaussians = field(kw_only=True)
+    factors: Sequence[Factor] = field(kw_only=True)  # of the discrete part
+    soft: dict[int, np.ndarray] = field(kw_only=True)  # marginals wanted of discrete variables
+    seen: np.ndarray = field(kw_only=True)  # uint8[n]
+    value: np.ndarray = field(kw_only=True)  # float64[n]
+    intervals: dict[int, Interval] = field(kw_only=True)
+    _solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
 
     # --- shared ground ---
 
-    @property
-    def known(self) -> Known:
-        """What is known of the discrete variables; continuous ones that are known have their one state."""
-        return self.discrete.known
+    def _plain(self) -> Posterior:
+        """The discrete part by itself."""
+        return Posterior(
+            self.program, self.trees, self.known, self.clock, self.names, self.engine, self.cutset
+        )
 
     def _named(self, numbers: np.ndarray | Sequence[int]) -> list[str]:
         return [self.names[int(self.gaussians.positions[x])] for x in numbers]
@@ -76,7 +80,7 @@ class Mixed:
         marked = self.seen.copy()
         for some in (targets, wanted, last):
             marked[some] = 1
-        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
         codes = np.full(g.number.size, -1, np.int64)
         for v, code in self.known.hard.items():
             codes[v] = code
@@ -97,7 +101,7 @@ class Mixed:
 
         key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
                last.tobytes(), whole)  # fmt: skip
-        return self.discrete.trees.get(key, lay_out)
+        return self.trees.get(key, lay_out)
 
     def solve(
         self,
@@ -116,12 +120,12 @@ class Mixed:
         g = self.gaussians
         wanted = np.arange(g.n) if everything else _NOTHING
         if not (targets.size or everything or self.seen.any() or self.intervals):
-            discrete = self.discrete.fitted(self.soft) if self.soft else self.discrete
+            discrete = self._plain().fitted(self.soft) if self.soft else self._plain()
             return Solved(None, discrete, 0.0, False)
-        if self.discrete.engine != "exact":
+        if self.engine != "exact":
             some = targets if targets.size else np.flatnonzero(self.seen)
             raise InvalidArgument(
-                f'engine="{self.discrete.engine}" is for variables with states, and '
+                f'engine="{self.engine}" is for variables with states, and '
                 f'{listed(self._named(some))} have none; use engine="exact".'
             )
         layout = self._layout(targets, wanted, everything and not maximise)
@@ -132,17 +136,18 @@ class Mixed:
         made = solving.eliminate(
             g.arrays, layout, digit, self.seen, self.value, self.clock, maximise=maximise
         )
-        extra = self._inside(made)
-        _, found = solving.tables(made, extra)
-        return self._for_discrete(made, found)
+        extra = self._inside(made, targets)
+        return self._for_discrete(made, solving.tables(made, extra))
 
-    def _inside(self, made: Eliminated) -> dict[int, np.ndarray]:
+    def _inside(self, made: Eliminated, targets: np.ndarray) -> dict[int, np.ndarray]:
         """Log probabilities that variables lie in their intervals, for each configuration of their root."""
         found: dict[int, np.ndarray] = {}
         t = made.layout.tree
         for x, interval in self.intervals.items():
             c, j = self.place(made, x)
-            if c in found:
+            if targets.size and (t.parent[c] >= 0 or any(self.place(made, y)[0] == c for y in targets)):
+                self._refuse_truncated([], always=True)
+            if c in found or t.parent[c] >= 0:
                 raise InvalidEvidence(
                     f"{listed(self._named(list(self.intervals)))}: intervals of several variables that hang "
                     "together would take an integral in several dimensions, which is not exact. Give one "
@@ -213,9 +218,9 @@ class Mixed:
             else:
                 scope = np.array([axes], dtype=np.int64)
                 more.append(Dense(scope, np.ascontiguousarray(logs - top), log=True))
-        discrete = self.discrete
+        discrete = self._plain()
         if more:
-            cards = discrete.program.arrays.cards[: discrete.program.n_named].tolist()
+            cards = self.program.arrays.cards[: self.program.n_named].tolist()
             discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
         discrete = replace(discrete, known=discrete.known.with_weights(weights))
         if self.soft:
@@ -224,7 +229,7 @@ class Mixed:
 
     def _span(self) -> float:
         """How far apart the logarithms of the discrete part's products may be."""
-        p = self.discrete.program.arrays
+        p = self.program.arrays
         return -_LN2 * float(p.low.sum())
 
     # --- what is asked ---
@@ -234,9 +239,7 @@ class Mixed:
         solved = self.solve()
         if solved.repeats:
             raise solving.refuse_repeats(self._named(np.flatnonzero(self.seen)))
-        mantissa, exponent = solved.discrete.total()
-        power = math.floor(solved.offset / _LN2)
-        return mantissa * math.exp(solved.offset - power * _LN2), exponent + power
+        return times_exp(solved.discrete.total(), solved.offset)
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) of discrete variables."""
@@ -249,8 +252,8 @@ class Mixed:
         if len(numbers) < len(positions):
             with_states = [self.names[v] for v in positions if g.number[v] < 0]
             raise InvalidArgument(
-                f"{listed(with_states)} have states and {listed(self._named(numbers))} are numbers: there is no "
-                "one table of both. Ask for them apart, or for the numbers given each state."
+                f"There is no one table of states and numbers: {listed(with_states)} beside "
+                f"{listed(self._named(numbers))}. Ask for them apart, or for the numbers given each state."
             )
         known = [x for x in numbers if self.seen[x]]
         free = [x for x in numbers if not self.seen[x]]
@@ -262,8 +265,6 @@ class Mixed:
         if free and solved.made is not None:
             made, t = solved.made, solved.made.layout.tree
             c, _ = self.place(made, free[0])
-            if any(self.place(made, x)[0] == c for x in self.intervals):
-                self._refuse_truncated(free, always=True)
             weights = self._weights(solved, c)
             mean, cov = self._root(made, c, weights)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
@@ -285,8 +286,8 @@ class Mixed:
         if held or always:
             some = held or list(self.intervals)
             raise InvalidEvidence(
-                f"{listed(self._named(some))}: given an interval the continuous variables that hang together with "
-                "it are no normal distributions any more. Give a number, or ask for P(interval): "
+                f"{listed(self._named(some))}: given an interval the continuous variables that hang together "
+                "with it are no normal distributions any more. Give a number, or ask for P(interval): "
                 "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
             )
 
@@ -355,7 +356,36 @@ class Mixed:
 
         return make
 
-    def sample(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan for the discrete variables, once the continuous ones are eliminated."""
+        return self.solve().discrete.plan(question, targets)
+
+    def best(
+        self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
+    ) -> list[tuple[np.ndarray, Wide, bool]]:
+        """The k most probable states of discrete variables, continuous ones integrated out."""
+        solved = self.solve()
+        found = solved.discrete.best(targets, k, allowed)
+        return [(codes, times_exp(value, solved.offset), settled) for codes, value, settled in found]
+
+    def expected_counts(self) -> dict[int, np.ndarray]:
+        """For each table of the discrete part P(entry | known)."""
+        return self._own(self.solve().discrete.expected_counts())
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """For each table of the discrete part the derivative of log P(known) by each entry."""
+        return self._own(self.solve().discrete.derivatives())
+
+    def _own(self, found: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """Without the tables that stand for continuous variables, which come last."""
+        n = self.program.arrays.heads.size
+        return {f: table for f, table in found.items() if f < n}
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Codes of all variables, drawn from the posterior."""
+        return self.draw(n, rng)[0]
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
         if self.intervals:
             self._refuse_truncated([], always=True)
@@ -365,7 +395,7 @@ class Mixed:
         values = np.tile(self.value, (n, 1))
         noise = rng.standard_normal((n, g.n))
         barren = g.order if solved.made is None else solved.made.layout.barren
-        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
         if solved.made is not None:
             self._back(solved.made, cards, states, noise, values)
         steps = 8.0 * n * (barren.size + 1)
@@ -385,7 +415,7 @@ class Mixed:
             steps=steps, clock=self.clock, module=GAUSSIAN,
         )  # fmt: skip
 
-    def best(self) -> tuple[np.ndarray, np.ndarray, float]:
+    def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
         """The states and numbers of greatest density, and its logarithm (what is known included)."""
         if self.intervals:
             self._refuse_truncated([], always=True)
@@ -394,17 +424,23 @@ class Mixed:
             rows = np.repeat(np.arange(g.n), np.diff(g.arrays.row_at))
             some = np.unique(rows[g.arrays.sd == 0.0])
             raise InvalidArgument(
-                f"{listed(self._named(some))} follow from their parents without noise (sd = 0): there is no density "
-                "to be as large as possible. Ask for marginals, or sample."
+                f"{listed(self._named(some))} follow from their parents without noise (sd = 0): there is no "
+                "density to be as large as possible. Ask for marginals, or sample."
             )
         solved = self.solve(everything=True, maximise=True)
         assert solved.made is not None
         codes, value, _ = solved.discrete.best(None, 1)[0]
         states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
         values = self.value[None, :].copy()
-        cards = np.asarray(self.discrete.program.arrays.cards[: g.number.size])
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
         self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
         return codes, values[0], log_of(value) + solved.offset
+
+
+def times_exp(value: Wide, log: float) -> Wide:
+    """A wide number times the exponential of another."""
+    power = math.floor(log / _LN2)
+    return value[0] * math.exp(log - power * _LN2), value[1] + power
 
 
 def density_of(
@@ -421,14 +457,14 @@ def density_of(
     return Density(variables, weights, means, covs, report, form)
 
 
-def read(
-    discrete: Posterior,
+def with_numbers(
+    posterior: Posterior,
     soft: dict[int, np.ndarray],
     gaussians: Gaussians,
     factors: Sequence[Factor],
-    given: dict[int, Any],
+    given: Mapping[int, Any],
 ) -> Mixed:
-    """Put evidence on continuous variables beside what is known of the discrete ones."""
+    """Put what is known of continuous variables beside what is known of the others."""
     seen = np.zeros(gaussians.n, np.uint8)
     value = np.zeros(gaussians.n)
     intervals = {}
@@ -438,6 +474,23 @@ def read(
             intervals[x] = what
             continue
         seen[x], value[x] = 1, float(what)
-        if abs(value[x]) > 1e100:
-            raise InvalidEvidence(f"{discrete.names[v]!r}: {shown(what)} is too large a number to work with.")
-    return Mixed(discrete, soft, gaussians, factors, seen, value, intervals, discrete.names, discrete.clock)
+        if abs(value[x]) > _LARGEST:
+            raise InvalidEvidence(
+                f"{posterior.names[v]!r}: sizes up to {_LARGEST:g} can be worked with, not {shown(what)}. "
+                "Choose another unit."
+            )
+    return Mixed(
+        posterior.program,
+        posterior.trees,
+        posterior.known,
+        posterior.clock,
+        posterior.names,
+        posterior.engine,
+        posterior.cutset,
+        gaussians=gaussians,
+        factors=factors,
+        soft=soft,
+        seen=seen,
+        value=value,
+        intervals=intervals,
+    )

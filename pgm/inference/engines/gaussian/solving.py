@@ -50,7 +50,7 @@ def eliminate(
     *,
     maximise: bool = False,
 ) -> Eliminated:
-    """Eliminate all continuous variables of the tree; `digit` has the states of observed discrete variables."""
+    """Eliminate all continuous variables of the tree; `digit` has the states of observed discrete ones."""
     t = layout.tree
     n_confs = int(t.log_at[-1])
     made = Eliminated(
@@ -63,7 +63,7 @@ def eliminate(
         plain_orders=np.empty(int(layout.plain_log_at[-1]), np.int64),
     )
     if layout.plain.size:
-        code(8.0 * made.plain_logs.size, GAUSSIAN).seen_logs(
+        code(40.0 * made.plain_logs.size, GAUSSIAN).seen_logs(
             d, layout.plain, layout.plain_axis_at, layout.plain_axes, layout.cards, digit, value,
             layout.plain_log_at, made.plain_logs, made.plain_orders,
         )  # fmt: skip
@@ -111,11 +111,11 @@ def ancestors(g: Gaussians, marked: np.ndarray) -> np.ndarray:
 
 def tables(
     made: Eliminated, extra: Mapping[int, np.ndarray]
-) -> tuple[float, dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]]:
+) -> dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]:
     """What the elimination leaves for the discrete variables.
 
-    Returns a logarithm that depends on none of them, and for each set of them a table of logarithms and one of
-    how many exact values or repeated equations each entry has met. `extra` has more logarithms of some roots.
+    Returns for each set of them a table of logarithms, and one of how many exact values or repeated equations
+    each entry has met. `extra` has more logarithms of some roots.
     """
     layout, t = made.layout, made.layout.tree
     constant, constant_order = 0.0, 0
@@ -162,7 +162,7 @@ def tables(
     if constant == -math.inf:
         raise Impossible
     found[()] = (np.array(constant), np.array(constant_order))
-    return constant, found
+    return found
 
 
 def _add(
@@ -198,6 +198,6 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
 def refuse_repeats(names: Sequence[str]) -> InvalidEvidence:
     """What to say where a density would be infinite."""
     return InvalidEvidence(
-        f"What is given of {listed(names)} has no density: without noise (sd = 0) some of it follows from the "
-        "rest. Leave that out, or give it a positive sd."
+        f"What is given of {listed(names)} has no density: without noise (sd = 0) some of it follows from "
+        "the rest. Leave that out, or give it a positive sd."
     )

@@ -1,0 +1,306 @@
+"""Continuous variables against joint Gaussians written out by numpy, mixed over all discrete states."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import pgm
+from pgm.inference.engines.gaussian import mixed
+from tests.gaussian_oracle import Mixture, Plain, plains
+
+near = lambda x: pytest.approx(x, rel=1e-7, abs=1e-8)  # noqa: E731
+
+
+def some_evidence(data: st.DataObject, plain: Plain, rng: np.random.Generator) -> dict[str, Any]:
+    case = plain.draw(rng)
+    return {name: case[name] for name in case if data.draw(st.integers(0, 2), label=name) == 0}
+
+
+@settings(max_examples=200)
+@given(plains(), st.data())
+def test_all_answers_are_those_of_the_mixture(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assume(truth is not None)
+    assert truth is not None
+    net = plain.network()
+    assert net.log_probability(known) == near(truth.log_density)
+    found = net.marginals(known)
+    assert list(found) == [n.name for n in plain.nodes if n.name not in known]
+    for name in plain.discrete:
+        if name not in known:
+            states = [truth.state(name, code) for code in range(plain.cards[name])]
+            assert found[name].values == near(states)
+            assert net.query(name, known).values == near(states)
+    for name in truth.names:
+        for p in (found[name], net.query(name, known)):
+            assert isinstance(p, pgm.Density)
+            assert p.exact
+            assert (p.mean, p.variance) == near((truth.mean(name), truth.variance(name)))
+            if p.form != "moments" and truth.covariances[:, truth.names.index(name)].min() >= 0:
+                check_density(p, truth, name)
+    if len(truth.names) > 1:
+        names = truth.names[::-1]
+        j = net.query(names, known)
+        assert j.mean == near([truth.mean(a) for a in names])
+        assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
+
+
+def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
+    i = truth.names.index(name)
+    if truth.covariances[:, i, i].min() < 1e-6:
+        return
+    for x in (truth.mean(name) - 0.7, truth.mean(name) + 0.3):
+        assert p.pdf(x) == near(truth.pdf(name, x))
+        assert p.cdf(x) == near(truth.cdf(name, x))
+    for q in (0.02, 0.5, 0.9):
+        assert truth.cdf(name, p.quantile(q)) == near(q)
+
+
+@settings(max_examples=80)
+@given(plains(), st.data())
+def test_moments_alone_are_as_exact(model: tuple[Plain, np.random.Generator], data: st.DataObject) -> None:
+    """Where mixtures for all variables would be too large the way back mixes as it goes."""
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assume(truth is not None and truth.names)
+    assert truth is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mixed, "_MIXTURE_BYTES", 0.0)
+        found = plain.network().marginals(known)
+    for name in truth.names:
+        assert (found[name].mean, found[name].variance) == near((truth.mean(name), truth.variance(name)))
+
+
+@settings(max_examples=60)
+@given(plains(most_discrete=2, most_continuous=3), st.data())
+def test_an_interval_is_an_integral_of_its_density(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assume(truth is not None and truth.names)
+    assert truth is not None
+    name = data.draw(st.sampled_from(truth.names))
+    i = truth.names.index(name)
+    assume(truth.covariances[:, i, i].min() > 1e-6)
+    lo, hi = truth.mean(name) - 0.4, truth.mean(name) + 1.1
+    inside = truth.cdf(name, hi) - truth.cdf(name, lo)
+    net = plain.network()
+    interval = pgm.Interval(lo, hi)
+    assert net.probability({name: interval}, given=known) == near(inside)
+    for d in plain.discrete:
+        if d in known:
+            continue
+        z = np.array([truth.means[:, i] * 0 + x for x in (lo, hi)]) - truth.means[:, i]
+        z /= np.sqrt(2 * truth.covariances[:, i, i])
+        each = [0.5 * (math.erf(b) - math.erf(a)) for a, b in z.T]
+        states = [
+            sum(
+                w * e
+                for w, e, c in zip(truth.weights, each, truth.configurations, strict=True)
+                if c[d] == code
+            )
+            for code in range(plain.cards[d])
+        ]
+        assert net.query(d, {**known, name: interval}).values == near(np.array(states) / inside)
+
+
+@settings(max_examples=60)
+@given(plains(most_discrete=2, most_continuous=4, zeros=False), st.data())
+def test_the_most_probable_explanation_is_the_highest_point(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assert truth is not None
+    n = len(truth.names)
+    heights = np.log(truth.weights) - 0.5 * n * math.log(2 * math.pi)
+    if n:
+        heights = heights - 0.5 * np.linalg.slogdet(truth.covariances)[1]
+    best = int(np.argmax(heights))
+    found = plain.network().map(known)
+    assert found.log_probability == near(float(heights[best]))
+    assert found.log_joint == near(float(heights[best] + truth.log_density))
+    second = np.delete(heights, best)
+    if not second.size or second.max() < heights[best] - 1e-6:
+        for name in plain.discrete:
+            if name not in known:
+                assert found[name] == truth.configurations[best][name]
+        for i, name in enumerate(truth.names):
+            assert found[name] == near(truth.means[best, i])
+
+
+@settings(max_examples=8)
+@given(plains(), st.data())
+def test_samples_have_the_moments_of_the_posterior(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assume(truth is not None)
+    assert truth is not None
+    n = 20_000
+    drawn = plain.network().sample(n, given=known, seed=1)
+    for name, value in known.items():
+        assert (drawn[name] == value).all()
+    for name in truth.names:  # five standard errors: one in two million
+        sd = math.sqrt(truth.variance(name))
+        assert abs(drawn[name].mean() - truth.mean(name)) <= 5.2 * sd / math.sqrt(n) + 1e-9
+    for a in truth.names:
+        for b in truth.names:
+            product = (drawn[a] - truth.mean(a)) * (drawn[b] - truth.mean(b))
+            spread = product.std() / math.sqrt(n)
+            assert abs(product.mean() - truth.covariance(a, b)) <= 5.5 * spread + 1e-9
+    for name in plain.discrete:
+        if name not in known:
+            p = truth.state(name, 0)
+            assert abs((drawn[name] == 0).mean() - p) <= 5.2 * math.sqrt(p * (1 - p) / n) + 1e-9
+
+
+# --- no noise ---------------------------------------------------------------------------------------------
+
+
+def stuck() -> pgm.BayesianNetwork:
+    """A meter that shows 20 when it is broken, and 20 to 22 degrees with an error when it is not."""
+    net = pgm.BayesianNetwork()
+    net.add("broken", 0.01)
+    net.add("degrees", pgm.Gaussian(21.0, sd=1.0))
+    rows = {True: pgm.LinearGaussian(bias=20.0, sd=0.0), False: pgm.LinearGaussian({"degrees": 1.0}, sd=0.1)}
+    net.add("shown", rows, parents=["broken"])
+    return net
+
+
+def test_a_value_that_a_state_forces_is_that_state() -> None:
+    net = stuck()
+    assert net.query("broken", {"shown": 20.0})[True] == 1.0
+    assert net.query("degrees", {"shown": 20.0}).mean == near(21.0)
+    assert net.query("broken", {"shown": 20.001})[True] == 0.0
+    assert net.query("degrees", {"shown": 20.001}).mean == near((21.0 + 100 * 20.001) / 101)
+    with pytest.raises(pgm.InvalidEvidence, match="'shown' has no density"):
+        net.probability({"shown": 20.0})
+    assert net.probability({"shown": 20.001}) == near(
+        0.99 * math.exp(-0.5 * 0.999**2 / 1.01) / math.sqrt(2 * math.pi * 1.01)
+    )
+
+
+def test_of_two_forced_values_the_state_that_forces_more_wins() -> None:
+    """As the limit of small deviations: each value met exactly is worth more than any density."""
+    net = pgm.BayesianNetwork()
+    net.add("a", {"x": 0.001, "y": 0.999})
+    net.add("b", {"x": [0.5, 0.5], "y": [0.1, 0.9]}, parents=["a"], states=[0, 1])
+    net.add("u", {"x": pgm.Gaussian(1.0, 0.0), "y": pgm.Gaussian(1.0, 1.0)}, parents=["a"])
+    net.add("v", {0: pgm.Gaussian(2.0, 0.0), 1: pgm.Gaussian(2.0, 3.0)}, parents=["b"])
+    limit = net.copy()
+    limit.set("u", {"x": pgm.Gaussian(1.0, 1e-9), "y": pgm.Gaussian(1.0, 1.0)})
+    limit.set("v", {0: pgm.Gaussian(2.0, 1e-9), 1: pgm.Gaussian(2.0, 3.0)})
+    known = {"u": 1.0, "v": 2.0}
+    assert net.query(["a", "b"], known)["x", 0] == near(1.0)
+    assert limit.query(["a", "b"], known)["x", 0] == pytest.approx(1.0, abs=1e-5)
+    assert net.query("b", {"u": 1.0, "v": 2.5}).values == near([0.0, 1.0])
+
+
+def copies(n: int = 3) -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(1.0, sd=2.0))
+    for i in range(n):
+        net.add(f"y{i}", pgm.LinearGaussian({"x": i + 1.0}, bias=0.5, sd=0.0))
+    return net
+
+
+def test_evidence_that_repeats_itself_is_read_once() -> None:
+    net = copies()
+    p = net.query(["x", "y2"], {"y0": 3.5, "y1": 6.5})
+    assert p.mean == near([3.0, 9.5])
+    assert (p.covariance == 0.0).all()
+    with pytest.raises(pgm.InvalidEvidence, match="no density"):
+        net.log_probability({"y0": 3.5, "y1": 6.5})
+    assert net.log_probability({"y1": 6.5}) == near(-0.5 - math.log(4.0) - 0.5 * math.log(2 * math.pi))
+
+
+def test_evidence_that_contradicts_an_equation_is_impossible() -> None:
+    net = copies()
+    with pytest.raises(pgm.ImpossibleEvidence, match="cannot hold together") as caught:
+        net.query("x", {"y2": 0.0, "y0": 3.5, "y1": 6.6})
+    assert len(caught.value.contradiction) == 2
+    assert net.probability({"y0": 3.5}, given={"x": 4.0}) == 0.0
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"y0 = 3\.5"):
+        net.query("y1", {"x": 4.0, "y0": 3.5})
+
+
+def test_a_difference_of_equals_is_nothing() -> None:
+    net = copies(2)
+    net.add("d", pgm.LinearGaussian({"y1": 1.0, "y0": -2.0}, sd=0.0))  # always -0.5
+    p = net.query("d")
+    assert (p.mean, p.variance) == (-0.5, 0.0)
+    assert net.query("x", {"d": -0.5}).variance == near(4.0)
+    with pytest.raises(pgm.ImpossibleEvidence):
+        net.query("x", {"d": 0.5})
+    p = net.query(["d", "x"])
+    assert p.covariance == near(np.diag([0.0, 4.0]))
+    with pytest.raises(pgm.InvalidArgument, match="singular"):
+        p.pdf([-0.5, 1.0])
+
+
+# --- numbers of very different size -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-6, 1.0, 1e7, 1e40])
+def test_units_do_not_matter(scale: float) -> None:
+    """Kilometres or nanometres, each variable in a unit of its own: the same posterior in those units."""
+    units = dict(zip("abcd", (1.0, scale, 1.0 / scale, scale), strict=True))
+    plain, scaled = pgm.BayesianNetwork(), pgm.BayesianNetwork()
+    for net, unit in ((plain, dict.fromkeys("abcd", 1.0)), (scaled, units)):
+        net.add("a", pgm.LinearGaussian(bias=1.0 * unit["a"], sd=2.0 * unit["a"]))
+        net.add("b", pgm.LinearGaussian({"a": 0.5 * unit["b"] / unit["a"]}, sd=0.3 * unit["b"]))
+        weights = {"a": -1.0 * unit["c"] / unit["a"], "b": 2.0 * unit["c"] / unit["b"]}
+        net.add("c", pgm.LinearGaussian(weights, bias=3.0 * unit["c"], sd=0.1 * unit["c"]))
+        net.add("d", pgm.LinearGaussian({"c": unit["d"] / unit["c"]}, sd=0.0))
+    left = plain.query(["a", "b"], {"d": 2.5})
+    right = scaled.query(["a", "b"], {"d": 2.5 * units["d"]})
+    size = np.array([units["a"], units["b"]])
+    assert right.mean / size == pytest.approx(left.mean, rel=1e-11)
+    assert right.covariance / np.outer(size, size) == pytest.approx(left.covariance, rel=1e-10)
+    density = scaled.log_probability({"d": 2.5 * units["d"]}) + math.log(units["d"])
+    assert density == pytest.approx(plain.log_probability({"d": 2.5}), rel=1e-12)
+
+
+def test_a_very_precise_measurement_keeps_its_digits() -> None:
+    """Two sums known to 1e-9 tell a difference whose prior is a million: squares would lose all of it."""
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1e6))
+    net.add("y", pgm.Gaussian(0.0, sd=1e6))
+    net.add("s", pgm.LinearGaussian({"x": 1.0, "y": 1.0}, sd=1e-9))
+    net.add("d", pgm.LinearGaussian({"x": 1.0, "y": 1.0 + 1e-5}, sd=1e-9))
+    p = net.query("y", {"s": 3.0, "d": 3.0 + 2e-5})
+    # exact, in fractions: y = (d - s) / 1e-5 but for the priors, whose pull is of the order 1e-16
+    assert p.mean == pytest.approx(2.0, abs=1e-8)
+    assert p.std == pytest.approx(math.sqrt(2) * 1e-4, rel=1e-4)
+
+
+def test_gaussian_trees_of_ten_thousand_take_no_python_loop() -> None:
+    """A chain: the stationary process has closed form correlations a**k."""
+    net = pgm.BayesianNetwork()
+    a, n = 0.9, 10_000
+    net.add("x0", pgm.Gaussian(0.0, sd=1.0))
+    for i in range(1, n):
+        net.add(f"x{i}", pgm.LinearGaussian({f"x{i - 1}": a}, sd=math.sqrt(1 - a * a)))
+    found = net.marginals({"x5000": 2.0})
+    for k in (1, 7, 30):
+        for name in (f"x{5000 - k}", f"x{5000 + k}"):
+            assert found[name].mean == near(2.0 * a**k)
+            assert found[name].variance == near(1 - a ** (2 * k))
+    assert net.log_probability({"x0": 1.0, "x9999": 1.0}) == near(-1.0 - math.log(2 * math.pi))
