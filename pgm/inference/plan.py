@@ -61,6 +61,7 @@ class Plan:
     cutset: tuple[str, ...] = ()  # what is conditioned on, so that each run is as small as said
     runs: float = 1.0
     offer: str = ""  # how it would fit where it does not
+    numbers: str = ""  # what is done about continuous variables before
 
     @property
     def entries(self) -> float:
@@ -107,6 +108,8 @@ class Plan:
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
+        if self.numbers:
+            lines.append(("numbers", self.numbers))
         if self.engine == "search":
             lines.append(("the search", "shows what it costs only as it runs; the sizes are those of a tree"))
         if self.cutset:

@@ -304,3 +304,30 @@ def test_gaussian_trees_of_ten_thousand_take_no_python_loop() -> None:
             assert found[name].mean == near(2.0 * a**k)
             assert found[name].variance == near(1 - a ** (2 * k))
     assert net.log_probability({"x0": 1.0, "x9999": 1.0}) == near(-1.0 - math.log(2 * math.pi))
+
+
+def sensors(n: int) -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    for i in range(n):
+        net.add(f"broken{i}", 0.1)
+        rows = {True: pgm.Gaussian(0.0, sd=10.0), False: pgm.LinearGaussian({"x": 1.0}, sd=0.5)}
+        net.add(f"shown{i}", rows, parents=[f"broken{i}"])
+    return net
+
+
+def test_what_was_not_seen_makes_no_mixture_too_large() -> None:
+    """Sixty sensors hang together by x, but only three of them say something."""
+    known = {"shown0": 1.0, "shown1": 1.2, "shown2": -7.0}
+    few, many = sensors(4).marginals(known), sensors(60).marginals(known)
+    assert len(many) == 118
+    for name in ("x", "shown3"):
+        assert (many[name].mean, many[name].variance) == near((few[name].mean, few[name].variance))
+    assert many["broken2"].values == near(few["broken2"].values)
+    everything = {f"shown{i}": 0.1 * i for i in range(60)}
+    with pytest.raises(pgm.TooLarge, match="depend on 60 discrete ones"):
+        sensors(60).query("x", everything)
+    plan = sensors(60).plan("x", everything)
+    assert not plan.fits
+    assert "Gaussians for the states of" in repr(plan)
+    assert sensors(60).plan("x", known).fits

@@ -278,8 +278,6 @@ def inward(
     """
     work, kind, reach, scale, mirror = room
     for c in range(t.parent.size):
-        if stop[0]:
-            return 1
         first = t.column_at[c]
         n = t.column_at[c + 1] - first
         own = t.own[c]
@@ -287,6 +285,8 @@ def inward(
         for j in range(n):
             where[t.columns[first + j]] = j
         for conf in range(t.log_at[c + 1] - t.log_at[c]):
+            if stop[0]:
+                return 1
             rest = conf
             for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
                 digit[t.axes[a]] = rest % cards[t.axes[a]]
@@ -440,6 +440,8 @@ def outward(t, which, cards, digit, where, pick, rows, kinds, weight, mean, cov,
                     n - own, n, pick,
                 )  # fmt: skip
         for conf in range(n_confs):
+            if stop[0]:
+                return 1
             if weight[t.log_at[c] + conf] > 0.0:
                 extend(
                     rows, kinds, t.row_at[c] + conf * own * (n + 1), t.kind_at[c] + conf * own, own, n,

@@ -47,24 +47,35 @@ class Layout:
         """The clique without a parent above each clique."""
         return _roots(self.tree.parent)
 
-    @property
-    def width(self) -> int:
-        """Continuous variables of the largest clique, less one."""
-        return self.most_columns - 1
+    def said(self, names: Sequence[str]) -> str:
+        """What a plan says of it."""
+        text = f"{self.hidden.size:,} continuous variables in {self.tree.parent.size:,} cliques, "
+        text += f"width {max(self.most_columns - 1, 0)}"
+        if self.largest:
+            text += f"; {combinations(self.log2_largest)} Gaussians for the states of "
+            text += listed([names[v] for v in self.largest])
+        return text
+
+    def bytes(self, *, outward: bool) -> float:
+        """The memory of a run, one way or both."""
+        return self.bytes_inward + (self.bytes_outward if outward else 0.0)
+
+    def fits(self, *, outward: bool) -> bool:
+        """Whether a run may begin under the limit of this moment."""
+        return self.bytes(outward=outward) <= current().memory_limit and self.steps <= _MOST_STEPS
 
     def check(self, names: Sequence[str], *, outward: bool) -> None:
         """Raise `TooLarge` where this does not fit."""
-        needed = self.bytes_inward + (self.bytes_outward if outward else 0.0)
-        allowed = current().memory_limit
-        if needed <= allowed and self.steps <= _MOST_STEPS:
+        if self.fits(outward=outward):
             return
+        needed, allowed = self.bytes(outward=outward), current().memory_limit
         if self.largest:
             which = [names[v] for v in self.largest]
             why = (
                 f"continuous variables that hang together depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
                 f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links "
-                "between the continuous variables by observing those."
+                "between the continuous variables by observing those. No engine that approximates them is built."
             )
         else:
             why = (
@@ -112,7 +123,7 @@ def make_layout(
     owner_p = np.repeat(np.arange(n), np.diff(d.parent_at))
     owner_s = np.repeat(np.arange(n), np.diff(d.switch_at))
     keep_p = (relevant[owner_p] != 0) & hides[d.parents]
-    keep_s = (relevant[owner_s] != 0) & (codes[d.switches] < 0)
+    keep_s = (relevant[owner_s] != 0) & (codes[d.switches] < 0) & (cards[d.switches] > 1)
     discrete, place = np.unique(d.switches[keep_s], return_inverse=True)
     # Links to discrete variables count only where something continuous is hidden.
     size = np.bincount(owner_p[keep_p], minlength=n) + hides

@@ -144,8 +144,10 @@ class Mixed(Posterior):
         found: dict[int, np.ndarray] = {}
         t = made.layout.tree
         for x, interval in self.intervals.items():
-            c, j = self.place(made, x)
-            if targets.size and (t.parent[c] >= 0 or any(self.place(made, y)[0] == c for y in targets)):
+            c, j = self.place(made.layout, x)
+            if targets.size and (
+                t.parent[c] >= 0 or any(self.place(made.layout, y)[0] == c for y in targets)
+            ):
                 self._refuse_truncated([], always=True)
             if c in found or t.parent[c] >= 0:
                 raise InvalidEvidence(
@@ -160,9 +162,9 @@ class Mixed(Posterior):
             found[c] = np.where(impossible, 0.0, inside)
         return found
 
-    def place(self, made: Eliminated, x: int) -> tuple[int, int]:
+    def place(self, layout: Layout, x: int) -> tuple[int, int]:
         """The clique that eliminates a variable, and its column there."""
-        t = made.layout.tree
+        t = layout.tree
         for at in np.flatnonzero(t.columns == x).tolist():
             c = int(np.searchsorted(t.column_at, at, side="right")) - 1
             if at - t.column_at[c] < t.own[c]:
@@ -264,7 +266,7 @@ class Mixed(Posterior):
         solved = self.solve(free)
         if free and solved.made is not None:
             made, t = solved.made, solved.made.layout.tree
-            c, _ = self.place(made, free[0])
+            c, _ = self.place(made.layout, free[0])
             weights = self._weights(solved, c)
             mean, cov = self._root(made, c, weights)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
@@ -304,12 +306,23 @@ class Mixed(Posterior):
 
     def marginals(self) -> tuple[np.ndarray, Wide]:
         """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
-        return self.solve(everything=True).discrete.marginals()
+        return self.solve(everything=self._at_once()).discrete.marginals()
+
+    def _at_once(self) -> bool:
+        """Whether all continuous variables fit into one tree, those that tell nothing included."""
+        return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
 
     def densities(self, by_position: dict[int, Variable], report: Report) -> Callable[[str], Density]:
         """The density of each continuous variable that is not known, made when asked for."""
         if self.intervals:
             self._refuse_truncated([], always=True)
+        if not self._at_once():  # one by one, each with what tells about it
+            each = {}
+            for v, variable in by_position.items():
+                self.clock.check()
+                each[variable.name] = self.density([v], (variable,), report)
+                self._solved.clear()
+            return each.__getitem__
         solved = self.solve(everything=True)
         made = solved.made
         assert made is not None
@@ -357,8 +370,41 @@ class Mixed(Posterior):
         return make
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The plan for the discrete variables, once the continuous ones are eliminated."""
-        return self.solve().discrete.plan(question, targets)
+        """The plan of the discrete part, with what the continuous variables take before and after it."""
+        numbers = [x for x in self.numbers(targets or ()) if not self.seen[x]]
+        if not (targets is None or numbers or self.seen.any() or self.intervals):
+            return Posterior.plan(self, question, targets)
+        wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
+        layout = self._layout(np.array(numbers, dtype=np.int64), wanted, targets is None)
+        t = layout.tree
+        scopes = {
+            tuple(sorted(t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist())): None
+            for c in np.flatnonzero(t.parent < 0).tolist()
+        }
+        ones: list[Factor] = []
+        cards = layout.cards
+        for axes in scopes:
+            if len(axes) > 1 and layout.log2_largest < 20.0:
+                ones.append(Dense(np.array([axes]), np.ones([int(cards[v]) for v in axes])))
+        plain = self._plain()
+        if ones:
+            program = compile_program(cards.tolist(), [*self.factors, *ones])
+            plain = replace(plain, program=program)
+        states = None if targets is None else [v for v in targets if self.gaussians.number[v] < 0]
+        if states == []:  # the weights of the mixture
+            c = self.place(layout, numbers[0])[0] if numbers else -1
+            states = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() if numbers else []
+        found = plain.plan(question, states)
+        outward = targets is None or bool(numbers)
+        more = layout.bytes(outward=outward)
+        return replace(
+            found,
+            bytes=found.bytes + more,
+            bytes_inward=found.bytes_inward + layout.bytes_inward,
+            bytes_all=found.bytes_all + layout.bytes_inward + layout.bytes_outward,
+            operations=found.operations + layout.steps * (2.0 if outward else 1.0),
+            numbers=layout.said(self.names),
+        )
 
     def best(
         self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
