@@ -221,7 +221,9 @@ class Density(Distribution):
         if self.form != "normal":
             raise InvalidArgument("The entropy of a mixture of normals has no formula.")
         sign, log = np.linalg.slogdet(self._covariances[0])
-        return 0.5 * (len(self.variables) * (1.0 + math.log(2.0 * math.pi)) + log) if sign > 0 else -math.inf
+        if sign <= 0:
+            return -math.inf
+        return float(0.5 * (len(self.variables) * (1.0 + math.log(2.0 * math.pi)) + log))
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
         """Draw n numbers, or n rows in the order of `names`."""

@@ -10,7 +10,11 @@ import numpy as np
 
 from pgm import factors
 from pgm.distributions import Gaussian
-from pgm.errors import InvalidTable, listed, shown
+from pgm.distributions.columns import row_weights
+from pgm.distributions.gaussian import GaussianStatistics
+from pgm.errors import InvalidArgument, InvalidTable, listed, shown
+from pgm.frames import columns
+from pgm.frames import numbers as numbers_of
 from pgm.variables import REAL, Continuous, Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -244,6 +248,78 @@ class LinearGaussian(CPD):
         made._fill(
             child, given, tuple(names[:k]), tuple(names[k:]), None, self._weights, self._bias, self._sd
         )
+        return made
+
+    # --- learning ---
+
+    def statistics(self, frame: Any, weights: Any = None) -> GaussianStatistics:
+        """Return what `fitted` needs to know of a frame: weight, mean and scatter for each selection.
+
+        Args:
+            frame: columns of the child and all parents, without gaps.
+            weights: of the rows; with a column for each selection, as expectations have them, the columns of
+                discrete parents are not read.
+        """
+        switches = self.given[: len(self._switches)]
+        numbers = (*self.given[len(self._switches) :], self.child)
+        found = numbers_of(frame, {v.name: v for v in numbers})
+        for v in numbers:
+            if v.name not in found or np.isnan(found[v.name]).any():
+                raise InvalidArgument(
+                    f"{self.child.name!r} is fitted to columns without gaps; {v.name!r} has some."
+                )
+        rows = np.column_stack([found[v.name] for v in numbers])
+        shares = row_weights(weights, len(rows))
+        count = self._bias.size
+        if shares.shape[1] != count:
+            codes = columns(frame, {v.name: v for v in switches}).codes
+            if shares.shape[1] > 1 or any(v.name not in codes or (codes[v.name] < 0).any() for v in switches):
+                raise InvalidArgument(
+                    f"{self.child.name!r} is fitted to columns without gaps of {listed(self._switches)}, or "
+                    f"to a weight for each of its {count} rows."
+                )
+            row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
+            shares = shares * (row[:, None] == np.arange(count))
+        return Gaussian(dim=rows.shape[1]).statistics(rows, shares)
+
+    def fit(self, frame: Any, weights: Any = None) -> Self:
+        """Return the same kind of density with the weights, bias and sd of greatest likelihood.
+
+        >>> from pgm.variables import REAL
+        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
+        >>> print(y.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]}))
+        p(y | x)
+        * x  bias     sd
+        2    1.16667  0.235702
+        """
+        return self.fitted(self.statistics(frame, weights))
+
+    def fitted(self, statistics: GaussianStatistics) -> Self:
+        """Return the density of greatest likelihood for these statistics: one regression for each selection.
+
+        Of parents that follow from each other the smallest weights are taken.
+        """
+        k = len(self._causes)
+        empty = np.flatnonzero(~(statistics.weight > 0))
+        if empty.size:
+            switches = self.given[: len(self._switches)]
+            codes = np.unravel_index(int(empty[0]), [v.card for v in switches]) if switches else ()
+            where = f" for {row_label(switches, [int(code) for code in codes])}" if switches else ""
+            raise InvalidArgument(
+                f"{self.child.name!r}: there is no row with any weight{where} to be fitted to."
+            )
+        covariance = statistics.scatter / statistics.weight[:, None, None]
+        scale = np.sqrt(np.einsum("kii->ki", covariance))
+        scale[scale == 0.0] = 1.0
+        correlation = covariance / (scale[:, :, None] * scale[:, None, :])
+        solved = np.linalg.pinv(correlation[:, :k, :k], rcond=1e-12, hermitian=True)
+        slopes = np.einsum("kij,kj->ki", solved, correlation[:, :k, k])
+        rest = correlation[:, k, k] - np.einsum("ki,ki->k", slopes, correlation[:, :k, k])
+        weights = slopes * scale[:, k:] / scale[:, :k]
+        bias = statistics.mean[:, k] - np.einsum("ki,ki->k", weights, statistics.mean[:, :k])
+        sd = scale[:, k] * np.sqrt(np.maximum(rest, 0.0))  # rounding may leave less than nothing
+        made = self.__new__(type(self))
+        made._fill(self.child, self.given, self._switches, self._causes, None, weights, bias, sd)
         return made
 
     @property

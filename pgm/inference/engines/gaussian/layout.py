@@ -75,7 +75,8 @@ class Layout:
                 f"continuous variables that hang together depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
                 f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links "
-                "between the continuous variables by observing those. No engine that approximates them is built."
+                "between the continuous variables by observing those. No engine that approximates them is "
+                "built."
             )
         else:
             why = (

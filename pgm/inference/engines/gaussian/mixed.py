@@ -124,6 +124,7 @@ class Mixed(Posterior):
             return Solved(None, discrete, 0.0, False)
         if self.engine != "exact":
             some = targets if targets.size else np.flatnonzero(self.seen)
+            some = some if some.size else np.arange(g.n)
             raise InvalidArgument(
                 f'engine="{self.engine}" is for variables with states, and '
                 f'{listed(self._named(some))} have none; use engine="exact".'
