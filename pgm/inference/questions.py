@@ -255,9 +255,12 @@ class Questions:
 
         def answer(posterior: Posterior, report: Report) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
-            if isinstance(posterior, Mixed) and (places is None or posterior.numbers(places)):
-                return numbers.best(compiled, posterior, places, k, report)
-            otherwise = engine == "auto" and k == 1 and not summed
+            plain = not isinstance(posterior, Mixed)
+            if isinstance(posterior, Mixed):
+                if places is None or posterior.numbers(places):
+                    return numbers.best(compiled, posterior, places, k, report)
+                posterior.solve()  # refuses engines that know nothing of numbers
+            otherwise = engine == "auto" and k == 1 and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
                 whole = (0.5, 1)

@@ -146,7 +146,15 @@ def test_it_is_fitted_by_linear_regression() -> None:
             lambda n: n.query("sex", {"height": 1.7}, engine="search"),
             'engine="search" is for variables with states',
         ),
-        (lambda n: n.map(engine="cuts"), "engine"),
+        (lambda n: n.map(engine="cuts"), 'engine="cuts" is for variables with states'),
+        (
+            lambda n: n.map({"height": 1.7, "weight": 60}, targets="sex", engine="cuts"),
+            'engine="cuts" is for',
+        ),
+        (
+            lambda n: n.map({"height": 1.7, "weight": 60}, targets="sex", engine="expansion"),
+            "is for variables",
+        ),
         (lambda n: n.query(["sex", "height"]), "no one table of states and numbers"),
         (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no normal distributions any more"),
         (lambda n: n.compile("sex", ["height"]), "compiled question"),

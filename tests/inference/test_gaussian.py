@@ -331,3 +331,36 @@ def test_what_was_not_seen_makes_no_mixture_too_large() -> None:
     assert not plan.fits
     assert "Gaussians for the states of" in repr(plan)
     assert sensors(60).plan("x", known).fits
+
+
+@settings(max_examples=80)
+@given(plains(most_discrete=0, most_continuous=6), st.data())
+def test_equations_without_noise_may_repeat_each_other(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    """Evidence that follows from other evidence changes nothing; pseudo-inverses say the same."""
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    names = plain.continuous
+    seen = [i for i, name in enumerate(names) if name in known]
+    free = [i for i, name in enumerate(names) if name not in known]
+    assume(seen and free)
+    mean, cov = plain.gaussian({})
+    inner = cov[np.ix_(seen, seen)]
+    values = np.linalg.eigvalsh(inner)
+    assume(not ((values > 1e-11 * values.max()) & (values < 1e-5 * values.max())).any())
+    gain = cov[np.ix_(free, seen)] @ np.linalg.pinv(inner, rcond=1e-8, hermitian=True)
+    off = np.array([known[names[i]] for i in seen]) - mean[seen]
+    net = plain.network()
+    p = net.query([names[i] for i in free], known) if len(free) > 1 else net.query(names[free[0]], known)
+    close = pytest.approx(mean[free] + gain @ off, rel=1e-6, abs=1e-6)
+    assert np.atleast_1d(p.mean) == close
+    spread = cov[np.ix_(free, free)] - gain @ cov[np.ix_(seen, free)]
+    assert np.atleast_2d(p.covariance) == pytest.approx(spread, rel=1e-6, abs=1e-6)
+    if (values > 1e-5 * values.max()).all() and values.max() > 0:
+        _, size = np.linalg.slogdet(2 * math.pi * inner)
+        log = -0.5 * size - 0.5 * float(off @ np.linalg.solve(inner, off))
+        assert net.log_probability(known) == pytest.approx(log, rel=1e-7, abs=1e-7)
+    else:
+        with pytest.raises(pgm.InvalidEvidence, match="no density"):
+            net.log_probability(known)
