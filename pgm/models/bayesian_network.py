@@ -180,7 +180,7 @@ class BayesianNetwork(Questions):
             table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
                 shape (parents..., states); a data frame whose last column is `p`; or a distribution such as
-                pgm.NoisyOr.
+                pgm.NoisyOr, or for a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
             parents: names in the order that the table uses; a distribution may bring its own.
             states: the states in order, or pgm.Bins; left out: False and True for numbers, else those of the
                 table, sorted.
