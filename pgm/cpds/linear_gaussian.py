@@ -79,7 +79,7 @@ class LinearGaussian(CPD):
     @classmethod
     def of(cls, gaussian: Gaussian) -> LinearGaussian:
         """The same as a root: a distribution of one number."""
-        if gaussian.dim != 1 or gaussian.n_states is not None or gaussian._mean is None:
+        if gaussian.dim != 1 or gaussian.n_states is not None:
             raise InvalidTable(f"A node is one number; {shown(gaussian)} is not the Gaussian of one.")
         return cls(bias=float(np.ravel(gaussian.mean)[0]), sd=float(np.ravel(gaussian.sd)[0]))
 

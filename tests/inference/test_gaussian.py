@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from typing import Any
 
@@ -11,7 +12,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines.gaussian import mixed
+from pgm import jit
+from pgm.inference import running
+from pgm.inference.engines.gaussian import layout, mixed, solving
 from tests.gaussian_oracle import Mixture, Plain, plains
 
 near = lambda x: pytest.approx(x, rel=1e-7, abs=1e-8)  # noqa: E731
@@ -364,3 +367,51 @@ def test_equations_without_noise_may_repeat_each_other(
     else:
         with pytest.raises(pgm.InvalidEvidence, match="no density"):
             net.log_probability(known)
+
+
+def test_many_parts_with_several_discrete_variables_each() -> None:
+    """Their joint tables are read in one pass; each part alone says the same."""
+    net, one = pgm.BayesianNetwork(), pgm.BayesianNetwork()
+    for made, parts in ((net, 5), (one, 1)):
+        for i in range(parts):
+            made.add(f"a{i}", 0.3)
+            rows = {True: {"x": 0.2, "y": 0.5, "z": 0.3}, False: {"x": 0.6, "y": 0.1, "z": 0.3}}
+            made.add(f"b{i}", rows, parents=[f"a{i}"])
+            made.add(f"u{i}", {s: pgm.Gaussian(k, 1.0 + k) for k, s in enumerate("zyx")}, parents=[f"b{i}"])
+            lines = {
+                True: pgm.LinearGaussian({f"u{i}": 2.0}),
+                False: pgm.LinearGaussian({f"u{i}": -1.0}, sd=0.5),
+            }
+            made.add(f"v{i}", lines, parents=[f"a{i}"])
+            made.add(f"w{i}", pgm.LinearGaussian({f"v{i}": 1.0}))
+    left, right = net.marginals({f"w{i}": 0.5 for i in range(5)}), one.marginals({"w0": 0.5})
+    for name in ("u", "v"):
+        for i in range(5):
+            p, q = left[f"{name}{i}"], right[f"{name}0"]
+            assert (p.mean, p.variance, p.cdf(0.3)) == near((q.mean, q.variance, q.cdf(0.3)))
+
+
+@settings(max_examples=25)
+@given(plains(most_discrete=2, most_continuous=4), st.data())
+def test_interpreted_and_compiled_give_the_same_bits(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    assume(plain.answer(known) is not None)
+
+    def answers() -> list[Any]:
+        net = plain.network()
+        found = net.marginals(known)
+        moments = [(p.mean, p.variance) for p in found.values() if isinstance(p, pgm.Density)]
+        drawn = net.sample(3, given=known, seed=0)
+        return [net.log_probability(known), moments, {name: drawn[name].tolist() for name in drawn}]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (running, solving, layout):
+            patch.setattr(module, "code", lambda steps, name=running.TABLES: jit.interpreted(name))
+        python = answers()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (running, solving, layout):
+            patch.setattr(module, "code", lambda steps, name=running.TABLES: importlib.import_module(name))
+        assert answers() == python

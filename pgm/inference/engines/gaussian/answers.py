@@ -37,7 +37,7 @@ def marginals(compiled: CompiledModel, posterior: Mixed, report: Report) -> Marg
     open_numbers = {i: compiled.variables[i] for i in left if of_numbers[i]}
     if not open_numbers:
         return discrete
-    made = posterior.densities(open_numbers, report)
+    made = posterior.densities(open_numbers, flat, report)
     return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.config import current
 from pgm.densities import Density, Form
 from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
 from pgm.factors import Dense, Factor
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _LN2 = math.log(2.0)
 _LARGEST = 1e100  # of what is observed: its square stays within a double
 _NOTHING = np.empty(0, np.int64)
+_FEW = 2  # joint tables that are asked for one by one
 _DOUBLES = 600.0  # logarithms further apart are not weights in doubles
 _MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
 
@@ -40,6 +42,7 @@ class Solved:
     discrete: Posterior
     offset: float  # log of what `discrete` is to be multiplied with
     repeats: bool  # some of the evidence follows from the rest: there is no density
+    tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,22 +88,14 @@ class Mixed(Posterior):
         for v, code in self.known.hard.items():
             codes[v] = code
 
+        room = min(_MIXTURE_BYTES, 0.25 * current().memory_limit) if whole else 0.0
+
         def lay_out() -> Layout:
             relevant = solving.ancestors(g, marked)
-            return make_layout(
-                g,
-                cards,
-                codes,
-                self.seen,
-                relevant,
-                targets,
-                last,
-                _MIXTURE_BYTES if whole else 0.0,
-                self.clock,
-            )
+            return make_layout(g, cards, codes, self.seen, relevant, targets, last, room, self.clock)
 
         key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
-               last.tobytes(), whole)  # fmt: skip
+               last.tobytes(), room)  # fmt: skip
         return self.trees.get(key, lay_out)
 
     def solve(
@@ -121,7 +116,7 @@ class Mixed(Posterior):
         wanted = np.arange(g.n) if everything else _NOTHING
         if not (targets.size or everything or self.seen.any() or self.intervals):
             discrete = self._plain().fitted(self.soft) if self.soft else self._plain()
-            return Solved(None, discrete, 0.0, False)
+            return Solved(None, discrete, 0.0, False, {})
         if self.engine != "exact":
             some = targets if targets.size else np.flatnonzero(self.seen)
             some = some if some.size else np.arange(g.n)
@@ -212,6 +207,7 @@ class Mixed(Posterior):
             tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
         weights: dict[int, np.ndarray] = {}
         more: list[Factor] = []
+        numbers: dict[tuple[int, ...], int] = {}
         for axes, (logs, _) in tables.items():
             top = float(logs.max())
             offset += top
@@ -220,7 +216,10 @@ class Mixed(Posterior):
                 weights[axes[0]] = np.exp(logs - top)
             else:
                 scope = np.array([axes], dtype=np.int64)
+                numbers[axes] = self.program.arrays.heads.size + len(more)
                 more.append(Dense(scope, np.ascontiguousarray(logs - top), log=True))
+                # Weights that say nothing: without any the engine would keep a tree for these very tables.
+                weights.setdefault(axes[0], np.ones(logs.shape[0]))
         discrete = self._plain()
         if more:
             cards = self.program.arrays.cards[: self.program.n_named].tolist()
@@ -228,12 +227,14 @@ class Mixed(Posterior):
         discrete = replace(discrete, known=discrete.known.with_weights(weights))
         if self.soft:
             discrete = discrete.fitted(self.soft)
-        return Solved(made, discrete, offset, repeats)
+        return Solved(made, discrete, offset, repeats, numbers)
 
     def _span(self) -> float:
         """How far apart the logarithms of the discrete part's products may be."""
-        p = self.program.arrays
-        return -_LN2 * float(p.low.sum())
+        weights = [w[w > 0] for w in self.known.weights.values()]
+        return -_LN2 * float(self.program.arrays.low.sum()) + math.fsum(
+            math.log(w.max()) - math.log(w.min()) for w in weights
+        )
 
     # --- what is asked ---
 
@@ -313,8 +314,32 @@ class Mixed(Posterior):
         """Whether all continuous variables fit into one tree, those that tell nothing included."""
         return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
 
-    def densities(self, by_position: dict[int, Variable], report: Report) -> Callable[[str], Density]:
-        """The density of each continuous variable that is not known, made when asked for."""
+    def _all_weights(self, solved: Solved, layout: Layout, flat: np.ndarray) -> dict[int, np.ndarray]:
+        """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
+        t, state_at = layout.tree, self.program.arrays.state_at
+        roots = np.flatnonzero(t.parent < 0).tolist()
+        axes_of = {c: t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() for c in roots}
+        several = {tuple(sorted(axes)) for axes in axes_of.values() if len(axes) > 1}
+        joints: dict[tuple[int, ...], np.ndarray] = {}
+        if len(several) > _FEW:
+            counts = solved.discrete.expected_counts()
+            joints = {key: counts[solved.tables[key]] for key in several}
+        found = {}
+        for c, axes in axes_of.items():
+            if len(axes) < 2:
+                found[c] = flat[state_at[axes[0]] : state_at[axes[0] + 1]] if axes else np.ones(1)
+                continue
+            key = tuple(sorted(axes))
+            if key not in joints:
+                joints[key] = solved.discrete.joint(key)
+            table = joints[key].reshape([int(layout.cards[v]) for v in key])
+            found[c] = table.transpose([key.index(v) for v in axes]).ravel()
+        return found
+
+    def densities(
+        self, by_position: dict[int, Variable], flat: np.ndarray, report: Report
+    ) -> Callable[[str], Density]:
+        """The density of each continuous variable that is not known; `flat` has all discrete marginals."""
         if self.intervals:
             self._refuse_truncated([], always=True)
         if not self._at_once():  # one by one, each with what tells about it
@@ -328,14 +353,7 @@ class Mixed(Posterior):
         made = solved.made
         assert made is not None
         layout, t = made.layout, made.layout.tree
-        roots = np.flatnonzero(t.parent < 0).tolist()
-        kept: dict[bytes, np.ndarray] = {}
-        weights = {}
-        for c in roots:
-            key = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tobytes()
-            if key not in kept:
-                kept[key] = self._weights(solved, c)
-            weights[c] = kept[key]
+        weights = self._all_weights(solved, made.layout, flat)
         order = np.arange(t.parent.size)[::-1].copy()
         found = solving.moments(made, order, weights, self.clock)
         n = self.gaussians.n

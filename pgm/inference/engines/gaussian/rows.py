@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pgm.config import Clock, start_clock
-from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, shown
 from pgm.evidence import Observed
 from pgm.frames import columns, numbers
 from pgm.inference.engines.gaussian.mixed import Mixed
@@ -75,8 +75,8 @@ def predict(
         # Without continuous targets only those matter that tell about the others.
         number = posterior.gaussians.number
         open_ = {v: compiled.variables[v] for v in places if number[v] >= 0 and not posterior.seen[number[v]]}
-        densities = posterior.densities(open_, EXACT) if open_ else None
         flat = (posterior if open_ else posterior.solve().discrete).marginals()[0]
+        densities = posterior.densities(open_, flat, EXACT) if open_ else None
         found = []
         for v in places:
             if number[v] < 0:
@@ -124,6 +124,8 @@ def _answers(
         observed = _observed(compiled, data.codes, values, row)
         try:
             yield ask(_posterior(compiled, observed, clock))
+        except InvalidEvidence as error:
+            raise InvalidEvidence(f"Row {row}: {error}") from None
         except Impossible:
             if bad_rows == "missing":
                 yield None
