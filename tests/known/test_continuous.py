@@ -203,3 +203,17 @@ def test_C117_a_switching_system_is_a_mixture_of_all_its_histories() -> None:
     assert [found[f"x{t}"].mean for t in range(1, 6)] == near(
         [0.5842495685, 0.4956126512, 0.3638964361, 0.7194378746, 0.896879202]
     )
+
+
+def test_pyagrum_says_the_same_of_forty_gaussians() -> None:
+    """The numbers are those of pyagrum.clg.CLGVariableElimination, which multiplies canonical forms."""
+    rng = np.random.default_rng(0)
+    net = pgm.BayesianNetwork()
+    for i in range(40):
+        parents = [j for j in range(max(0, i - 4), i) if rng.random() < 0.5]
+        weights = {f"x{j}": float(np.round(rng.normal() * 0.6, 2)) for j in parents}
+        bias, sd = float(np.round(rng.normal(), 2)), float(np.round(0.2 + rng.random(), 2))
+        net.add(f"x{i}", pgm.LinearGaussian(weights, bias=bias, sd=sd))
+    seen = {f"x{i}": float(rng.normal()) for i in (3, 17, 30)}
+    p = net.query("x10", seen)
+    assert (p.mean, p.std) == near((-2.9930108719698905, 0.9159429892502642))

@@ -16,6 +16,7 @@ from pgm.inference.running import GAUSSIAN, REDUCTION, code
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
 _MOST_STEPS = 1e13
+_TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -203,7 +204,8 @@ def make_layout(
     sent = wide - own
     about = np.exp2(np.minimum(log2_confs, 1000.0))
     rows_in = np.diff(density_at) + np.bincount(parent[below], sent[below], minlength=n_cliques)
-    bytes_inward = float((about * (8.0 * own * (wide + 1) + 9.0 * sent * (sent + 3) + 16.0)).sum())
+    each = np.where(parent < 0, _TABLE_BYTES, 16.0)
+    bytes_inward = float((about * (8.0 * own * (wide + 1) + 9.0 * sent * (sent + 3) + each)).sum())
     bytes_outward = float((about * 8.0 * wide * (wide + 2)).sum())
     steps = float((about * wide * (wide + 1) * (rows_in + 1)).sum())
     top = int(np.argmax(log2_confs)) if n_cliques else -1

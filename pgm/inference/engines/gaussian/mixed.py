@@ -212,12 +212,13 @@ class Mixed(Posterior):
             top = float(logs.max())
             offset += top
             low = float(logs[logs > -np.inf].min())
-            if len(axes) == 1 and top - low < _DOUBLES:
-                weights[axes[0]] = np.exp(logs - top)
+            narrow = top - low < _DOUBLES
+            values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
+            if len(axes) == 1 and narrow:
+                weights[axes[0]] = values
             else:
-                scope = np.array([axes], dtype=np.int64)
                 numbers[axes] = self.program.arrays.heads.size + len(more)
-                more.append(Dense(scope, np.ascontiguousarray(logs - top), log=True))
+                more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
                 # Weights that say nothing: without any the engine would keep a tree for these very tables.
                 weights.setdefault(axes[0], np.ones(logs.shape[0]))
         discrete = self._plain()
