@@ -9,13 +9,14 @@ import numpy as np
 
 from pgm.config import TRIANGULATING, Clock, current
 from pgm.errors import TooLarge, listed
-from pgm.graphs.triangulation import triangulate
+from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.engines.gaussian.arrays import Gaussians, StrongTree, starts
 from pgm.inference.running import GAUSSIAN, REDUCTION, code
 
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
 _MOST_STEPS = 1e13
+_LARGE = 1_000  # vertices
 _TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
 
 
@@ -156,7 +157,7 @@ def make_layout(
     log2_cards = np.full(m, _COST)
     log2_cards[hidden.size :] = np.log2(cards[discrete])
     clock.check()
-    found = triangulate(at, indices, log2_cards, stage=stage, effort=0.0)
+    found = _triangulated(at, indices, log2_cards, stage)
     clock.lap(TRIANGULATING)
 
     # Cliques that eliminate something continuous, and their parts.
@@ -256,6 +257,24 @@ def make_layout(
         bytes_outward=bytes_outward,
         steps=steps,
     )
+
+
+def _triangulated(
+    at: np.ndarray, indices: np.ndarray, log2_cards: np.ndarray, stage: np.ndarray
+) -> Triangulation:
+    """A tree of small cliques, stage after stage.
+
+    On large graphs the search for staged orders may give up. An order without stages is had even then, and
+    moving the last ones to its end makes its cliques larger by no more than these.
+    """
+    found = triangulate(at, indices, log2_cards, stage=stage, effort=0.0)
+    if stage.any() and stage.size > _LARGE:
+        free = triangulate(at, indices, log2_cards, effort=0.0)
+        order = free.order[np.argsort(stage[free.order], kind="stable")]
+        moved = triangulate(at, indices, log2_cards, order=order)
+        if moved.log2_total < found.log2_total:
+            return moved
+    return found
 
 
 def combinations(log2: float) -> str:
