@@ -379,6 +379,20 @@ class Density(Distribution):
         return html_table(*self._table())
 
 
+def as_density(
+    variables: tuple[Variable, ...],
+    weights: np.ndarray,
+    means: np.ndarray,
+    covariances: np.ndarray,
+    report: Report,
+    form: Form | None = None,
+) -> Density:
+    """A mixture as a result; one whose components are all the same is a single one."""
+    if len(weights) > 1 and (means == means[0]).all() and (covariances == covariances[0]).all():
+        weights, means, covariances = np.ones(1), means[:1], covariances[:1]
+    return Density(variables, weights, means, covariances, report, form)
+
+
 class MixedMarginals(Marginals):
     """The distribution of each variable that is not observed, some of them numbers: {name: distribution}."""
 

@@ -415,3 +415,71 @@ def test_interpreted_and_compiled_give_the_same_bits(
         for module in (running, solving, layout):
             patch.setattr(module, "code", lambda steps, name=running.TABLES: importlib.import_module(name))
         assert answers() == python
+
+
+# --- rows, limits ------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=15)
+@given(plains(most_discrete=2, most_continuous=3, zeros=False), st.data())
+def test_rows_are_questions(model: tuple[Plain, np.random.Generator], data: st.DataObject) -> None:
+    """With gaps: each row's answers are those of the same question asked alone."""
+    plain, rng = model
+    net = plain.network()
+    cases = [plain.draw(rng) for _ in range(4)]
+    for case in cases:
+        for name in case:
+            if data.draw(st.integers(0, 2)) == 0:
+                case[name] = None
+    logs = net.log_likelihood(cases)
+    filled = net.predict(cases)
+    target = data.draw(st.sampled_from(list(cases[0])))
+    chosen = net.predict(cases, target)
+    for i, case in enumerate(cases):
+        assert logs[i] == near(net.log_probability(case))
+        found = net.marginals(case)
+        for name in case:
+            if case[name] is not None:
+                assert filled[name][i] == case[name]
+            elif isinstance(found[name], pgm.Density):
+                assert filled[name][i] == near(found[name].mean)
+            else:
+                assert filled[name][i] == found[name].mode()
+        rest = net.query(target, {name: value for name, value in case.items() if name != target})
+        assert chosen[i] == (near(rest.mean) if isinstance(rest, pgm.Density) else rest.mode())
+    if plain.discrete:
+        shares = net.predict_proba(cases, plain.discrete[0])
+        known = {name: value for name, value in cases[0].items() if name != plain.discrete[0]}
+        assert shares[0] == near(net.query(plain.discrete[0], known).values)
+
+
+def switching(n: int) -> tuple[pgm.BayesianNetwork, dict[str, float]]:
+    net = pgm.BayesianNetwork()
+    for t in range(n):
+        net.add(f"s{t}", 0.5)
+        before = {f"x{t - 1}": 0.9} if t else {}
+        rows = {s: pgm.LinearGaussian(before, bias=float(s), sd=0.5 + s) for s in (True, False)}
+        net.add(f"x{t}", rows, parents=[f"s{t}"])
+        net.add(f"y{t}", pgm.LinearGaussian({f"x{t}": 1.0}))
+    return net, {f"y{t}": 0.1 * t for t in range(n)}
+
+
+def test_limits_hold() -> None:
+    net, known = switching(22)
+    with pgm.config(memory_limit="10 MB"), pytest.raises(pgm.TooLarge, match="4,194,304 combinations"):
+        net.query("x3", known)
+    with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime):
+        net.query("x3", known)
+    small, few = switching(6)
+    assert small.query("x3", few).form == "mixture"
+    with pgm.config(memory_limit="20 kB"):
+        p = small.marginals({"y0": 0.0})["x5"]  # mixtures for all would not fit
+    assert (p.mean, p.variance) == near((lambda q: (q.mean, q.variance))(small.query("x5", {"y0": 0.0})))
+
+
+def test_seeds_and_threads() -> None:
+    net, known = switching(5)
+    one = net.sample(200, given=known, seed=3)
+    with pgm.config(threads=2):
+        assert net.sample(200, given=known, seed=3) == one
+    assert net.sample(200, given=known, seed=4) != one

@@ -11,6 +11,7 @@ import numpy as np
 from pgm.densities import Density, MixedAssignment, MixedMarginals
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
+from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.posterior import log_of
 from pgm.results import Assignment, Marginals, Report, Samples, states_array
 from pgm.variables import Interval
@@ -37,7 +38,7 @@ def marginals(compiled: CompiledModel, posterior: Mixed, report: Report) -> Marg
     open_numbers = {i: compiled.variables[i] for i in left if of_numbers[i]}
     if not open_numbers:
         return discrete
-    made = posterior.densities(open_numbers, flat, report)
+    made = densities(posterior, open_numbers, flat, report)
     return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
 
 

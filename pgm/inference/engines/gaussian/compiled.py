@@ -83,10 +83,10 @@ def write_row(d, x, row, seen, value, where, n, work, kind, reach, scale, m):
             work[m, where[p]] -= w * per
             size = max(size, abs(w))
     work[m, n] = right * per
-    kind[m] = 2 if sd == 0.0 else 1
+    kind[m] = HARD if sd == 0.0 else SOFT
     reach[m] = size
     scale[m] = max(far, 1e-300)
-    return 0.0 if sd == 0.0 else -math.log(sd) - 0.9189385332046727
+    return 0.0 if sd == 0.0 else -math.log(sd) - _HALF_LOG_2PI
 
 
 @njit
@@ -121,11 +121,11 @@ def seen_log(d, x, row, value):
         at += 1
     off = value[x] - mean
     if d.sd[row] == 0.0:
-        if abs(off) <= 2.0**-43 * far:
+        if abs(off) <= _CANCELLED * far:
             return 0.0, 1
         return -np.inf, 0
     off /= d.sd[row]
-    return -0.5 * off * off - math.log(d.sd[row]) - 0.9189385332046727, 0
+    return -0.5 * off * off - math.log(d.sd[row]) - _HALF_LOG_2PI, 0
 
 
 @njit
@@ -174,7 +174,7 @@ def put_in(work, kind, reach, scale, top, v, m, n):
             continue
         f = a / pivot
         work[i, v] = 0.0
-        if kind[i] == 1:
+        if kind[i] == SOFT:
             for j in range(v + 1, n + 1):
                 work[i, j] -= f * work[top, j]
             continue
@@ -185,7 +185,7 @@ def put_in(work, kind, reach, scale, top, v, m, n):
             if b != 0.0:
                 t = work[i, j] - f * b
                 most = scale[i] if j == n else reach[i]
-                work[i, j] = 0.0 if abs(t) <= 2.0**-43 * most else t
+                work[i, j] = 0.0 if abs(t) <= _CANCELLED * most else t
 
 
 @njit
@@ -194,7 +194,7 @@ def reflect(work, kind, mirror, top, v, m, n):
     most = abs(work[top, v])
     total, others = 0.0, 0
     for i in range(top, m):
-        if kind[i] == 1 and work[i, v] != 0.0:
+        if kind[i] == SOFT and work[i, v] != 0.0:
             mirror[i] = work[i, v] / most
             total += mirror[i] * mirror[i]
             others += i != top
@@ -218,7 +218,7 @@ def reflect(work, kind, mirror, top, v, m, n):
                     work[i, j] -= s * mirror[i]
     work[top, v] = -norm * most if first > 0.0 else norm * most
     for i in range(top + 1, m):
-        if kind[i] == 1:
+        if kind[i] == SOFT:
             work[i, v] = 0.0
 
 
@@ -234,7 +234,7 @@ def eliminate(work, kind, reach, scale, mirror, m, own, n, maximise):
     for v in range(n):
         best, most = -1, 0.0
         for i in range(top, m):
-            if kind[i] == 2:
+            if kind[i] == HARD:
                 size = abs(work[i, v]) / reach[i]
                 if size > most:
                     best, most = i, size
@@ -246,7 +246,7 @@ def eliminate(work, kind, reach, scale, mirror, m, own, n, maximise):
             top += 1
             continue
         for i in range(top, m):
-            if kind[i] == 1 and abs(work[i, v]) > most:
+            if kind[i] == SOFT and abs(work[i, v]) > most:
                 best, most = i, abs(work[i, v])
         if best < 0:
             if v < own:
@@ -256,13 +256,13 @@ def eliminate(work, kind, reach, scale, mirror, m, own, n, maximise):
         reflect(work, kind, mirror, top, v, m, n)
         if v < own:
             if not maximise:
-                log += 0.9189385332046727 - math.log(abs(work[top, v]))
+                log += _HALF_LOG_2PI - math.log(abs(work[top, v]))
         top += 1
     for i in range(top, m):
-        if kind[i] == 2:
-            if abs(work[i, n]) > 2.0**-43 * scale[i]:
+        if kind[i] == HARD:
+            if abs(work[i, n]) > _CANCELLED * scale[i]:
                 return top, -np.inf, order, 3
-            order += 1 << 20
+            order += REPEATED
         else:
             log -= 0.5 * work[i, n] * work[i, n]
     return top, log, order, 0
@@ -297,8 +297,8 @@ def inward(
                 log += write_row(
                     d, x, row_of(d, x, digit, cards), seen, value, where, n, work, kind, reach, scale, m
                 )
-                if kind[m] == 2 and seen[x] and says_nothing(work, m, n):
-                    if abs(work[m, n]) > 2.0**-43 * scale[m]:
+                if kind[m] == HARD and seen[x] and says_nothing(work, m, n):
+                    if abs(work[m, n]) > _CANCELLED * scale[m]:
                         log = -np.inf
                     order += 1
                 else:
@@ -377,7 +377,7 @@ def extend(rows, kinds, at, flag, own, n, mean, cov, m_at, c_at):
             s -= rows[base + j] * cov[c_at + v * n + j]
             cov[c_at + j * n + v] = cov[c_at + v * n + j]
         s /= pivot
-        if kinds[flag + v] == 1:
+        if kinds[flag + v] == SOFT:
             s += 1.0 / pivot / pivot
         cov[c_at + v * n + v] = max(s, 0.0)  # rounding may leave less than nothing of a variance
 
@@ -491,7 +491,7 @@ def draw(t, cards, states, rows, kinds, noise, values, stop):
                 base = at + v * (n + 1)
                 x = t.columns[first + v]
                 right = rows[base + n]
-                if kinds[flag + v] == 1:
+                if kinds[flag + v] == SOFT:
                     right += noise[k, x]
                 for j in range(v + 1, n):
                     right -= rows[base + j] * values[k, t.columns[first + j]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,121 +117,56 @@ def make_layout(
             that takes no more memory than this.
         clock: the time of the question.
     """
-    d = g.arrays
-    n = g.n
-    hides = (relevant != 0) & (seen == 0)
-    hidden = np.flatnonzero(hides).astype(np.int32)
-    vertex = np.full(n, -1, np.int64)
-    vertex[hidden] = np.arange(hidden.size)
-    # The scope of each density that matters: hidden continuous variables, and open discrete ones.
-    owner_p = np.repeat(np.arange(n), np.diff(d.parent_at))
-    owner_s = np.repeat(np.arange(n), np.diff(d.switch_at))
-    keep_p = (relevant[owner_p] != 0) & hides[d.parents]
-    keep_s = (relevant[owner_s] != 0) & (codes[d.switches] < 0) & (cards[d.switches] > 1)
-    discrete, place = np.unique(d.switches[keep_s], return_inverse=True)
-    # Links to discrete variables count only where something continuous is hidden.
-    size = np.bincount(owner_p[keep_p], minlength=n) + hides
-    tied = size[owner_s[keep_s]] > 0
-    owners = np.concatenate([hidden, owner_p[keep_p], owner_s[keep_s][tied]]).astype(np.int64)
-    members = np.concatenate([vertex[hidden], vertex[d.parents[keep_p]], hidden.size + place[tied]]).astype(
-        np.int32
-    )
-    by_owner = np.argsort(owners, kind="stable")
-    used, counts = np.unique(owners, return_counts=True)
-    scope_at, scopes = starts(counts), members[by_owner]
-
-    m = hidden.size + discrete.size
+    o = _scopes(g, cards, codes, (relevant != 0) & (seen == 0), relevant)
+    n_hidden, m = o.hidden.size, o.hidden.size + o.discrete.size
+    vertex = np.full(g.n, -1, np.int64)
+    vertex[o.hidden] = np.arange(n_hidden)
     together = vertex[targets].astype(np.int32)
-    if together.size > 1 and discrete.size:
-        # The joint of several is a mixture over all that any of them depends on.
-        bound = scopes < hidden.size
-        part = code(20.0 * scopes.size, GAUSSIAN).parts(hidden.size, scope_at, scopes)
-        ours = np.isin(part, part[together])
-        scope = np.repeat(np.arange(counts.size), counts)
-        touched = np.isin(scope, scope[bound & ours[np.minimum(scopes, hidden.size - 1)]])
-        together = np.concatenate([together, np.unique(scopes[touched & ~bound])])
-    at, indices = code(20.0 * scopes.size + 1, REDUCTION).neighbours(m, scope_at, scopes, together)
+    if together.size > 1 and o.discrete.size:
+        together = np.concatenate([together, _tied(o, together)])
+    at, indices = code(20.0 * o.scopes.size + 1, REDUCTION).neighbours(m, o.scope_at, o.scopes, together)
     stage = np.zeros(m, np.int64)
     stage[vertex[targets]] = 1
     stage[vertex[last]] = 1
-    stage[hidden.size :] = 2
+    stage[n_hidden:] = 2
     log2_cards = np.full(m, _COST)
-    log2_cards[hidden.size :] = np.log2(cards[discrete])
+    log2_cards[n_hidden:] = np.log2(cards[o.discrete])
     clock.check()
     found = _triangulated(at, indices, log2_cards, stage)
     clock.lap(TRIANGULATING)
 
-    # Cliques that eliminate something continuous, and their parts.
-    is_own = np.zeros(found.clique_vars.size, bool)
-    widths = np.diff(found.clique_ptr)
-    clique = np.repeat(np.arange(widths.size), widths)
-    within = np.arange(found.clique_vars.size) - found.clique_ptr[:-1][clique]
-    is_own = within < found.n_residual[clique]
-    continuous = found.clique_vars < hidden.size
-    own_all = np.bincount(clique[is_own & continuous], minlength=widths.size)
-    kept = own_all > 0
-    renumber = np.cumsum(kept) - 1
-    free = np.bincount(clique[~is_own & continuous], minlength=widths.size)
-    parent = np.where(free > 0, renumber[found.parent], -1)[kept].astype(np.int64)
-    own = own_all[kept].astype(np.int64)
-    n_cliques = own.size
-    pick = kept[clique] & continuous
-    columns = hidden[found.clique_vars[pick]]
-    column_at = starts(np.bincount(renumber[clique[pick]], minlength=n_cliques))
-    pick = kept[clique] & ~continuous
-    axes = discrete[found.clique_vars[pick] - hidden.size].astype(np.int32)
-    axis_at = starts(np.bincount(renumber[clique[pick]], minlength=n_cliques))
+    k = _cliques(found, o)
+    axis_at, axes, wide = k.axis_at, k.axes, np.diff(k.column_at)
     if whole_bytes and axes.size:
-        lengths = np.diff(axis_at)[_roots(parent)]
-        all_axes = _whole(parent, axis_at, axes)
-        if _bytes_of(all_axes, starts(lengths), cards, np.diff(column_at)) <= whole_bytes:
+        lengths = np.diff(axis_at)[_roots(k.parent)]
+        all_axes = _whole(k.parent, axis_at, axes)
+        if _bytes_of(all_axes, starts(lengths), cards, wide) <= whole_bytes:
             axis_at, axes = starts(lengths), all_axes
+    n_cliques, own = k.own.size, k.own
+    by_home = np.argsort(k.home, kind="stable")
+    below = np.flatnonzero(k.parent >= 0)
+    by_parent = np.argsort(k.parent[below], kind="stable")
 
-    # Each density goes to the clique that eliminates the first of its variables.
-    eliminates = np.empty(hidden.size, np.int64)
-    mine = is_own & continuous
-    eliminates[found.clique_vars[mine]] = renumber[clique[mine]]
-    homes = np.where(scopes < hidden.size, eliminates[np.minimum(scopes, max(hidden.size - 1, 0))], n_cliques)
-    home = np.minimum.reduceat(homes, scope_at[:-1]) if used.size else np.empty(0, np.int64)
-    by_home = np.argsort(home, kind="stable")
-    densities = used[by_home].astype(np.int32)
-    density_at = starts(np.bincount(home, minlength=n_cliques))
-    below = np.flatnonzero(parent >= 0)
-    by_parent = np.argsort(parent[below], kind="stable")
-    child_at = starts(np.bincount(parent[below], minlength=n_cliques))
-
-    log2 = np.concatenate([[0.0], np.cumsum(np.log2(cards[axes]))])
-    log2_confs = log2[axis_at[1:]] - log2[axis_at[:-1]]
-    wide = np.diff(column_at)
+    log2_confs = _log2_sums(cards, axis_at, axes)
     sent = wide - own
     about = np.exp2(np.minimum(log2_confs, 1000.0))
-    rows_in = np.diff(density_at) + np.bincount(parent[below], sent[below], minlength=n_cliques)
-    each = np.where(parent < 0, _TABLE_BYTES, 16.0)
+    rows_in = np.bincount(k.home, minlength=n_cliques)
+    rows_in = rows_in + np.bincount(k.parent[below], sent[below], minlength=n_cliques)
+    each = np.where(k.parent < 0, _TABLE_BYTES, 16.0)
     bytes_inward = float((about * (8.0 * own * (wide + 1) + 9.0 * sent * (sent + 3) + each)).sum())
-    bytes_outward = float((about * 8.0 * wide * (wide + 2)).sum())
-    steps = float((about * wide * (wide + 1) * (rows_in + 1)).sum())
     top = int(np.argmax(log2_confs)) if n_cliques else -1
     fits = log2_confs.max(initial=0.0) < _MOST_LOG2 and bytes_inward < 2.0**45
     confs = np.rint(about).astype(np.int64) if fits else np.zeros(n_cliques, np.int64)
-
-    plain = np.flatnonzero((relevant != 0) & (size == 0)).astype(np.int32)
-    is_plain = np.zeros(n, bool)
-    is_plain[plain] = True
-    chosen = keep_s & is_plain[owner_s]
-    plain_axis_at = starts(np.bincount(owner_s[chosen], minlength=n)[plain])
-    plain_axes = d.switches[chosen]
-    plain_log2 = np.concatenate([[0.0], np.cumsum(np.log2(cards[plain_axes]))])
-    plain_confs = np.rint(np.exp2(plain_log2[plain_axis_at[1:]] - plain_log2[plain_axis_at[:-1]]))
     tree = StrongTree(
-        parent=parent,
+        parent=k.parent,
         own=own,
-        column_at=column_at,
-        columns=columns,
+        column_at=k.column_at,
+        columns=k.columns,
         axis_at=axis_at,
         axes=axes,
-        density_at=density_at,
-        densities=densities,
-        child_at=child_at,
+        density_at=starts(np.bincount(k.home, minlength=n_cliques)),
+        densities=o.owners[by_home].astype(np.int32),
+        child_at=starts(np.bincount(k.parent[below], minlength=n_cliques)),
         children=below[by_parent].astype(np.int32),
         log_at=starts(confs),
         row_at=starts(confs * own * (wide + 1)),
@@ -240,23 +176,128 @@ def make_layout(
         mean_at=starts(confs * wide),
         cov_at=starts(confs * wide * wide),
     )
+    plain_confs = np.rint(np.exp2(_log2_sums(cards, o.plain_axis_at, o.plain_axes)))
     return Layout(
         tree=tree,
         cards=cards,
-        hidden=hidden,
+        hidden=o.hidden,
         barren=g.order[relevant[g.order] == 0],
-        plain=plain,
-        plain_axis_at=plain_axis_at,
-        plain_axes=plain_axes,
+        plain=o.plain,
+        plain_axis_at=o.plain_axis_at,
+        plain_axes=o.plain_axes,
         plain_log_at=starts(plain_confs.astype(np.int64)),
         most_rows=int(rows_in.max(initial=0)),
         most_columns=int(wide.max(initial=0)),
         log2_largest=float(log2_confs[top]) if top >= 0 else 0.0,
         largest=tuple(axes[axis_at[top] : axis_at[top + 1]].tolist()) if top >= 0 else (),
         bytes_inward=bytes_inward if fits else np.inf,
-        bytes_outward=bytes_outward,
-        steps=steps,
+        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()),
+        steps=float((about * wide * (wide + 1) * (rows_in + 1)).sum()),
     )
+
+
+class _Scopes(NamedTuple):
+    """What each density that matters is about; vertices are hidden variables, then open discrete ones."""
+
+    hidden: np.ndarray  # int32 continuous variables that are eliminated
+    discrete: np.ndarray  # positions of the discrete ones that they depend on
+    owners: np.ndarray  # whose density each scope is of
+    scope_at: np.ndarray
+    scopes: np.ndarray  # int32 vertices
+    plain: np.ndarray  # int32 observed variables in whose density nothing is hidden
+    plain_axis_at: np.ndarray
+    plain_axes: np.ndarray  # their open discrete parents, by position
+
+
+def _scopes(
+    g: Gaussians, cards: np.ndarray, codes: np.ndarray, hides: np.ndarray, relevant: np.ndarray
+) -> _Scopes:
+    d, n = g.arrays, g.n
+    hidden = np.flatnonzero(hides).astype(np.int32)
+    vertex = np.full(n, -1, np.int64)
+    vertex[hidden] = np.arange(hidden.size)
+    owner_p = np.repeat(np.arange(n), np.diff(d.parent_at))
+    owner_s = np.repeat(np.arange(n), np.diff(d.switch_at))
+    keep_p = (relevant[owner_p] != 0) & hides[d.parents]
+    keep_s = (relevant[owner_s] != 0) & (codes[d.switches] < 0) & (cards[d.switches] > 1)
+    discrete, place = np.unique(d.switches[keep_s], return_inverse=True)
+    size = np.bincount(owner_p[keep_p], minlength=n) + hides  # hidden variables in each density
+    tied = size[owner_s[keep_s]] > 0
+    owners = np.concatenate([hidden, owner_p[keep_p], owner_s[keep_s][tied]]).astype(np.int64)
+    members = np.concatenate([vertex[hidden], vertex[d.parents[keep_p]], hidden.size + place[tied]])
+    used, counts = np.unique(owners, return_counts=True)
+    scopes = members[np.argsort(owners, kind="stable")].astype(np.int32)
+    plain = np.flatnonzero((relevant != 0) & (size == 0)).astype(np.int32)
+    is_plain = np.zeros(n, bool)
+    is_plain[plain] = True
+    chosen = keep_s & is_plain[owner_s]
+    plain_axis_at = starts(np.bincount(owner_s[chosen], minlength=n)[plain])
+    return _Scopes(hidden, discrete, used, starts(counts), scopes, plain, plain_axis_at, d.switches[chosen])
+
+
+def _tied(o: _Scopes, targets: np.ndarray) -> np.ndarray:
+    """Discrete variables that parts with a target depend on: the joint is a mixture over all of them."""
+    n_hidden = o.hidden.size
+    part = code(20.0 * o.scopes.size, GAUSSIAN).parts(n_hidden, o.scope_at, o.scopes)
+    ours = np.isin(part, part[targets])
+    bound = o.scopes < n_hidden
+    scope = np.repeat(np.arange(o.owners.size), np.diff(o.scope_at))
+    touched = np.isin(scope, scope[bound & ours[np.minimum(o.scopes, n_hidden - 1)]])
+    return np.unique(o.scopes[touched & ~bound])
+
+
+class _Cliques(NamedTuple):
+    """The cliques that eliminate something continuous; see StrongTree."""
+
+    parent: np.ndarray
+    own: np.ndarray
+    column_at: np.ndarray
+    columns: np.ndarray
+    axis_at: np.ndarray
+    axes: np.ndarray
+    home: np.ndarray  # for each scope the clique that eliminates the first of its variables
+
+
+def _cliques(found: Triangulation, o: _Scopes) -> _Cliques:
+    n_hidden, count = o.hidden.size, found.n_cliques
+    clique = np.repeat(np.arange(count), np.diff(found.clique_ptr))
+    within = np.arange(found.clique_vars.size) - found.clique_ptr[:-1][clique]
+    is_own = within < found.n_residual[clique]
+    continuous = found.clique_vars < n_hidden
+    own = np.bincount(clique[is_own & continuous], minlength=count)
+    free = np.bincount(clique[~is_own & continuous], minlength=count)
+    kept = own > 0
+    renumber = np.cumsum(kept) - 1
+    parent = np.where(free > 0, renumber[found.parent], -1)[kept].astype(np.int64)
+
+    def gathered(chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        pick = kept[clique] & chosen
+        at = starts(np.bincount(renumber[clique[pick]], minlength=parent.size))
+        return at, found.clique_vars[pick]
+
+    column_at, columns = gathered(continuous)
+    axis_at, axes = gathered(~continuous)
+    eliminates = np.full(n_hidden + o.discrete.size, parent.size)  # discrete ones: after all cliques
+    mine = is_own & continuous
+    eliminates[found.clique_vars[mine]] = renumber[clique[mine]]
+    home = np.empty(0, np.int64)
+    if o.owners.size:
+        home = np.minimum.reduceat(eliminates[o.scopes], o.scope_at[:-1])
+    return _Cliques(
+        parent,
+        own[kept].astype(np.int64),
+        column_at,
+        o.hidden[columns],
+        axis_at,
+        o.discrete[axes - n_hidden].astype(np.int32),
+        home,
+    )
+
+
+def _log2_sums(cards: np.ndarray, axis_at: np.ndarray, axes: np.ndarray) -> np.ndarray:
+    """The logarithm of the number of configurations of each clique."""
+    log2 = np.concatenate([[0.0], np.cumsum(np.log2(cards[axes]))])
+    return np.asarray(log2[axis_at[1:]] - log2[axis_at[:-1]])
 
 
 def _triangulated(
@@ -308,6 +349,5 @@ def _bytes_of(axes: np.ndarray, axis_at: np.ndarray, cards: np.ndarray, wide: np
     """About what the rows and moments of all cliques take."""
     if axes.size < axis_at[-1]:
         return np.inf
-    log2 = np.concatenate([[0.0], np.cumsum(np.log2(cards[axes]))])
-    about = np.exp2(np.minimum(log2[axis_at[1:]] - log2[axis_at[:-1]], 1000.0))
+    about = np.exp2(np.minimum(_log2_sums(cards, axis_at, axes), 1000.0))
     return float((about * 16.0 * wide * (wide + 2)).sum())

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.config import current
-from pgm.densities import Density, Form
+from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.gaussian import solving
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _LN2 = math.log(2.0)
 _LARGEST = 1e100  # of what is observed: its square stays within a double
 _NOTHING = np.empty(0, np.int64)
-_FEW = 2  # joint tables that are asked for one by one
 _DOUBLES = 600.0  # logarithms further apart are not weights in doubles
 _MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
 
@@ -59,7 +58,7 @@ class Mixed(Posterior):
     seen: np.ndarray = field(kw_only=True)  # uint8[n]
     value: np.ndarray = field(kw_only=True)  # float64[n]
     intervals: dict[int, Interval] = field(kw_only=True)
-    _solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
+    solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
 
     # --- shared ground ---
 
@@ -107,9 +106,9 @@ class Mixed(Posterior):
     ) -> Solved:
         """Eliminate the continuous variables; the targets are kept for last, in one clique."""
         key = (tuple(targets), everything, maximise)
-        if key not in self._solved:
-            self._solved[key] = self._solve(np.array(targets, dtype=np.int64), everything, maximise)
-        return self._solved[key]
+        if key not in self.solved:
+            self.solved[key] = self._solve(np.array(targets, dtype=np.int64), everything, maximise)
+        return self.solved[key]
 
     def _solve(self, targets: np.ndarray, everything: bool, maximise: bool) -> Solved:
         g = self.gaussians
@@ -144,7 +143,7 @@ class Mixed(Posterior):
             if targets.size and (
                 t.parent[c] >= 0 or any(self.place(made.layout, y)[0] == c for y in targets)
             ):
-                self._refuse_truncated([], always=True)
+                self.refuse_truncated([], always=True)
             if c in found or t.parent[c] >= 0:
                 raise InvalidEvidence(
                     f"{listed(self._named(list(self.intervals)))}: intervals of several variables that hang "
@@ -262,7 +261,7 @@ class Mixed(Posterior):
             )
         known = [x for x in numbers if self.seen[x]]
         free = [x for x in numbers if not self.seen[x]]
-        self._refuse_truncated(free)
+        self.refuse_truncated(free)
         k, d = 1, len(numbers)
         weights = np.ones(1)
         means, covs = np.zeros((1, d)), np.zeros((1, d, d))
@@ -284,9 +283,10 @@ class Mixed(Posterior):
             solved.discrete.total()  # it may be impossible
         for x in known:
             means[:, numbers.index(x)] = self.value[x]
-        return density_of(variables, weights, means, covs, report)
+        return as_density(variables, weights, means, covs, report)
 
-    def _refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
+    def refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
+        """Raise where one of these is given as an interval; `always`: where any is, which leaves no normal."""
         held = [x for x in numbers if x in self.intervals]
         if held or always:
             some = held or list(self.intervals)
@@ -309,85 +309,11 @@ class Mixed(Posterior):
 
     def marginals(self) -> tuple[np.ndarray, Wide]:
         """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
-        return self.solve(everything=self._at_once()).discrete.marginals()
+        return self.solve(everything=self.at_once()).discrete.marginals()
 
-    def _at_once(self) -> bool:
+    def at_once(self) -> bool:
         """Whether all continuous variables fit into one tree, those that tell nothing included."""
         return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
-
-    def _all_weights(self, solved: Solved, layout: Layout, flat: np.ndarray) -> dict[int, np.ndarray]:
-        """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
-        t, state_at = layout.tree, self.program.arrays.state_at
-        roots = np.flatnonzero(t.parent < 0).tolist()
-        axes_of = {c: t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() for c in roots}
-        several = {tuple(sorted(axes)) for axes in axes_of.values() if len(axes) > 1}
-        joints: dict[tuple[int, ...], np.ndarray] = {}
-        if len(several) > _FEW:
-            counts = solved.discrete.expected_counts()
-            joints = {key: counts[solved.tables[key]] for key in several}
-        found = {}
-        for c, axes in axes_of.items():
-            if len(axes) < 2:
-                found[c] = flat[state_at[axes[0]] : state_at[axes[0] + 1]] if axes else np.ones(1)
-                continue
-            key = tuple(sorted(axes))
-            if key not in joints:
-                joints[key] = solved.discrete.joint(key)
-            table = joints[key].reshape([int(layout.cards[v]) for v in key])
-            found[c] = table.transpose([key.index(v) for v in axes]).ravel()
-        return found
-
-    def densities(
-        self, by_position: dict[int, Variable], flat: np.ndarray, report: Report
-    ) -> Callable[[str], Density]:
-        """The density of each continuous variable that is not known; `flat` has all discrete marginals."""
-        if self.intervals:
-            self._refuse_truncated([], always=True)
-        if not self._at_once():  # one by one, each with what tells about it
-            each = {}
-            for v, variable in by_position.items():
-                self.clock.check()
-                each[variable.name] = self.density([v], (variable,), report)
-                self._solved.clear()
-            return each.__getitem__
-        solved = self.solve(everything=True)
-        made = solved.made
-        assert made is not None
-        layout, t = made.layout, made.layout.tree
-        weights = self._all_weights(solved, made.layout, flat)
-        order = np.arange(t.parent.size)[::-1].copy()
-        found = solving.moments(made, order, weights, self.clock)
-        n = self.gaussians.n
-        centre, variance = np.zeros(n), np.zeros(n)
-        run(
-            "overall", t, order, found.weight, found.mean, found.cov, np.zeros(n), centre, variance,
-            np.zeros(2, np.int64), steps=layout.steps, clock=self.clock, module=GAUSSIAN,
-        )  # fmt: skip
-        home = np.full(n, -1, np.int64)
-        column = np.zeros(n, np.int64)
-        clique = np.repeat(np.arange(t.parent.size), np.diff(t.column_at))
-        within = np.arange(t.columns.size) - t.column_at[:-1][clique]
-        own = within < t.own[clique]
-        home[t.columns[own]], column[t.columns[own]] = clique[own], within[own]
-        n_axes = np.diff(t.axis_at)
-        root = layout.roots()
-        numbers = {self.names[v]: int(self.gaussians.number[v]) for v in by_position}
-
-        def make(name: str) -> Density:
-            x = numbers[name]
-            variable = (by_position[int(self.gaussians.positions[x])],)
-            c, j = int(home[x]), int(column[x])
-            if n_axes[c] < n_axes[root[c]]:
-                moments = np.ones(1), centre[x].reshape(1, 1), variance[x].reshape(1, 1, 1)
-                return density_of(variable, *moments, report, "moments")
-            w = found.weight[t.log_at[c] : t.log_at[c + 1]]
-            width = int(t.column_at[c + 1] - t.column_at[c])
-            used = np.flatnonzero(w > 0)
-            mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(-1, width)[used, j]
-            cov = found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(-1, width, width)[used, j, j]
-            return density_of(variable, w[used] / w[used].sum(), mean[:, None], cov[:, None, None], report)
-
-        return make
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of the discrete part, with what the continuous variables take before and after it."""
@@ -454,7 +380,7 @@ class Mixed(Posterior):
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
         if self.intervals:
-            self._refuse_truncated([], always=True)
+            self.refuse_truncated([], always=True)
         g = self.gaussians
         solved = self.solve()
         states = np.ascontiguousarray(solved.discrete.sample(n, rng))
@@ -484,7 +410,7 @@ class Mixed(Posterior):
     def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
         """The states and numbers of greatest density, and its logarithm (what is known included)."""
         if self.intervals:
-            self._refuse_truncated([], always=True)
+            self.refuse_truncated([], always=True)
         g = self.gaussians
         if (g.arrays.sd == 0.0).any():
             rows = np.repeat(np.arange(g.n), np.diff(g.arrays.row_at))
@@ -507,20 +433,6 @@ def times_exp(value: Wide, log: float) -> Wide:
     """A wide number times the exponential of another."""
     power = math.floor(log / _LN2)
     return value[0] * math.exp(log - power * _LN2), value[1] + power
-
-
-def density_of(
-    variables: tuple[Variable, ...],
-    weights: np.ndarray,
-    means: np.ndarray,
-    covs: np.ndarray,
-    report: Report,
-    form: Form | None = None,
-) -> Density:
-    """A mixture as a result; one whose components are all the same is a single one."""
-    if len(weights) > 1 and (means == means[0]).all() and (covs == covs[0]).all():
-        weights, means, covs = np.ones(1), means[:1], covs[:1]
-    return Density(variables, weights, means, covs, report, form)
 
 
 def with_numbers(

@@ -13,6 +13,7 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, sho
 from pgm.evidence import Observed
 from pgm.frames import columns, numbers
 from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.failures import contradiction
 from pgm.inference.posterior import log_of
 from pgm.inference.running import Impossible
@@ -76,14 +77,14 @@ def predict(
         number = posterior.gaussians.number
         open_ = {v: compiled.variables[v] for v in places if number[v] >= 0 and not posterior.seen[number[v]]}
         flat = (posterior if open_ else posterior.solve().discrete).marginals()[0]
-        densities = posterior.densities(open_, flat, EXACT) if open_ else None
+        each = densities(posterior, open_, flat, EXACT) if open_ else None
         found = []
         for v in places:
             if number[v] < 0:
                 shares = flat[state_at[v] : state_at[v + 1]]
                 found.append(float(np.argmax(shares >= shares.max() * (1 - 1e-13))))
-            elif v in open_ and densities is not None:
-                found.append(float(densities(compiled.names[v]).mean))
+            elif each is not None and v in open_:
+                found.append(float(each(compiled.names[v]).mean))
             else:
                 found.append(float(posterior.value[number[v]]))
         return found
