@@ -483,3 +483,28 @@ def test_seeds_and_threads() -> None:
     with pgm.config(threads=2):
         assert net.sample(200, given=known, seed=3) == one
     assert net.sample(200, given=known, seed=4) != one
+
+
+@given(
+    st.floats(-12, 12),
+    st.sampled_from([1e-14, 1e-9, 1e-4, 9e-4, 1.1e-3, 0.01, 0.3, 2.0]),
+    st.sampled_from([1e-3, 1.0, 1e6]),
+)
+def test_an_interval_keeps_its_digits(lo: float, width: float, sd: float) -> None:
+    """Against Gauss-Legendre quadrature of the density over it, forty points to a piece."""
+    interval = pgm.Interval(lo * sd, (lo + width) * sd)
+    x, w = np.polynomial.legendre.leggauss(40)
+    h = (float(interval.hi) - float(interval.lo)) / sd
+    points = float(interval.lo) / sd + 0.5 * h * (x + 1)
+    top = -0.5 * points**2
+    truth = top.max() + math.log((w * np.exp(top - top.max())).sum() * 0.5 * h) - 0.5 * math.log(2 * math.pi)
+    found = solving.log_inside(np.array([0.0]), np.array([sd * sd]), interval)[0]
+    assert found == pytest.approx(truth, abs=1e-10)
+
+
+def test_an_interval_may_have_no_end() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, 1.0))
+    assert net.probability({"x": pgm.Interval(0.0, math.inf)}) == near(0.5)
+    assert net.log_probability({"x": pgm.Interval(-math.inf, -40.0)}) == near(-804.608442)
+    assert net.probability({"x": pgm.Interval(-math.inf, math.inf)}) == 1.0

@@ -286,7 +286,7 @@ class Mixed(Posterior):
         return as_density(variables, weights, means, covs, report)
 
     def refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
-        """Raise where one of these is given as an interval; `always`: where any is, which leaves no normal."""
+        """Raise where one of these is given as an interval; `always`: where any is, for no normal is left."""
         held = [x for x in numbers if x in self.intervals]
         if held or always:
             some = held or list(self.intervals)

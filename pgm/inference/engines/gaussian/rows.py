@@ -59,7 +59,7 @@ def predict_proba(
         part = slice(int(state_at[v]), int(state_at[v + 1]))
         blank = np.full(part.stop - part.start, math.nan)
         values = np.array([blank if flat is None else flat[part] for flat in found])
-        answers[name] = values.reshape(len(found), -1)
+        answers[name] = values.reshape(len(found), part.stop - part.start)
         answers[name].flags.writeable = False
     return answers
 

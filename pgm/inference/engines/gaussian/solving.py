@@ -16,6 +16,7 @@ from pgm.inference.running import GAUSSIAN, Impossible, code, run
 from pgm.variables import Interval
 
 REPEATED = 1 << 20  # as in compiled.py
+_LOG_2PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -179,18 +180,23 @@ def _add(
 
 
 def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np.ndarray:
-    """Log probability that a normal variable lies in an interval, also far out in its tails."""
+    """Log probability that a normal variable lies in an interval, also a narrow one or far out."""
     from scipy.special import log_ndtr, ndtr
 
     sd = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = (interval.lo - mean) / sd, (interval.hi - mean) / sd
+        width = (interval.hi - interval.lo) / sd
         flip = a > 0  # the tail on the left keeps its digits
         a, b = np.where(flip, -b, a), np.where(flip, -a, b)
         low, high = log_ndtr(a), log_ndtr(b)
         near = np.log(np.maximum(ndtr(b) - ndtr(a), 0.0))
         far = high + np.log1p(-np.exp(np.minimum(low - high, 0.0)))
         found = np.where(b < -5.0, far, near)
+        # Where the two ends are as good as equal: the density in the middle, and how it curves.
+        middle = 0.5 * (a + b)
+        flat = np.log(width) - 0.5 * (middle**2 + _LOG_2PI) + np.log1p((middle**2 - 1.0) * width**2 / 24.0)
+        found = np.where(width * np.maximum(1.0, np.abs(middle)) < 1e-3, flat, found)
     inside = (mean >= interval.lo) & (mean <= interval.hi)
     return np.where(sd > 0, found, np.where(inside, 0.0, -np.inf))
 
