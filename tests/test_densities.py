@@ -48,6 +48,15 @@ def test_quantiles_turn_the_distribution_function_round(seed: int, k: int, atoms
     assert (p.cdf(np.nextafter(x, -np.inf)) <= q + 1e-12).all()
 
 
+def test_the_ends_of_a_mixture() -> None:
+    p = mixture([0.5, 0.5], [0.0, 3.0], [0.0, 1.0])
+    assert p.quantile([0.0, 1.0]).tolist() == [-np.inf, np.inf]
+    assert p.quantile(0.4) == 0.0  # the atom
+    assert p.cdf([-1e-9, 0.0]) == pytest.approx([0.5 * stats.norm.cdf(-3), 0.5 + 0.5 * stats.norm.cdf(-3)])
+    assert p.pdf(0.0) == np.inf
+    assert p.pdf(3.0) == near(0.5 * stats.norm.pdf(0.0))
+
+
 def test_the_moments_of_a_mixture() -> None:
     p = mixture([0.3, 0.7], [-1.0, 2.0], [1.0, 0.5])
     assert p.mean == near(1.1)

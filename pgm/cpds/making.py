@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pgm.distributions import Categorical, Gaussian
@@ -32,8 +33,12 @@ def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
         isinstance(row, LinearGaussian | Gaussian) for row in table.values()
     ):
         return table, parents
-    listing = [parents] if isinstance(parents, str) else parents
-    if not listing or isinstance(listing, Mapping) or not all(isinstance(p, str) for p in listing):
+    listing = (parents,) if isinstance(parents, str) else tuple(parents or ())
+    if (
+        not listing
+        or isinstance(parents, Mapping | AbstractSet)
+        or not all(isinstance(p, str) for p in listing)
+    ):
         raise InvalidTable(f"{name!r}: a dict of densities needs parents=[...], whose states are its keys.")
     weighted = {cause for row in table.values() if isinstance(row, LinearGaussian) for cause in row.parents}
     made = LinearGaussian.select(name, table, [p for p in listing if p not in weighted])

@@ -25,7 +25,7 @@ def some_evidence(data: st.DataObject, plain: Plain, rng: np.random.Generator) -
     return {name: case[name] for name in case if data.draw(st.integers(0, 2), label=name) == 0}
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(plains(), st.data())
 def test_all_answers_are_those_of_the_mixture(
     model: tuple[Plain, np.random.Generator], data: st.DataObject
