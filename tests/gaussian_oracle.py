@@ -52,7 +52,7 @@ class Mixture:
         return float(self.weights @ (self.covariances[:, i, j] + off))
 
     def variance(self, name: str) -> float:
-        return self.covariance(name, name)
+        return max(self.covariance(name, name), 0.0)  # of nothing, rounding may leave less
 
     def pdf(self, name: str, x: float) -> float:
         i = self.names.index(name)
