@@ -16,6 +16,7 @@ from pgm.cpds import (
     AtLeast,
     Deterministic,
     Exactly,
+    LinearGaussian,
     Logistic,
     MixtureCPD,
     NoisyAnd,
@@ -26,6 +27,8 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
+from pgm.densities import Density
+from pgm.distributions import Categorical, Gaussian
 from pgm.errors import (
     ConvergenceWarning,
     FileFormatError,
@@ -61,12 +64,15 @@ __all__ = [
     "AtLeast",
     "BayesianNetwork",
     "Bins",
+    "Categorical",
     "ConvergenceWarning",
+    "Density",
     "Deterministic",
     "Distribution",
     "Exactly",
     "FactorGraph",
     "FileFormatError",
+    "Gaussian",
     "ImpossibleEvidence",
     "IncompleteModel",
     "Interval",
@@ -77,6 +83,7 @@ __all__ = [
     "InvalidTable",
     "InvalidVariable",
     "Likelihood",
+    "LinearGaussian",
     "Logistic",
     "Marginals",
     "MarkovNetwork",

@@ -122,7 +122,9 @@ class UnknownState(_Unknown):
     def __init__(self, variable: _HasStates, state: object, where: str = "", remedy: str = "") -> None:
         """Say what the states are; `where` opens the message ("row 3"), `remedy` closes it."""
         what = f"{where}: {variable.name!r}" if where else repr(variable.name)
-        if getattr(variable, "bins", None) is not None:
+        if getattr(variable, "continuous", False):
+            message = f"{what} is continuous: it takes a finite number, not {shown(state)}."
+        elif getattr(variable, "bins", None) is not None:
             message = f"{what} has no bin for {shown(state)}; its bins are {_ranges(variable.states)}."
         else:
             message = f"{what} has no state {shown(state)}; it has {listed(variable.states)}."

@@ -225,6 +225,13 @@ def names(given: object, variables: Mapping[str, Variable] | None = None) -> tup
 
 def _weights(variable: Variable, value: _States | Interval | _Weighted) -> np.ndarray:
     """The weight of each state; at least one is not zero."""
+    if variable.continuous:
+        if isinstance(value, Interval):
+            return np.ones(1)
+        raise InvalidEvidence(
+            f"{variable.name!r} is continuous and has no states for {shown(value)}: give a number or "
+            "pgm.Interval(lo, hi)."
+        )
     if isinstance(value, _Weighted):
         return _numbers(variable, value)
     weights = _selected(variable, value).astype(np.float64)

@@ -63,6 +63,34 @@ def columns(
     return Columns(n_rows, codes, bad_rows)
 
 
+def numbers(frame: object, wanted: Mapping[str, Variable]) -> dict[str, np.ndarray]:
+    """Read the wanted columns that are there as numbers, NaN where they are missing.
+
+    >>> from pgm.variables import REAL
+    >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)})
+    {'x': array([1. , nan, 2.5])}
+    """
+    _, found = _read(frame, wanted)
+    return {name: _floats(wanted[name], column) for name, column in found.items()}
+
+
+def _floats(variable: Variable, column: Column) -> np.ndarray:
+    if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
+        values = column.astype(np.float64)
+    else:
+        cells = list(column)
+        values = np.full(len(cells), np.nan)
+        for row, cell in enumerate(cells):
+            if not is_missing(cell):
+                if variable.domain.find(cell) < 0:
+                    raise UnknownState(variable, cell, where=f"Row {row:,} (the first is 0)")
+                values[row] = float(cell)
+    if np.isinf(values).any():
+        row = int(np.isinf(values).argmax())
+        raise UnknownState(variable, float(values[row]), where=f"Row {row:,} (the first is 0)")
+    return values
+
+
 def _unknown(variable: Variable, value: object, row: int, count: int, remedy: str) -> UnknownState:
     more = f" ({count:,} rows have such values)" if count > 1 else ""
     where = f"Row {row:,} (the first is 0)"

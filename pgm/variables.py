@@ -206,6 +206,51 @@ class Domain:
         return self
 
 
+class Continuous(Domain):
+    """The real line: where a variable lives that is a number and has no states.
+
+    To what works on tables it has a single state, so that it takes no room there.
+
+    >>> height = Variable("height", Continuous())
+    >>> height, height.continuous, height.states
+    (Variable('height', Continuous()), True, ())
+    """
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        """There is nothing to choose."""
+        self.bins, self.states, self.card = None, (), 1
+        self._codes, self._alike, self._array = {}, {}, None
+        self._hash = hash(Continuous)
+
+    def find(self, value: object) -> int:
+        """Return 0 for a finite number and -1 for anything else."""
+        if isinstance(value, np.ndarray) and not value.ndim:
+            value = value.item()
+        return 0 if _is_number(value) and math.isfinite(value) else -1  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        """There is only one real line."""
+        return isinstance(other, Continuous)
+
+    def __hash__(self) -> int:
+        """The same for all."""
+        return self._hash
+
+    def __len__(self) -> int:
+        """No states."""
+        return 0
+
+    def __repr__(self) -> str:
+        """As it would be written."""
+        return "Continuous()"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Nothing to pickle."""
+        return Continuous, ()
+
+
 class Variable:
     """A name and its states, in order; a value, so equal when both are.
 
@@ -250,6 +295,11 @@ class Variable:
         return self.domain.card
 
     @property
+    def continuous(self) -> bool:
+        """Whether this is a number without states."""
+        return isinstance(self.domain, Continuous)
+
+    @property
     def bins(self) -> Bins | None:
         """The bins, if the states are bins of a number."""
         return self.domain.bins
@@ -284,6 +334,8 @@ class Variable:
 
     def __repr__(self) -> str:
         """As it would be written, with the first few of many states."""
+        if self.continuous:
+            return f"Variable({shown(self.name)}, {self.domain!r})"
         if self.bins is not None:
             return f"Variable({shown(self.name)}, Bins([{listed(self.bins.edges)}]))"
         return f"Variable({shown(self.name)}, [{listed(self.states)}])"
@@ -603,3 +655,4 @@ def _short(number: float) -> str:
 
 
 BOOLEAN = as_domain((False, True))  # last: it needs everything above
+REAL = Continuous()

@@ -31,7 +31,6 @@ DECISIONS = "decisions are not built"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
-    "pgm.LinearGaussian(": DISTRIBUTIONS,
     "net.adjustment_sets(": CAUSES,
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,

@@ -1,10 +1,11 @@
-"""Local distributions P(child | parents): tables, gates, functions, trees, logistic ones, mixtures."""
+"""Local distributions P(child | parents): tables, gates, functions, trees, mixtures, logistic, Gaussian."""
 
 from .base import CPD
 from .counting import AtLeast, Exactly, Parity
 from .deterministic import Deterministic
+from .linear_gaussian import LinearGaussian
 from .logistic import Logistic
-from .making import make
+from .making import make, prepared
 from .mixture import MixtureCPD
 from .noisy_max import NoisyMax, NoisyMin
 from .noisy_or import NoisyAnd, NoisyOr
@@ -17,6 +18,7 @@ __all__ = [
     "AtLeast",
     "Deterministic",
     "Exactly",
+    "LinearGaussian",
     "Logistic",
     "MixtureCPD",
     "NoisyAnd",
@@ -28,4 +30,5 @@ __all__ = [
     "TableCPD",
     "TreeCPD",
     "make",
+    "prepared",
 ]

@@ -2,17 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
+from pgm.distributions import Categorical, Gaussian
+from pgm.errors import InvalidTable
 from pgm.variables import Domain, Variable
 
 from .base import CPD
+from .linear_gaussian import LinearGaussian
 from .rows import child_states, is_frame, long_form, read
 from .table import TableCPD
 
 
+def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
+    """Return a table as written, and its parents; distributions of pgm/distributions become local ones.
+
+    A dict of linear Gaussians, one for each state of discrete parents, becomes one that brings all parents.
+    """
+    if isinstance(table, Gaussian):
+        return LinearGaussian.of(table), parents
+    if isinstance(table, Categorical):
+        if table.n_states is not None:
+            raise InvalidTable(
+                f"{name!r}: this Categorical has a row for each of several states; give one row."
+            )
+        return dict(zip(table.symbols, table.p.tolist(), strict=True)), parents
+    if not isinstance(table, Mapping) or not any(
+        isinstance(row, LinearGaussian | Gaussian) for row in table.values()
+    ):
+        return table, parents
+    listing = (parents,) if isinstance(parents, str) else tuple(parents or ())
+    if (
+        not listing
+        or isinstance(parents, Mapping | AbstractSet)
+        or not all(isinstance(p, str) for p in listing)
+    ):
+        raise InvalidTable(f"{name!r}: a dict of densities needs parents=[...], whose states are its keys.")
+    weighted = {cause for row in table.values() if isinstance(row, LinearGaussian) for cause in row.parents}
+    made = LinearGaussian.select(name, table, [p for p in listing if p not in weighted])
+    return made, made.parents
+
+
 def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> CPD:
     """Return P(name | given); states None: not declared."""
+    if not isinstance(table, LinearGaussian):
+        for parent in given:
+            if parent.continuous:
+                raise InvalidTable(
+                    f"{name!r} has states and cannot have the continuous parent {parent.name!r}: exact "
+                    "inference needs a pgm.LinearGaussian here. Turn the arrow round, or cut the number into "
+                    f"states with pgm.Bins and give {parent.name!r} a table."
+                )
     if isinstance(table, CPD):
         return table.bind(name, states, given)
     if is_frame(table):

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
+from pgm.errors import ConvergenceWarning, InvalidArgument, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
 from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
@@ -54,6 +54,12 @@ def make_approximate(
         raise InvalidEvidence(
             f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
             f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."
+        )
+    if compiled.gaussians is not None:
+        numbers = [compiled.names[int(v)] for v in compiled.gaussians.positions]
+        raise InvalidArgument(
+            f'engine="{options.name}" is for variables with states, and {listed(numbers)} have none; use '
+            'engine="exact".'
         )
     known, wanted = by_position(compiled, observed)
     p = compiled.program, compiled.trees, known, clock, compiled.names, options.name

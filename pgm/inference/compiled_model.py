@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from pgm.config import Clock
 from pgm.evidence import Observed
+from pgm.factors import Factor, LinearGaussian
+from pgm.inference.engines.gaussian.arrays import Gaussians, collect
+from pgm.inference.engines.gaussian.mixed import with_numbers
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
@@ -27,6 +30,8 @@ class CompiledModel:
     trees: TreeCache
     variables: VariableList
     position: dict[str, int]
+    gaussians: Gaussians | None = None  # the continuous variables, if there are any
+    factors: Sequence[Factor] = ()  # of the others, kept where there are
 
     @property
     def names(self) -> Sequence[str]:
@@ -57,6 +62,15 @@ class _Named(Mapping[str, Variable]):
         return len(self._model.names)
 
 
+def with_densities(
+    compiled: CompiledModel, densities: Sequence[LinearGaussian], factors: Callable[[], Sequence[Factor]]
+) -> CompiledModel:
+    """The same with its continuous variables, if there are any."""
+    if not densities:
+        return compiled
+    return replace(compiled, gaussians=collect(len(compiled.names), densities), factors=tuple(factors()))
+
+
 def make_posterior(
     compiled: CompiledModel,
     observed: Observed,
@@ -71,6 +85,10 @@ def make_posterior(
     if soft and not fit:  # weights of the right form do where only the cost is asked
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
+    if compiled.gaussians is not None:
+        number, position = compiled.gaussians.number, compiled.position
+        given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
+        return with_numbers(posterior, soft if fit else {}, compiled.gaussians, compiled.factors, given)
     return posterior.fitted(soft) if soft and fit else posterior
 
 

@@ -23,13 +23,15 @@ def possible(compiled: CompiledModel, observed: Observed, names: Iterable[str], 
         {name: w for name, w in (observed.weights | supports).items() if name in kept},
         {},
         0.0,
-        {},
+        {name: value for name, value in observed.given.items() if name in kept},
     )
     posterior = make_posterior(compiled, part, clock)
     try:
         posterior.total()
     except Impossible:
         return False
+    except InvalidEvidence:  # without a density, but possible
+        return True
     return True
 
 

@@ -63,6 +63,7 @@ class Plan:
     runs: float = 1.0
     offer: str = ""  # how it would fit where it does not
     asks: Question | None = None  # what other engines would have to answer
+    numbers: str = ""  # what is done about continuous variables before
 
     @property
     def entries(self) -> float:
@@ -109,6 +110,8 @@ class Plan:
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
+        if self.numbers:
+            lines.append(("numbers", self.numbers))
         if self.engine == "search":
             lines.append(("the search", "shows what it costs only as it runs; the sizes are those of a tree"))
         if self.cutset:

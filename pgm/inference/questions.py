@@ -20,10 +20,13 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor, Tables
+from pgm.factors import Factor, LinearGaussian, Tables
 from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
-from pgm.inference.compiled_model import CompiledModel, make_posterior
+from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
 from pgm.inference.engines import Conditioned, Engine, Exact, find
+from pgm.inference.engines.gaussian import answers as numbers
+from pgm.inference.engines.gaussian import rows as number_rows
+from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
@@ -97,6 +100,10 @@ class Questions:
         """Return the same for the compiler, many small tables as one; `position` is that of each variable."""
         return self.factors()
 
+    def densities(self) -> Sequence[LinearGaussian]:
+        """The densities of continuous variables, in their order; scopes are positions in `variables`."""
+        return ()
+
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         raise NotImplementedError
@@ -129,7 +136,8 @@ class Questions:
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
-                self._compiled = CompiledModel(program, trees, variables, position)
+                found = CompiledModel(program, trees, variables, position)
+                self._compiled = with_densities(found, self.densities(), self.factors)
                 self._outdated = None
             return self._compiled
 
@@ -145,6 +153,8 @@ class Questions:
 
         def answer(posterior: Posterior) -> Distribution:
             positions = [compiled.position[name] for name in asked]
+            if isinstance(posterior, Mixed) and posterior.numbers(positions):
+                return numbers.density(compiled, posterior, positions)
             values = posterior.joint(
                 positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
             )
@@ -169,6 +179,8 @@ class Questions:
 
         def answer(posterior: Posterior) -> Marginals:
             places = None if asked is None else [compiled.position[name] for name in asked]
+            if isinstance(posterior, Mixed):
+                return numbers.marginals(compiled, posterior, places)
             flat, _ = posterior.marginals(places)
             report = posterior.report
             begins = posterior.program.arrays.state_at[: len(compiled.names)]
@@ -183,12 +195,16 @@ class Questions:
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
     ) -> Logarithm:
-        """Return the logarithm of P(event | given); minus infinity when the event cannot be."""
+        """Return the logarithm of P(event | given); minus infinity when the event cannot be.
+
+        Where the event gives numbers to continuous variables it is the logarithm of their density.
+        """
         return self.probability(event, given=given, engine=engine).log
 
     def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
         """Return P(event | given), a float that has its own logarithm where it underflows.
 
+        Where the event gives numbers to continuous variables it is a density, which may be larger than 1.
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
         """
         clock = start_clock()
@@ -203,6 +219,8 @@ class Questions:
             under, below = self._answer(compiled, second, chosen, _total, clock)
             reports.append(below)
         both = _together(first, second)
+        if both is not None and compiled.gaussians is not None:
+            both = numbers.together(compiled, first, second, both)
         try:
             found = (
                 None if both is None else self._answer(compiled, both, chosen, _total, clock, explain=False)
@@ -262,7 +280,12 @@ class Questions:
 
         def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
-            otherwise = engine == "auto" and k == 1 and not summed
+            plain = not isinstance(posterior, Mixed)
+            if isinstance(posterior, Mixed):
+                if places is None or posterior.numbers(places):
+                    return numbers.best(compiled, posterior, places, k)
+                posterior.solve()  # refuses engines that know nothing of numbers
+            otherwise = engine == "auto" and k == 1 and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
                 whole = (0.5, 1)
@@ -301,6 +324,8 @@ class Questions:
         compiled = self._compile()
 
         def answer(posterior: Posterior) -> Samples:
+            if isinstance(posterior, Mixed):
+                return numbers.samples(compiled, posterior, count, rng)
             codes = posterior.sample(count, rng)
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, posterior.report)
@@ -373,6 +398,9 @@ class Questions:
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
+        if compiled.gaussians is not None:
+            answers = number_rows.predict(compiled, frame, names, bad_rows)
+            return answers[names[0]] if names is not None and len(names) == 1 else answers
         codes = rows.predict(compiled, frame, names, bad_rows)
         found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
         return found[names[0]] if names is not None and len(names) == 1 else found
@@ -395,7 +423,8 @@ class Questions:
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
-        found = rows.predict_proba(compiled, frame, names, bad_rows)
+        of_rows = rows.predict_proba if compiled.gaussians is None else number_rows.predict_proba
+        found = of_rows(compiled, frame, names, bad_rows)
         return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
@@ -403,7 +432,8 @@ class Questions:
         from pgm.inference import rows
 
         compiled = self._compile()
-        logs = rows.log_likelihood(compiled, frame, bad_rows)
+        of_rows = rows.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
+        logs = of_rows(compiled, frame, bad_rows)
         return logs if self._normalised() else logs - log_of(self._total(compiled, Exact())[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:

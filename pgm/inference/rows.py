@@ -43,6 +43,12 @@ class CompiledQuery:
         self, model: Questions, compiled: CompiledModel, targets: tuple[str, ...], given: tuple[str, ...]
     ) -> None:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
+        if compiled.gaussians is not None:
+            names = [compiled.names[v] for v in compiled.gaussians.positions.tolist()]
+            raise InvalidArgument(
+                f"{listed(names)}: a compiled question is of a model whose variables all have states; "
+                "`query` keeps its tree of continuous ones too."
+            )
         self.targets = targets
         self.given = tuple(dict.fromkeys(given))
         self._model = model.copy()  # for pickling: the question goes with the tables of now

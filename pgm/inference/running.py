@@ -19,6 +19,7 @@ TREES = "pgm.inference.trees.compiled"
 READING = "pgm.inference.reading.compiled"
 LANES = "pgm.inference.lanes.compiled"
 CUTS = "pgm.inference.engines.cuts.compiled"
+GAUSSIAN = "pgm.inference.engines.gaussian.compiled"
 _LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches
 _TICK = 0.05  # seconds between two looks at the clock
 

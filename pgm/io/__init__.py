@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pgm.errors import InvalidArgument, shown
+from pgm.errors import InvalidArgument, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 
 from . import bif, uai
@@ -52,6 +52,11 @@ def write(
         evidence: what was observed; for .uai, which has a file for it: model.uai.evid.
     """
     extension = _extension(path)
+    numbers = [v.name for v in getattr(model, "variables", {}).values() if v.continuous]
+    if numbers:
+        raise InvalidArgument(
+            f"{extension} files hold variables with states; these are continuous: {listed(numbers)}."
+        )
     if extension == ".uai":
         uai.write(model, path, expand=expand, evidence=evidence)
     elif evidence is not None:

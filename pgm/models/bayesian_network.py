@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, Shelf, TableCPD, make
+from pgm.cpds import CPD, LinearGaussian, Shelf, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -28,10 +28,11 @@ from pgm.errors import (
 )
 from pgm.evidence import names
 from pgm.factors import Factor, Tables
+from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
-from pgm.variables import Domain, State, Variable, Variables, check_name
+from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
 from . import arrows
 from .markov_network import MarkovNetwork
@@ -188,7 +189,7 @@ class BayesianNetwork(Questions):
             table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
                 shape (parents..., states); a data frame whose last column is `p`; or a distribution such as
-                pgm.NoisyOr.
+                pgm.NoisyOr, or for a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
             parents: names in the order that the table uses; a distribution may bring its own.
             states: the states in order, or pgm.Bins; left out: False and True for numbers, else those of the
                 table, sorted.
@@ -210,6 +211,7 @@ class BayesianNetwork(Questions):
                 else ", without a table: `set` gives it one"
             )
             raise InvalidStructure(f"There is a node {node!r} already{end}.")
+        table, parents = prepared(node, table, parents)
         those = self._parents_for(node, table, parents)
         domain = None if states is None else Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -243,12 +245,16 @@ class BayesianNetwork(Questions):
         those = old
         if parents is not None or isinstance(table, CPD):
             those = self._parents_for(node, table, parents)
+        table, brought = prepared(node, table, those)
+        those = self._parents_for(node, table, brought)
         if sorted(those) != sorted(old):
             raise InvalidStructure(
                 f"{node!r} has the parents {list(old)}, not {list(those)}: `set` leaves the arrows alone; "
                 "`remove` the node and `add` it again to change them."
             )
         before = domain = self._domains[node]
+        if before is not None and isinstance(before, Continuous) != isinstance(table, LinearGaussian):
+            domain = None
         if states is not None:
             domain = Variable(node, states).domain
         cpd = self._made(node, table, domain, those)
@@ -389,14 +395,18 @@ class BayesianNetwork(Questions):
         """
         if not isinstance(actions, Mapping):
             raise InvalidEvidence(f"What is done is a dict {{name: state}}, not {shown(actions)}.")
-        fixed = []
+        fixed: list[CPD] = []
         for name, state in actions.items():
             domain = self._domains[self._known(name)]
             if domain is None:
                 raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
             variable = Variable.of(name, domain)
+            code = variable.code(state)
+            if variable.continuous:
+                fixed.append(LinearGaussian(bias=state, sd=0.0).bind(name, None, ()))
+                continue
             values = np.zeros(variable.card)
-            values[variable.code(state)] = 1.0
+            values[code] = 1.0
             values.flags.writeable = False
             fixed.append(TableCPD._of(variable, (), values))
         made = self.copy()
@@ -454,13 +464,14 @@ class BayesianNetwork(Questions):
     # --- for inference ---
 
     def factors(self) -> list[Factor]:
-        """Return the distributions as inference takes them, one for each node, in order."""
+        """Return the distributions as inference takes them, one for each node with states, in order."""
         self._check_complete()
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
         cpds = self._cpds
         return [
             cpds[node].factor([*[place[p] for p in those], place[node]])
             for node, those in self._parents.items()
+            if type(cpds[node]) is not LinearGaussian
         ]
 
     def _parts(self, position: Mapping[str, int]) -> Iterator[Factor | Tables]:
@@ -473,8 +484,19 @@ class BayesianNetwork(Questions):
             if end < len(kept):
                 found = kept[end]
                 assert isinstance(found, CPD)
-                yield found.factor([*[position[parent] for parent in parents[end]], end])
+                if not isinstance(found, LinearGaussian):  # see `densities`
+                    yield found.factor([*[position[parent] for parent in parents[end]], end])
             begin = end + 1
+
+    def densities(self) -> list[LinearGaussianFactor]:
+        """Return the densities of the continuous nodes, in order."""
+        self._check_complete()
+        kept = self._cpds.in_order(self._parents)
+        found = [(i, cpd) for i, cpd in enumerate(kept) if isinstance(cpd, LinearGaussian)]
+        if not found:
+            return []
+        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
+        return [cpd.density([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):
@@ -491,7 +513,7 @@ class BayesianNetwork(Questions):
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by the name of its node; what is no one table is left out."""
         factor_of = compiled.program.factor_of
-        nodes = tuple(self._parents)
+        nodes = tuple(node for node in self._parents if not isinstance(self._domains[node], Continuous))
         tables = {}
         several = np.bincount(factor_of, minlength=len(nodes)) > 1
         for number, flat in found.items():
@@ -503,6 +525,10 @@ class BayesianNetwork(Questions):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""
+        if numbers := [v.name for v in self.variables.values() if v.continuous]:
+            raise InvalidStructure(
+                f"{listed(numbers)}: a Markov network is of variables with states, and these are continuous."
+            )
         made = MarkovNetwork(self.name)
         self._check_complete()
         made._take({node: v.domain for node, v in self.variables.items()}, self.factors())
@@ -596,7 +622,7 @@ class BayesianNetwork(Questions):
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
             domain = self._domains[node]
-            states = "?" if domain is None else ", ".join(map(str, domain.states[:20]))
+            states = "?" if domain is None else ", ".join(map(str, domain.states[:20])) or "a number"
             rows.append([node, ", ".join(parents[:20]) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
 

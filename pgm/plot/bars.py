@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap
 
+from pgm.densities import Density
 from pgm.errors import InvalidArgument
 from pgm.results import Assignment, Distribution, Marginals
 
@@ -32,6 +33,8 @@ def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
     >>> distribution(net.query("rain")).get_title()
     'P(rain)'
     """
+    if isinstance(dist, Density):
+        return _curve(dist, ax)
     title = f"P({', '.join(shortened(v.name) for v in dist.variables)})"
     values = np.asarray(dist.values)
     if len(dist.variables) == 2 and max(values.shape) <= MOST_LABELS:
@@ -43,6 +46,25 @@ def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
     if not dist.exact:
         title += f"\napproximate: {dist.engine}"
     ax.set_title("\n".join(map(plain, title.split("\n"))), color=INK)
+    return ax
+
+
+def _curve(dist: Density, ax: Axes | None) -> Axes:
+    """The density of a number, over all that is not in its last thousandth on either side."""
+    lo, hi = dist.quantile([0.0005, 0.9995])
+    ax = axes(ax, 4.2, 2.4)
+    if lo < hi:
+        x = np.unique(
+            np.concatenate([np.linspace(lo, hi, 400), dist.quantile(np.linspace(0.001, 0.999, 400))])
+        )
+        y = dist.pdf(x)
+        finite = np.isfinite(y)
+        ax.fill_between(x[finite], y[finite], color=BAR, edgecolor=EDGE, linewidth=0.8)
+    else:  # without noise
+        ax.axvline(lo, color=BAR)
+    ax.set_ylim(bottom=0.0)
+    _tidy(ax)
+    ax.set_title(plain(f"p({shortened(dist.names[0])})"), color=INK)
     return ax
 
 
@@ -136,6 +158,10 @@ def marginals(answers: Marginals, ax: Axes | None = None) -> Axes:
         left = (i // rows) * (1 + (room + 0.3) * inch)
         row = i % rows
         ax.text(left - 0.08 * inch, row, plain(shown[i]), ha="right", va="center", fontsize=size, color=INK)
+        if isinstance(dist, Density):
+            text = f"{dist.mean:.4g} ± {dist.std:.2g}"
+            ax.text(left + 0.02, row, text, ha="left", va="center", fontsize=7.5, color=INK)
+            continue
         edges = left + np.concatenate(([0.0], np.cumsum(np.asarray(dist.values))))
         for k, state in enumerate(dist.variables[0].states):
             lo, hi = float(edges[k]), float(edges[k + 1])

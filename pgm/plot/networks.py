@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
+from pgm.densities import Density
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.evidence import observe
 from pgm.graphs.layout import Link
@@ -75,8 +76,16 @@ def _believed(net: Model, given: Mapping[str, Any]) -> tuple[Callable[[str], Box
     answers = net.marginals(given)
     observed = observe(net.variables, given)
 
+    def number(name: str) -> str:
+        if name in observed.hard:
+            return shortened(str(observed.given[name]))
+        p = answers[name]
+        return f"{p.mean:.4g} ± {p.std:.2g}" if isinstance(p, Density) else ""
+
     def box(name: str) -> Box:
         variable = net.variables[name]
+        if variable.continuous:
+            return Box((shortened(name), number(name)), seen=name in observed.given)
         if name in observed.hard:
             values = np.zeros(variable.card)
             values[observed.hard[name]] = 1.0

@@ -1,0 +1,475 @@
+"""A number that depends on others in a straight line, with normal noise; discrete parents select which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from pgm import factors
+from pgm.distributions import Gaussian
+from pgm.distributions.columns import row_weights
+from pgm.distributions.gaussian import GaussianStatistics
+from pgm.errors import (
+    InvalidArgument,
+    InvalidEvidence,
+    InvalidFrame,
+    InvalidTable,
+    UnknownVariable,
+    listed,
+    shown,
+)
+from pgm.frames import columns
+from pgm.frames import numbers as numbers_of
+from pgm.variables import REAL, Continuous, Variable
+
+from .base import CPD, ROWS_SHOWN, set_fields
+from .data import Codes, check_count, check_seed
+from .rows import Array, BadRow, check_cells, find_row, is_number, row_label
+
+_LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
+
+
+class LinearGaussian(CPD):
+    """x = bias + the sum of weight * parent + noise, which is normal with the standard deviation `sd`.
+
+    Without parents a Gaussian root; with sd = 0 a function of its parents. A dict of these, one for each
+    state of discrete parents, is a conditional linear Gaussian (Lauritzen 1992).
+
+    Args:
+        weights: {name: weight} of the continuous parents.
+        bias: what is added to their weighted sum.
+        sd: the standard deviation of the noise, 0 or more.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("x", pgm.LinearGaussian(bias=1.0, sd=2.0))
+    >>> net.add("y", pgm.LinearGaussian({"x": 2.0}, bias=1.0, sd=0.5))
+    >>> y = net.query("y")
+    >>> y.mean, round(y.variance, 6)
+    (3.0, 16.25)
+    """
+
+    __slots__ = ("_bias", "_causes", "_rows", "_sd", "_switches", "_weights")
+
+    _switches: tuple[str, ...]  # discrete parents
+    _causes: tuple[str, ...]  # continuous parents
+    _rows: dict[Any, LinearGaussian] | None  # as written, until the states of the switches are known
+    _weights: Array  # (selections, causes)
+    _bias: Array  # (selections,)
+    _sd: Array
+
+    def __init__(
+        self, weights: Mapping[str, float] | None = None, *, bias: float = 0.0, sd: float = 1.0
+    ) -> None:
+        if weights is not None and not isinstance(weights, Mapping):
+            raise InvalidTable(
+                f"A linear Gaussian takes its parents as a dict {{name: weight}}, not {shown(weights)}."
+            )
+        causes = dict(weights or {})
+        for name, weight in causes.items():
+            if not isinstance(name, str):
+                raise InvalidTable(f"A linear Gaussian takes its parents by name, not {shown(name)}.")
+            _check(weight, f"weight of {name!r}")
+        _check(bias, "bias")
+        _check(sd, "sd")
+        if sd < 0:
+            raise InvalidTable(
+                f"The sd of a linear Gaussian is a standard deviation: 0 or more, not {shown(sd)}."
+            )
+        if 0 < sd < 1 / _LARGEST:
+            raise InvalidTable(
+                f"The sd of a linear Gaussian is 0 or at least {1 / _LARGEST:g}, not {shown(sd)}."
+            )
+        self._fill(None, (), (), tuple(causes), None, [[float(w) for w in causes.values()]], [bias], [sd])
+
+    @classmethod
+    def of(cls, gaussian: Gaussian) -> LinearGaussian:
+        """The same as a root: a distribution of one number."""
+        if gaussian.dim != 1 or gaussian.n_states is not None:
+            raise InvalidTable(f"A node is one number; {shown(gaussian)} is not the Gaussian of one.")
+        return cls(bias=float(np.ravel(gaussian.mean)[0]), sd=float(np.ravel(gaussian.sd)[0]))
+
+    @classmethod
+    def select(cls, name: str, rows: Mapping[Any, Any], switches: Sequence[str]) -> LinearGaussian:
+        """One of these for each state of discrete parents; the states are looked up when they are known."""
+        read: dict[Any, LinearGaussian] = {}
+        for key, row in rows.items():
+            found = cls.of(row) if isinstance(row, Gaussian) else row
+            if not isinstance(found, LinearGaussian) or found._rows is not None or found._switches:
+                label = "..." if key is ... else shown(key)
+                raise InvalidTable(
+                    f"{name!r}, row {label}: a pgm.LinearGaussian or pgm.Gaussian is expected, as in the "
+                    f"other rows, not {shown(row)}."
+                )
+            read[key] = found
+        causes = tuple(dict.fromkeys(cause for row in read.values() for cause in row._causes))
+        both = [cause for cause in causes if cause in switches]
+        if both:
+            raise InvalidTable(f"{name!r}: {listed(both)} cannot both select a row and have a weight in it.")
+        made = cls.__new__(cls)
+        made._fill(None, (), tuple(switches), causes, read, np.zeros((1, len(causes))), [0.0], [0.0])
+        return made
+
+    def _fill(
+        self,
+        child: Variable | None,
+        given: tuple[Variable, ...],
+        switches: tuple[str, ...],
+        causes: tuple[str, ...],
+        rows: dict[Any, LinearGaussian] | None,
+        weights: Any,
+        bias: Any,
+        sd: Any,
+    ) -> None:
+        numbers = [np.array(values, dtype=np.float64) for values in (weights, bias, sd)]
+        for values in numbers:
+            values.flags.writeable = False
+        set_fields(
+            self,
+            _child=child,
+            _given=given,
+            _switches=switches,
+            _causes=causes,
+            _rows=rows,
+            _weights=numbers[0].reshape(numbers[1].size, len(causes)),
+            _bias=numbers[1],
+            _sd=numbers[2],
+        )
+
+    # --- what it is ---
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents: discrete ones, then continuous ones."""
+        return (*self._switches, *self._causes)
+
+    @property
+    def weights(self) -> Array:
+        """The weights of the continuous parents, read-only: (states of discrete parents..., parents)."""
+        found: Array = self._shaped(self._weights, (len(self._causes),))
+        return found
+
+    @property
+    def bias(self) -> Any:
+        """The bias; with discrete parents an array with an axis for each."""
+        return self._shaped(self._bias, ())
+
+    @property
+    def sd(self) -> Any:
+        """The standard deviation of the noise; with discrete parents an array with an axis for each."""
+        return self._shaped(self._sd, ())
+
+    def _shaped(self, values: Array, more: tuple[int, ...]) -> Any:
+        if self._rows is not None:
+            raise InvalidTable(
+                f"{self!r} belongs to no network yet: the states of its parents are not known."
+            )
+        if not self._switches:
+            return values[0] if more else float(values[0])
+        return values.reshape(*[v.card for v in self._given[: len(self._switches)]], *more)
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> LinearGaussian:
+        """Return this density for the child `name`; discrete parents have states, the others have none."""
+        if states is not None and not isinstance(states, Continuous):
+            raise InvalidTable(
+                f"{name!r}: a linear Gaussian is a number and has no states; leave out states=."
+            )
+        by_name = {v.name: v for v in given}
+        switches = [by_name[switch] for switch in self._switches]
+        causes = [by_name[cause] for cause in self._causes]
+        for v in causes:
+            if not v.continuous:
+                raise InvalidTable(
+                    f"{name!r}: {v.name!r} has states, {listed(v.states)}, and no number to be weighted: "
+                    f"give a dict with a pgm.LinearGaussian for each, and parents=[{v.name!r}]."
+                )
+        for v in switches:
+            if v.continuous:
+                raise InvalidTable(
+                    f"{name!r}: {v.name!r} is continuous and has no states to select by: give it a weight, "
+                    f"pgm.LinearGaussian({{{v.name!r}: ...}})."
+                )
+        child = Variable(name, REAL)
+        weights, bias, sd = self._weights, self._bias, self._sd
+        if self._rows is not None:
+            weights, bias, sd = self._selected(name, switches)
+        made = self.__new__(type(self))
+        made._fill(child, (*switches, *causes), self._switches, self._causes, None, weights, bias, sd)
+        return made
+
+    def _selected(self, name: str, switches: Sequence[Variable]) -> tuple[Array, Array, Array]:
+        """The numbers of each row, in the order of the states."""
+        assert self._rows is not None
+        cards = [v.card for v in switches]
+        check_cells(cards, f"{name!r}: its rows", "give it fewer discrete parents")
+        count = math.prod(cards)
+        chosen: list[LinearGaussian | None] = [self._rows.get(...)] * count
+        written: dict[tuple[int, ...], object] = {}
+        for key, row in self._rows.items():
+            if key is ...:
+                continue
+            try:
+                codes = find_row(switches, key)
+            except BadRow as bad:
+                raise InvalidTable(f"{name!r}, row {shown(key)}: {bad}") from None
+            if codes in written:
+                raise InvalidTable(f"{name!r}: {shown(written[codes])} and {shown(key)} mean the same row.")
+            written[codes] = key
+            chosen[int(np.ravel_multi_index(codes, cards))] = row
+        weights, bias, sd = np.zeros((count, len(self._causes))), np.empty(count), np.empty(count)
+        place = {cause: i for i, cause in enumerate(self._causes)}
+        for i, found in enumerate(chosen):
+            if found is None:
+                codes = tuple(int(code) for code in np.unravel_index(i, cards))
+                raise InvalidTable(
+                    f"{name!r}: there is no row for {row_label(switches, codes)}; the key `...` stands for "
+                    "all rows left out."
+                )
+            for cause, weight in zip(found._causes, found._weights[0].tolist(), strict=True):
+                weights[i, place[cause]] = weight
+            bias[i], sd[i] = found._bias[0], found._sd[0]
+        return weights, bias, sd
+
+    def density(self, scope: Sequence[int]) -> factors.LinearGaussian:
+        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
+        return factors.LinearGaussian(
+            np.array(scope, dtype=np.int64), len(self._switches), self._weights, self._bias, self._sd
+        )
+
+    def factor(self, scope: Sequence[int]) -> NoReturn:
+        """Refuse: a density over numbers is no factor over states."""
+        raise InvalidTable(f"{self.child.name!r} is continuous: its density is no factor over states.")
+
+    def rows(self, codes: Codes) -> NoReturn:
+        """Refuse: there is no table of a continuous variable."""
+        raise InvalidTable(
+            f"{self.child.name!r} is continuous: its density is no table; see .weights, .bias, .sd."
+        )
+
+    def table(self, limit: int | None = None) -> NoReturn:
+        """Refuse: there is no table of a continuous variable."""
+        self.rows(np.empty((0, 0), np.int64))
+
+    def probability(self, row: Mapping[str, Any]) -> float:
+        """Return the density p(child | parents) at one row: a number or state for the child and each parent.
+
+        >>> x = LinearGaussian(bias=1.0, sd=0.5).bind("x", None, ())
+        >>> round(x.probability({"x": 1.0}), 6)
+        0.797885
+        """
+        name = self.child.name
+        if not isinstance(row, Mapping) or name not in row:
+            raise InvalidEvidence(f"A row is a dict {{name: value}} with {name!r} in it, not {shown(row)}.")
+        (mean,), (sd,) = self._moments(self._one_row({key: row[key] for key in row if key != name}))
+        self.child.code(row[name])
+        if sd == 0.0:
+            raise InvalidArgument(f"{name!r} follows from its parents (sd = 0): it has no density.")
+        off = (float(row[name]) - mean) / sd
+        return float(math.exp(-0.5 * off * off) / (sd * math.sqrt(2.0 * math.pi)))
+
+    def sample(
+        self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
+    ) -> Array:
+        """Draw numbers: `n` for one row of the parents, or one for each row of a frame.
+
+        >>> LinearGaussian(bias=1.0, sd=0.0).bind("x", None, ()).sample(n=2, seed=0)
+        array([1., 1.])
+        """
+        one = n is not None or not self.given
+        count = check_count(1 if n is None else n)
+        if one:
+            given = self._one_row({} if given is None else given)
+        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
+        mean, sd = self._moments(given)
+        return np.asarray(mean + sd * rng.standard_normal(count if one else mean.size))
+
+    def _one_row(self, row: Any) -> dict[str, list[Any]]:
+        """One row of the parents as a frame."""
+        if not isinstance(row, Mapping):
+            raise InvalidEvidence(f"A row is a dict {{name: value}}, not {shown(row)}.")
+        for name in row:
+            if name not in self.parents:
+                raise UnknownVariable(name, self.parents)
+        return {v.name: [row.get(v.name)] for v in self.given}
+
+    def _moments(self, frame: Any) -> tuple[Array, Array]:
+        """The mean and the standard deviation for each row of the parents."""
+        switches, causes = self.given[: len(self._switches)], self.given[len(self._switches) :]
+        if not self.given:
+            return self._bias, self._sd
+        found = numbers_of(frame, {v.name: v for v in causes})
+        codes = columns(frame, {v.name: v for v in switches}, remedy="Leave such rows out").codes
+        gaps = {name: np.isnan(values).any() for name, values in found.items()}
+        gaps |= {name: (values < 0).any() for name, values in codes.items()}
+        for name in self.parents:
+            if gaps.get(name, True):
+                raise InvalidFrame(f"{self.child.name!r}: every row needs a value of its parent {name!r}.")
+        row: Any = 0
+        if switches:
+            row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
+        mean = np.asarray(self._bias[row])
+        for i, v in enumerate(causes):
+            mean = mean + self._weights[row, i] * found[v.name]
+        return mean, np.broadcast_to(self._sd[row], mean.shape)
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same density of variables that differ only in their names."""
+        names = [v.name for v in given]
+        k = len(self._switches)
+        made = self.__new__(type(self))
+        made._fill(
+            child, given, tuple(names[:k]), tuple(names[k:]), None, self._weights, self._bias, self._sd
+        )
+        return made
+
+    # --- learning ---
+
+    def statistics(self, frame: Any, weights: Any = None) -> GaussianStatistics:
+        """Return what `fitted` needs to know of a frame: weight, mean and scatter for each selection.
+
+        Args:
+            frame: columns of the child and all parents, without gaps.
+            weights: of the rows; with a column for each selection, as expectations have them, the columns of
+                discrete parents are not read.
+        """
+        switches = self.given[: len(self._switches)]
+        numbers = (*self.given[len(self._switches) :], self.child)
+        found = numbers_of(frame, {v.name: v for v in numbers})
+        for v in numbers:
+            if v.name not in found or np.isnan(found[v.name]).any():
+                raise InvalidArgument(
+                    f"{self.child.name!r} is fitted to columns without gaps; {v.name!r} has some."
+                )
+        rows = np.column_stack([found[v.name] for v in numbers])
+        shares = row_weights(weights, len(rows))
+        count = self._bias.size
+        if shares.shape[1] != count:
+            codes = columns(frame, {v.name: v for v in switches}).codes
+            if shares.shape[1] > 1 or any(v.name not in codes or (codes[v.name] < 0).any() for v in switches):
+                raise InvalidArgument(
+                    f"{self.child.name!r} is fitted to columns without gaps of {listed(self._switches)}, or "
+                    f"to a weight for each of its {count} rows."
+                )
+            row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
+            shares = shares * (row[:, None] == np.arange(count))
+        return Gaussian(dim=rows.shape[1]).statistics(rows, shares)
+
+    def fit(self, frame: Any, weights: Any = None) -> Self:
+        """Return the same kind of density with the weights, bias and sd of greatest likelihood.
+
+        >>> from pgm.variables import REAL
+        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
+        >>> print(y.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]}))
+        p(y | x)
+        * x  bias     sd
+        2    1.16667  0.235702
+        """
+        return self.fitted(self.statistics(frame, weights))
+
+    def _fitted(self, codes: Codes, weights: Array) -> NoReturn:
+        self.rows(codes)
+
+    def fitted(self, statistics: GaussianStatistics) -> Self:
+        """Return the density of greatest likelihood for these statistics: one regression for each selection.
+
+        Of parents that follow from each other the smallest weights are taken.
+        """
+        k = len(self._causes)
+        empty = np.flatnonzero(~(statistics.weight > 0))
+        if empty.size:
+            switches = self.given[: len(self._switches)]
+            codes = np.unravel_index(int(empty[0]), [v.card for v in switches]) if switches else ()
+            where = f" for {row_label(switches, [int(code) for code in codes])}" if switches else ""
+            raise InvalidArgument(
+                f"{self.child.name!r}: there is no row with any weight{where} to be fitted to."
+            )
+        covariance = statistics.scatter / statistics.weight[:, None, None]
+        scale = np.sqrt(np.einsum("kii->ki", covariance))
+        scale[scale == 0.0] = 1.0
+        correlation = covariance / (scale[:, :, None] * scale[:, None, :])
+        solved = np.linalg.pinv(correlation[:, :k, :k], rcond=1e-12, hermitian=True)
+        slopes = np.einsum("kij,kj->ki", solved, correlation[:, :k, k])
+        rest = correlation[:, k, k] - np.einsum("ki,ki->k", slopes, correlation[:, :k, k])
+        weights = slopes * scale[:, k:] / scale[:, :k]
+        bias = statistics.mean[:, k] - np.einsum("ki,ki->k", weights, statistics.mean[:, :k])
+        sd = scale[:, k] * np.sqrt(np.maximum(rest, 0.0))  # rounding may leave less than nothing
+        made = self.__new__(type(self))
+        made._fill(self.child, self.given, self._switches, self._causes, None, weights, bias, sd)
+        return made
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers there are: in each row the weights, the bias and the standard deviation."""
+        return self._weights.size + self._bias.size + self._sd.size
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return {"weights": {name: w}, "bias": b, "sd": s}; with discrete parents one for each state."""
+        names, rows = (
+            self._causes,
+            zip(self._weights.tolist(), self._bias.tolist(), self._sd.tolist(), strict=True),
+        )
+        found = [{"weights": dict(zip(names, w, strict=True)), "bias": b, "sd": s} for w, b, s in rows]
+        if not self._switches:
+            return found[0]
+        switches = self.given[: len(self._switches)]
+        keys = [
+            tuple(v.states[i] for v, i in zip(switches, at, strict=True))
+            for at in np.ndindex(*[v.card for v in switches])
+        ]
+        return {(key if len(key) > 1 else key[0]): row for key, row in zip(keys, found, strict=True)}
+
+    # --- as a value ---
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        if not isinstance(other, LinearGaussian):
+            return NotImplemented
+        if self._switches != other._switches or set(self._causes) != set(other._causes):
+            return False
+        if self._rows is not None or other._rows is not None:
+            return self._rows == other._rows
+        order = [other._causes.index(cause) for cause in self._causes]
+        return (
+            self._child == other._child
+            and set(self._given) == set(other._given)
+            and np.array_equal(self._weights, other._weights[:, order])
+            and np.array_equal(self._bias, other._bias)
+            and np.array_equal(self._sd, other._sd)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self._child is not None:
+            return super().__repr__()
+        if self._rows is not None:
+            return f"LinearGaussian(parents={list(self.parents)}, {len(self._rows)} rows)"
+        weights = f"{len(self._causes)} weights, "
+        if len(self._causes) <= 5:
+            pairs = zip(self._causes, self._weights[0].tolist(), strict=True)
+            weights = f"{dict(pairs)!r}, " if self._causes else ""
+        return f"LinearGaussian({weights}bias={self._bias[0]:.10g}, sd={self._sd[0]:.10g})"
+
+    def _title(self) -> str:
+        return super()._title().replace("P(", "p(", 1)
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        switches = self.given[: len(self._switches)]
+        rows = []
+        for i in range(min(self._bias.size, ROWS_SHOWN)):
+            codes = np.unravel_index(i, [v.card for v in switches]) if switches else ()
+            states = [v.states[int(code)] for v, code in zip(switches, codes, strict=True)]
+            numbers = [*self._weights[i].tolist(), self._bias[i], self._sd[i]]
+            rows.append([*states, *(f"{number:.6g}" for number in numbers)])
+        header = [*self._switches, *(f"* {cause}" for cause in self._causes), "bias", "sd"]
+        return header, rows, int(self._bias.size)
+
+
+def _check(number: object, what: str) -> None:
+    if not is_number(number) or not abs(float(number)) <= _LARGEST:  # type: ignore[arg-type]
+        raise InvalidTable(
+            f"The {what} of a linear Gaussian is a number of size up to {_LARGEST:g}, not {shown(number)}."
+        )

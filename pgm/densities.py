@@ -1,0 +1,544 @@
+"""What a query hands back about continuous variables: normal distributions and mixtures of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
+from pgm.evidence import names as names_of
+from pgm.results import (
+    EXACT,
+    Assignment,
+    Distribution,
+    Marginals,
+    Report,
+    html_table,
+    label,
+    number,
+    text_table,
+)
+from pgm.variables import Variable, VariableList
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Form = Literal["normal", "mixture", "moments"]
+_ROWS = 20
+_put = object.__setattr__
+
+
+class Density(Distribution):
+    """The distribution of one continuous variable, or the joint one of several.
+
+    `form` says what is known: "normal", or an exact "mixture" of normals, or only "moments": then mean and
+    covariance are exact, and the density is that of a mixture too large to be written out.
+
+    >>> from pgm.variables import Continuous
+    >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+    >>> p.mean, p.variance, round(p.cdf(3.0), 6), round(p.quantile(0.5), 6)
+    (1.0, 4.0, 0.841345, 1.0)
+    """
+
+    __slots__ = ("_covariances", "_means", "_weights", "form")
+    form: Form
+    _weights: np.ndarray  # (k,)
+    _means: np.ndarray  # (k, d)
+    _covariances: np.ndarray  # (k, d, d)
+
+    def __init__(
+        self,
+        variables: tuple[Variable, ...],
+        weights: np.ndarray,
+        means: np.ndarray,
+        covariances: np.ndarray,
+        report: Report = EXACT,
+        form: Form | None = None,
+    ) -> None:
+        """Take weights that sum to one, and a mean and a covariance for each; they become read-only."""
+        for name, values in (("_weights", weights), ("_means", means), ("_covariances", covariances)):
+            values = values.view()
+            values.flags.writeable = False
+            _put(self, name, values)
+        _put(self, "variables", variables)
+        _put(self, "report", report)
+        _put(self, "form", form or ("normal" if len(weights) == 1 else "mixture"))
+
+    # --- moments ---
+
+    @property
+    def _one(self) -> bool:
+        return len(self.variables) == 1
+
+    @property
+    def mean(self) -> Any:
+        """The mean: a number, of a joint distribution an array in the order of `names`."""
+        found = self._weights @ self._means
+        return float(found[0]) if self._one else found
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The covariance matrix, in the order of `names`."""
+        off = self._means - self._weights @ self._means
+        within = np.tensordot(self._weights, self._covariances, 1)
+        return np.asarray(within + (self._weights[:, None] * off).T @ off)
+
+    @property
+    def variance(self) -> Any:
+        """The variance, or those of each variable."""
+        found = np.diag(self.covariance)
+        return float(found[0]) if self._one else found.copy()
+
+    @property
+    def std(self) -> Any:
+        """The standard deviation, or those of each variable."""
+        found = np.sqrt(self.variance)
+        return float(found) if self._one else found
+
+    sd = std
+
+    @property
+    def components(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Weights, means and covariances of the normals that this is a mixture of."""
+        self._needs_density("components")
+        return self._weights, self._means, self._covariances
+
+    def expectation(self, f: Callable[..., float] | None = None) -> Any:
+        """The mean; of a function of the number it would take an integral, which is not done."""
+        if f is not None:
+            raise InvalidArgument(
+                f"The mean of a function of {listed(self.names)} is an integral; average it over "
+                "p.sample(n, seed=0), or take p.mean and p.variance."
+            )
+        return self.mean
+
+    # --- density ---
+
+    def _needs_density(self, what: str, *, one: bool = False) -> None:
+        if self.form == "moments":
+            raise InvalidArgument(
+                f"Only mean and variance of {listed(self.names)} are known here: the density is a mixture of "
+                f"too many normals to be kept for every variable at once, and {what} needs it. Ask for this "
+                "variable alone: net.query(...)."
+            )
+        if one and not self._one:
+            raise InvalidArgument(
+                f"{what} is of one variable; this is the joint distribution of {listed(self.names)}. Take "
+                "p.marginal(name)."
+            )
+
+    def pdf(self, x: Any) -> Any:
+        """The density at a number or at each of an array; of several variables, at points.
+
+        The last axis of points has the variables in the order of `names`; a dict {name: number} will do too.
+        Where a standard deviation is zero it is infinite at the mean.
+        """
+        log = self.log_pdf(x)
+        return math.exp(log) if isinstance(log, float) else np.exp(log)
+
+    def log_pdf(self, x: Any) -> Any:
+        """The logarithm of the density; see `pdf`."""
+        self._needs_density("pdf")
+        points = _points(x, len(self.variables), self.names)
+        logs = np.full((len(self._weights), *points.shape[:-1]), -np.inf)
+        for k in np.flatnonzero(self._weights).tolist():
+            logs[k] = math.log(self._weights[k]) + _log_normal(
+                points - self._means[k], self._covariances[k], self.names
+            )
+        top = logs.max(axis=0)
+        shift = np.where(np.isfinite(top), top, 0.0)
+        with np.errstate(divide="ignore"):
+            found = np.where(np.isinf(top), top, shift + np.log(np.exp(logs - shift).sum(axis=0)))
+        return float(found) if found.ndim == 0 else found
+
+    def cdf(self, x: Any) -> Any:
+        """P(variable <= x), of a number or of each of an array."""
+        self._needs_density("cdf", one=True)
+        points = _points(x, 1, self.names)[..., 0]
+        found = self._below(points)
+        return float(found) if found.ndim == 0 else found
+
+    def _below(self, points: np.ndarray) -> np.ndarray:
+        from scipy.special import ndtr
+
+        sds = np.sqrt(self._covariances[:, 0, 0])
+        off = points[..., None] - self._means[:, 0]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            parts = np.where(sds > 0, ndtr(off / sds), off >= 0)
+        return np.asarray(parts @ self._weights)
+
+    def quantile(self, q: Any) -> Any:
+        """The least x with cdf(x) >= q, for a number from 0 to 1 or each of an array."""
+        self._needs_density("quantile", one=True)
+        wanted = np.asarray(q, dtype=np.float64)
+        if not ((wanted >= 0) & (wanted <= 1)).all():
+            raise InvalidArgument(f"A quantile is of a number from 0 to 1, not {shown(q)}.")
+        from scipy.special import ndtri
+
+        means, sds = self._means[:, 0], np.sqrt(self._covariances[:, 0, 0])
+        with np.errstate(invalid="ignore"):
+            each = np.where(sds > 0, means + sds * ndtri(wanted)[..., None], means)
+        found = each[..., 0] if len(means) == 1 else self._bisected(wanted, each)
+        return float(found) if found.ndim == 0 else found
+
+    def _bisected(self, wanted: np.ndarray, each: np.ndarray) -> np.ndarray:
+        """Halve the range between the quantiles of the components, to the last digit."""
+        used = self._weights > 0
+        low, high = each[..., used].min(axis=-1), each[..., used].max(axis=-1)
+        for _ in range(2100):  # far more than the digits of two doubles; ends when nothing lies between
+            middle = 0.5 * low + 0.5 * high
+            open_ = (middle > low) & (middle < high)
+            if not open_.any():
+                break
+            reached = self._below(middle) >= wanted
+            high = np.where(open_ & reached, middle, high)
+            low = np.where(open_ & ~reached, middle, low)
+        return np.asarray(np.where(self._below(low) >= wanted, low, high))
+
+    def mode(self) -> Any:
+        """The point of greatest density of a normal; of a mixture it is not worked out."""
+        if self.form != "normal":
+            raise InvalidArgument(
+                f"This is a mixture of normals, whose highest point has no formula; p.mean is {self.mean!r}."
+            )
+        if self._one:
+            return self.mean
+        return dict(zip(self.names, self.mean.tolist(), strict=True))
+
+    def entropy(self) -> float:
+        """The differential entropy in nats, of a normal; minus infinity where the covariance is singular.
+
+        >>> from pgm.variables import Continuous
+        >>> x = Variable("x", Continuous())
+        >>> round(Density((x,), np.ones(1), np.zeros((1, 1)), np.ones((1, 1, 1))).entropy(), 6)
+        1.418939
+        """
+        if self.form != "normal":
+            raise InvalidArgument("The entropy of a mixture of normals has no formula.")
+        sign, log = np.linalg.slogdet(self._covariances[0])
+        if sign <= 0:
+            return -math.inf
+        return float(0.5 * (len(self.variables) * (1.0 + math.log(2.0 * math.pi)) + log))
+
+    def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
+        """Draw n numbers, or n rows in the order of `names`."""
+        self._needs_density("sample")
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(len(self._weights), size=n, p=self._weights / self._weights.sum())
+        noise = rng.standard_normal((n, len(self.variables)))
+        found = self._means[chosen]
+        for k in np.unique(chosen).tolist():
+            values, vectors = np.linalg.eigh(self._covariances[k])
+            found[chosen == k] += noise[chosen == k] @ (vectors * np.sqrt(np.maximum(values, 0.0))).T
+        return np.asarray(found[:, 0] if self._one else found)
+
+    def marginal(self, names: str | Sequence[str]) -> Density:
+        """The distribution of some of the variables, in the order asked."""
+        own = {variable.name: i for i, variable in enumerate(self.variables)}
+        kept = names_of(names, dict(zip(own, self.variables, strict=True)))
+        if not kept:
+            raise InvalidArgument(f"marginal needs at least one of the names {listed(own)}.")
+        at = [own[name] for name in kept]
+        variables = tuple(self.variables[i] for i in at)
+        covariances = self._covariances[:, at][:, :, at]
+        return Density(variables, self._weights, self._means[:, at], covariances, self.report, self.form)
+
+    # --- what a number has not ---
+
+    @property
+    def values(self) -> NoReturn:  # type: ignore[override]
+        """Refuse: there are no states to have probabilities."""
+        raise AttributeError("a Density has no .values: see .mean, .variance, .pdf(x) and .quantile(q)")
+
+    def _no_states(self) -> NoReturn:
+        raise InvalidArgument(
+            f"{listed(self.names)}: a number has no states; see .mean, .std, .pdf(x), .cdf(x) and "
+            ".quantile(q)."
+        )
+
+    def __getitem__(self, key: object) -> NoReturn:
+        """Refuse: see `pdf`."""
+        self._no_states()
+
+    def keys(self) -> NoReturn:
+        """Refuse: there are no states."""
+        self._no_states()
+
+    def items(self) -> NoReturn:
+        """Refuse: there are no states."""
+        self._no_states()
+
+    def __iter__(self) -> NoReturn:
+        """Refuse: there are no states."""
+        self._no_states()
+
+    def __len__(self) -> int:
+        """The number of variables."""
+        return len(self.variables)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """Refuse: there are no probabilities."""
+        self._no_states()
+
+    # --- elsewhere ---
+
+    def to_dict(self) -> dict[Any, Any]:
+        """{"mean": ..., "sd": ...}; of a joint distribution {"names", "mean", "covariance"}."""
+        if self._one:
+            return {"mean": self.mean, "sd": self.std}
+        return {"names": self.names, "mean": self.mean.tolist(), "covariance": self.covariance.tolist()}
+
+    def to_pandas(self) -> Any:
+        """A Series of mean and standard deviation; of a joint distribution a frame with the covariances."""
+        import pandas
+
+        if self._one:
+            series: pd.Series = pandas.Series(self.to_dict(), name=self.names[0])
+            return series
+        frame: Any = pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
+        frame.insert(0, "mean", self.mean)
+        return frame
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
+        """Draw the density of one variable; returns the Axes."""
+        self._needs_density("plot", one=True)
+        from pgm import plot
+
+        return plot.distribution(self, ax=ax, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when variables, weights, means and covariances are."""
+        if not isinstance(other, Density):
+            return NotImplemented
+        return (
+            self.variables == other.variables
+            and self.form == other.form
+            and np.array_equal(self._weights, other._weights)
+            and np.array_equal(self._means, other._means)
+            and np.array_equal(self._covariances, other._covariances)
+        )
+
+    def __hash__(self) -> int:
+        """That of the variables and means."""
+        return hash((self.variables, (self._means + 0.0).tobytes()))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        parts = (self.variables, self._weights, self._means, self._covariances, self.report, self.form)
+        return Density, parts
+
+    # --- in print ---
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        notes = []
+        k = len(self._weights)
+        if self.form == "moments":
+            notes.append("a mixture of normals of which only these moments are kept (they are exact)")
+        elif k > 1:
+            notes.append(f"a mixture of {k:,} normals")
+        if not self._one:
+            header, rows = self._covariance_table()
+        elif self.form == "mixture":
+            header = [label(self.names[0]), "mean", "sd"]
+            order = np.argsort(-self._weights, kind="stable")[: _ROWS - 1]
+            sds = np.sqrt(self._covariances[:, 0, 0])
+            rows = [["all", _digits(self.mean), _digits(self.std)]]
+            rows += [
+                [f"p = {number(self._weights[i])}", _digits(self._means[i, 0]), _digits(sds[i])]
+                for i in order
+            ]
+            if k >= _ROWS:
+                notes.append(f"... {k - len(order):,} more of {k:,} components")
+        else:
+            header = ["variable", "mean", "sd"]
+            rows = [[label(self.names[0]), _digits(self.mean), _digits(self.std)]]
+        if not self.report.exact:
+            notes.append(self.report.summary)
+        return header, rows, "\n".join(notes)
+
+    def _covariance_table(self) -> tuple[list[str], list[list[str]]]:
+        mean, covariance = self.mean, self.covariance
+        some = list(self.names[:10])
+        more = ["..."] if len(self.names) > 10 else []
+        rows = [
+            [label(name), _digits(mean[i]), *map(_digits, covariance[i, :10]), *more]
+            for i, name in enumerate(self.names[:_ROWS])
+        ]
+        return ["variable", "mean", *(f"cov {label(name)}" for name in some), *more], rows
+
+    def __repr__(self) -> str:
+        """A table of moments, or of the components of a mixture."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
+def as_density(
+    variables: tuple[Variable, ...],
+    weights: np.ndarray,
+    means: np.ndarray,
+    covariances: np.ndarray,
+    report: Report,
+    form: Form | None = None,
+) -> Density:
+    """A mixture as a result; one whose components are all the same is a single one."""
+    if len(weights) > 1 and (means == means[0]).all() and (covariances == covariances[0]).all():
+        weights, means, covariances = np.ones(1), means[:1], covariances[:1]
+    return Density(variables, weights, means, covariances, report, form)
+
+
+class MixedMarginals(Marginals):
+    """The distribution of each variable that is not observed, some of them numbers: {name: distribution}."""
+
+    __slots__ = ("_densities", "_discrete")
+    _discrete: Marginals
+    _densities: Callable[[str], Density]
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        discrete: Marginals,
+        densities: Callable[[str], Density],
+        report: Report = EXACT,
+    ) -> None:
+        """Take all variables in order, the discrete distributions, and what makes the others when asked."""
+        _put(self, "_variables", VariableList.of(variables))
+        _put(self, "_places", None)
+        _put(self, "_discrete", discrete)
+        _put(self, "_densities", densities)
+        _put(self, "report", report)
+
+    def __getitem__(self, name: str) -> Distribution:
+        """The distribution of one variable."""
+        if name in self._discrete:
+            return self._discrete[name]
+        if not isinstance(name, str) or name not in self._index:
+            raise UnknownVariable(name, self._index)
+        return self._densities(name)
+
+    def _all(self) -> Iterator[Distribution]:
+        return (self[name] for name in self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A long frame with the columns variable, state, p of what has states, and mean, sd of the others."""
+        import pandas
+
+        frame = self._discrete.to_pandas()
+        rows = [(name, p.mean, p.std) for name, p in self.items() if isinstance(p, Density)]
+        return pandas.concat([frame, pandas.DataFrame(rows, columns=["variable", "mean", "sd"])])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle every distribution."""
+        made = {name: p for name, p in self.items() if isinstance(p, Density)}
+        return MixedMarginals, (self.variables, self._discrete, made.__getitem__, self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = []
+        for name, p in islice(self.items(), _ROWS):
+            if isinstance(p, Density):
+                rows.append([label(name), f"{_digits(p.mean)} (mean)", f"{_digits(p.std)} (sd)"])
+            else:
+                best = int(p.values.argmax())
+                rows.append([label(name), label(p.states[best]), number(p.values[best])])
+        notes = [f"... {len(self) - _ROWS:,} more of {len(self):,} variables"] if len(self) > _ROWS else []
+        if not self.report.exact:
+            notes.append(self.report.summary)
+        return ["variable", "most probable", "P"], rows, "\n".join(notes)
+
+
+class MixedAssignment(Assignment):
+    """A state for each of some variables and a number for each of others: {name: state or number}.
+
+    Probabilities are densities here: `log_joint` is log p(states and numbers, given).
+    """
+
+    __slots__ = ("numbers",)
+    numbers: dict[str, float]
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        codes: Sequence[int] | np.ndarray,
+        numbers: Mapping[str, float],
+        log_probability: float | None,
+        log_joint: float,
+        report: Report = EXACT,
+    ) -> None:
+        """Take codes of all variables, those of continuous ones 0, and the numbers of these."""
+        super().__init__(variables, codes, log_probability, log_joint, report)
+        _put(self, "numbers", dict(numbers))
+
+    def __getitem__(self, name: str) -> Any:
+        """The state or number of one variable."""
+        found = self.numbers.get(name)
+        return super().__getitem__(name) if found is None else found
+
+    def to_dict(self) -> dict[str, Any]:
+        """{name: state or number}."""
+        return {name: self[name] for name in self}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        parts = (self.variables, self.codes, self.numbers, self._log_probability, self.log_joint, self.report)
+        return MixedAssignment, parts
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [
+            [label(name), _digits(value) if name in self.numbers else label(value)]
+            for name, value in islice(self.to_dict().items(), _ROWS)
+        ]
+        notes = [f"log density {self.log_joint:.10g}, with what was given"]
+        if len(self) > _ROWS:
+            notes.append(f"... {len(self) - _ROWS:,} more of {len(self):,} variables")
+        return ["variable", "value"], rows, "\n".join(notes)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _points(x: Any, dim: int, names: tuple[str, ...]) -> np.ndarray:
+    """Numbers as points: the last axis has the variables."""
+    if isinstance(x, Mapping):
+        if set(x) != set(names):
+            raise InvalidArgument(f"A point has a number for each of {listed(names)}, not {shown(x)}.")
+        x = np.stack([np.asarray(x[name], dtype=np.float64) for name in names], axis=-1)
+        return np.asarray(x)
+    try:
+        points = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"{listed(names)}: a number is expected, not {shown(x)}.") from None
+    if dim == 1:
+        return points[..., None]
+    if points.ndim == 0 or points.shape[-1] != dim:
+        raise InvalidArgument(f"A point has {dim} numbers, one for each of {listed(names)}, not {shown(x)}.")
+    return points
+
+
+def _log_normal(off: np.ndarray, covariance: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+    """Log density of a normal at these distances from its mean."""
+    dim = covariance.shape[0]
+    if dim == 1:
+        variance = float(covariance[0, 0])
+        if variance == 0.0:
+            return np.where(off[..., 0] == 0.0, np.inf, -np.inf)
+        return np.asarray(-0.5 * off[..., 0] ** 2 / variance - 0.5 * math.log(2.0 * math.pi * variance))
+    scale = np.sqrt(np.diag(covariance))
+    try:
+        factor = np.linalg.cholesky(covariance / np.outer(scale, scale)) if (scale > 0).all() else None
+    except np.linalg.LinAlgError:
+        factor = None
+    if factor is None or np.diag(factor).min() < 1e-7:  # what is left of a variance is rounding
+        raise InvalidArgument(
+            f"The joint distribution of {listed(names)} has no density: its covariance is singular, some of "
+            "them follow from the others. Leave those out."
+        )
+    solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
+    log = np.log(np.diag(factor)).sum() + np.log(scale).sum() + 0.5 * dim * math.log(2.0 * math.pi)
+    return np.asarray((-0.5 * (solved**2).sum(axis=0) - log).reshape(off.shape[:-1]))

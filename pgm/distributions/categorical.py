@@ -1,0 +1,162 @@
+"""A probability for each of some symbols, for one state or for each of many."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidTable, shown
+from pgm.results import html_table, label, text_table
+from pgm.variables import Domain, as_domain
+
+from .columns import finite, row_weights
+
+_ROWS = 20
+_ROUNDING = 1e-6 * (1 + 1e-6)
+
+
+class Categorical:
+    """A probability for each symbol: a list, or a table with a row for each of several states.
+
+    Args:
+        p: probabilities that sum to one, in each row; or a dict {symbol: p}.
+        symbols: what the columns stand for, in order; 0, 1, ... if left out.
+
+    >>> weather = Categorical({"dry": 0.7, "rainy": 0.3})
+    >>> weather.symbols, round(float(weather.log_density("dry")), 6)
+    (('dry', 'rainy'), -0.356675)
+    """
+
+    __slots__ = ("_domain", "_p", "n_states")
+
+    _domain: Domain
+    _p: np.ndarray  # (k, symbols)
+    n_states: int | None  # None: one distribution, not one for each state
+
+    def __init__(self, p: Any, symbols: Iterable[Any] | None = None) -> None:
+        if isinstance(p, Mapping):
+            if symbols is not None:
+                raise InvalidArgument("symbols= goes with a list; a dict has its symbols already.")
+            p, symbols = list(p.values()), list(p)
+        table = finite("Categorical", p, (1, 2))
+        if table.size == 0 or (table < 0).any():
+            raise InvalidTable(f"Categorical takes probabilities, which are not negative: {shown(p)}.")
+        sums = table.sum(axis=-1, keepdims=True)
+        if (np.abs(sums - 1.0) > _ROUNDING).any():
+            worst = float(sums.flat[int(np.abs(sums - 1.0).argmax())])
+            raise InvalidTable(
+                f"The probabilities of a Categorical sum to one in each row, not to {worst:.10g}."
+            )
+        domain = as_domain(list(range(table.shape[-1]) if symbols is None else symbols))
+        if domain.card != table.shape[-1]:
+            raise InvalidArgument(f"There are {domain.card} symbols for {table.shape[-1]} probabilities.")
+        self._fill(table / sums, domain, table.shape[0] if table.ndim == 2 else None)
+
+    def _fill(self, table: np.ndarray, domain: Domain, n_states: int | None) -> None:
+        table = np.array(table).reshape(-1, domain.card)
+        table.flags.writeable = False
+        for name, value in (("_p", table), ("_domain", domain), ("n_states", n_states)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def symbols(self) -> tuple[Any, ...]:
+        """What the probabilities are of, in order."""
+        return self._domain.states
+
+    @property
+    def p(self) -> np.ndarray:
+        """The probabilities, read-only; a row for each state if there are several."""
+        return self._p if self.n_states is not None else self._p[0]
+
+    def log_density(self, x: Any) -> np.ndarray:
+        """Return the logarithm of the probability of each symbol in `x`, a column for each state."""
+        codes, lone = self._codes(x)
+        with np.errstate(divide="ignore"):
+            found = np.log(self._p[:, codes].T)
+        found = found if self.n_states is not None else found[:, 0]
+        return np.asarray(found[0] if lone else found)
+
+    def sample(
+        self, n: int, *, seed: int | np.random.Generator | None = None, state: int | None = None
+    ) -> np.ndarray:
+        """Draw n symbols, of one state if there are several.
+
+        >>> Categorical({"dry": 1.0, "rainy": 0.0}).sample(2, seed=0).tolist()
+        ['dry', 'dry']
+        """
+        if (state is None) != (self.n_states is None):
+            raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
+        p = self._p[0 if state is None else state]
+        codes = np.random.default_rng(seed).choice(self._domain.card, size=n, p=p)
+        return np.take(self._domain.array, codes)
+
+    def statistics(self, x: Any, weights: Any = None) -> np.ndarray:
+        """Return the weight of each symbol: (states, symbols)."""
+        codes, _ = self._codes(x)
+        shares = row_weights(weights, codes.size)
+        found = np.zeros((self._domain.card, shares.shape[1]))
+        np.add.at(found, codes, shares)
+        return found.T
+
+    def fit(self, x: Any, weights: Any = None) -> Self:
+        """Return the distribution of greatest likelihood for these symbols.
+
+        >>> Categorical([0.5, 0.5], symbols=["a", "b"]).fit(["a", "b", "a", "a"])
+        Categorical({'a': 0.75, 'b': 0.25})
+        """
+        return self.fitted(self.statistics(x, weights))
+
+    def fitted(self, statistics: np.ndarray) -> Self:
+        """Return the distribution of greatest likelihood for symbols with these weights."""
+        sums = statistics.sum(axis=1, keepdims=True)
+        if not (sums > 0).all():
+            raise InvalidArgument("There is no row with any weight to fit a Categorical to.")
+        made = self.__new__(type(self))
+        states = len(sums) if self.n_states is not None or len(sums) > 1 else None
+        made._fill(statistics / sums, self._domain, states)
+        return made
+
+    def _codes(self, x: Any) -> tuple[np.ndarray, bool]:
+        lone = isinstance(x, str) or not hasattr(x, "__len__") or self._domain.find(x) >= 0
+        values = [x] if lone else list(x)
+        codes = np.array([self._domain.find(value) for value in values], dtype=np.int64)
+        if (codes < 0).any():
+            unknown = values[int((codes < 0).argmax())]
+            raise InvalidArgument(f"{shown(unknown)} is none of the symbols {list(self.symbols)[:10]}.")
+        return codes, lone
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Categorical does not change; .{name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Categorical):
+            return NotImplemented
+        same = self._domain == other._domain and self.n_states == other.n_states
+        return same and np.array_equal(self._p, other._p)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {slot: getattr(self, slot) for slot in Categorical.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(state["_p"], state["_domain"], state["n_states"])
+
+    def __repr__(self) -> str:
+        if self.n_states is None and self._domain.card <= 10:
+            inside = ", ".join(f"{s!r}: {p:.6g}" for s, p in zip(self.symbols, self.p.tolist(), strict=True))
+            return f"Categorical({{{inside}}})"
+        header, rows = self._lines()
+        return f"Categorical\n{text_table(header, rows)}"
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._lines())
+
+    def _lines(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [str(k) if self.n_states is not None else "", *(f"{p:.6g}" for p in row[:_ROWS])]
+            for k, row in enumerate(self._p[:_ROWS].tolist())
+        ]
+        return ["state" if self.n_states is not None else "", *map(label, self.symbols[:_ROWS])], rows

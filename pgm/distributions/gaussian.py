@@ -1,0 +1,304 @@
+"""The normal distribution, of a number or of several, for one state or for each of many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
+from pgm.results import html_table, text_table
+
+from .columns import finite, row_weights
+
+_LOG_2PI = math.log(2.0 * math.pi)
+_LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
+_ROWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianStatistics:
+    """Weight, mean and scatter of columns, for each component; `+` joins those of different rows."""
+
+    weight: np.ndarray  # (k,)
+    mean: np.ndarray  # (k, dim)
+    scatter: np.ndarray  # (k, dim, dim) sum of weighted products of what is off the mean
+
+    def __add__(self, other: GaussianStatistics) -> GaussianStatistics:
+        """Those of all rows (Chan, Golub & LeVeque 1979)."""
+        weight = self.weight + other.weight
+        part = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
+        off = other.mean - self.mean
+        spread = (self.weight * part)[:, None, None] * off[:, :, None] * off[:, None, :]
+        return GaussianStatistics(
+            weight, self.mean + part[:, None] * off, self.scatter + other.scatter + spread
+        )
+
+
+class Gaussian:
+    """A normal distribution: of a number by `mean` and `sd`, of several by `mean` and `covariance`.
+
+    With one more axis it is a distribution for each of several states, as an emission has them.
+
+    Args:
+        mean: a number, or one for each dimension; with an axis before it, for each state.
+        sd: the standard deviation, positive (0 is allowed: always the mean).
+        covariance: instead of `sd`: a matrix; with an axis before it, one for each state.
+        dim: instead of numbers: how many dimensions, to be fitted.
+
+    >>> height = Gaussian(1.75, sd=0.1)
+    >>> round(float(height.log_density(1.75)), 6), Gaussian([0, 1], covariance=[[2, 1], [1, 2]]).dim
+    (1.383647, 2)
+    """
+
+    __slots__ = ("_covariance", "_mean", "_univariate", "dim", "n_states")
+
+    _mean: np.ndarray | None  # (k, dim)
+    _covariance: np.ndarray | None  # (k, dim, dim)
+    _univariate: bool
+    dim: int
+    n_states: int | None  # None: one distribution, not one for each state
+
+    def __init__(
+        self, mean: Any = None, sd: Any = None, *, covariance: Any = None, dim: int | None = None
+    ) -> None:
+        if mean is None:
+            if sd is not None or covariance is not None:
+                raise InvalidArgument("A Gaussian needs a mean with its sd= or covariance=.")
+            size = 1 if dim is None else dim
+            if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+                raise InvalidArgument(f"dim= is a whole number of at least 1, not {shown(dim)}.")
+            self._fill(None, None, size, None, dim is None or dim == 1)
+            return
+        if (sd is None) == (covariance is None):
+            raise InvalidArgument(
+                "A Gaussian has sd= (of a number) or covariance= (of several): give one of the two."
+            )
+        if covariance is None:
+            means, sds = finite("mean=", mean, (0, 1)), finite("sd=", sd, (0, 1))
+            if (sds < 0).any():
+                raise InvalidArgument(f"sd= is a standard deviation and cannot be negative: {shown(sd)}.")
+            means, sds = np.broadcast_arrays(means, sds)
+            check_scale("mean=", means)
+            check_scale("sd=", sds, positive=True)
+            states = means.size if means.ndim else None
+            self._fill(means.reshape(-1, 1), (sds**2).reshape(-1, 1, 1), 1, states, True)
+        else:
+            matrices = finite("covariance=", covariance, (2, 3))
+            size = matrices.shape[-1]
+            if matrices.shape[-2] != size:
+                raise InvalidArgument(
+                    f"covariance= is a square matrix, not one of shape {matrices.shape[-2:]}."
+                )
+            means = finite("mean=", mean, (1, 2))
+            if means.shape[-1] != size or means.ndim + 1 < matrices.ndim:
+                raise InvalidArgument(
+                    f"mean= of shape {means.shape} does not go with covariance= of shape {matrices.shape}."
+                )
+            matrices = np.broadcast_to(matrices, (*means.shape[:-1], size, size))
+            check_scale("mean=", means)
+            _check_covariance(matrices)
+            states = means.shape[0] if means.ndim == 2 else None
+            self._fill(means.reshape(-1, size), matrices.reshape(-1, size, size), size, states, False)
+        if dim is not None and dim != self.dim:
+            raise InvalidArgument(f"dim={shown(dim)} does not go with a mean of {self.dim} dimensions.")
+
+    def _fill(
+        self,
+        mean: np.ndarray | None,
+        covariance: np.ndarray | None,
+        dim: int,
+        n_states: int | None,
+        univariate: bool,
+    ) -> None:
+        parts = (("_mean", mean), ("_covariance", covariance), ("dim", dim), ("n_states", n_states))
+        for name, value in (*parts, ("_univariate", univariate)):
+            if isinstance(value, np.ndarray):
+                value = np.array(value)
+                value.flags.writeable = False
+            object.__setattr__(self, name, value)
+
+    # --- what it is ---
+
+    @property
+    def mean(self) -> Any:
+        """The mean: a number or an array, as it was given."""
+        return self._shaped(self._known[0] if not self._univariate else self._known[0][:, 0])
+
+    @property
+    def covariance(self) -> Any:
+        """The covariance matrix, or for each state one."""
+        return self._shaped(self._known[1])
+
+    @property
+    def sd(self) -> Any:
+        """The standard deviation, of each dimension if there are several."""
+        found = np.sqrt(np.einsum("kii->ki", self._known[1]))
+        return self._shaped(found[:, 0] if self._univariate else found)
+
+    def _shaped(self, values: np.ndarray) -> Any:
+        found = values if self.n_states is not None else values[0]
+        return float(found) if np.ndim(found) == 0 else found
+
+    @property
+    def _known(self) -> tuple[np.ndarray, np.ndarray]:
+        if self._mean is None or self._covariance is None:
+            raise InvalidArgument("This Gaussian has no numbers yet: `fit` gives it some.")
+        return self._mean, self._covariance
+
+    # --- what it does ---
+
+    def log_density(self, x: Any) -> np.ndarray:
+        """Return the log density of each row of `x`, a column for each state if there are several.
+
+        >>> Gaussian([0.0, 3.0], sd=1.0).log_density([0.0, 3.0]).round(6)
+        array([[-0.918939, -5.418939],
+               [-5.418939, -0.918939]])
+        """
+        rows, lone = self._rows(x)
+        means, covariances = self._known
+        found = np.empty((rows.shape[0], means.shape[0]))
+        for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+            try:
+                factor = np.linalg.cholesky(covariance)
+            except np.linalg.LinAlgError:
+                raise InvalidArgument(
+                    "The covariance is singular: there is no density. Leave out the dimensions that follow "
+                    "from the others."
+                ) from None
+            scaled = np.linalg.solve(factor, (rows - mean).T)
+            log = np.log(np.diag(factor)).sum() + 0.5 * self.dim * _LOG_2PI
+            found[:, k] = -0.5 * (scaled**2).sum(axis=0) - log
+        found = found if self.n_states is not None else found[:, 0]
+        return np.asarray(found[0] if lone else found)
+
+    def sample(
+        self, n: int, *, seed: int | np.random.Generator | None = None, state: int | None = None
+    ) -> np.ndarray:
+        """Draw n values, of one state if there are several.
+
+        >>> Gaussian(10.0, sd=0.0).sample(3, seed=0)
+        array([10., 10., 10.])
+        """
+        if (state is None) != (self.n_states is None):
+            raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
+        means, covariances = self._known
+        k = 0 if state is None else state
+        values, vectors = np.linalg.eigh(covariances[k])
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        drawn = means[k] + np.random.default_rng(seed).standard_normal((n, self.dim)) @ root.T
+        return np.asarray(drawn[:, 0] if self._univariate else drawn)
+
+    def statistics(self, x: Any, weights: Any = None) -> GaussianStatistics:
+        """Return what `fit` needs to know of the rows; with a column of weights for each state, of each."""
+        rows, _ = self._rows(x)
+        shares = row_weights(weights, rows.shape[0])
+        weight = shares.sum(axis=0)
+        part = np.divide(shares, weight, out=np.zeros_like(shares), where=weight > 0)
+        mean = part.T @ rows
+        off = rows[:, None, :] - mean
+        scatter = np.einsum("nk,nki,nkj->kij", shares, off, off)
+        return GaussianStatistics(weight, mean, scatter)
+
+    def fit(self, x: Any, weights: Any = None) -> Self:
+        """Return the Gaussian of greatest likelihood for these rows.
+
+        >>> Gaussian().fit([1.0, 2.0, 3.0, 6.0])
+        Gaussian(3, sd=1.87083)
+        """
+        return self.fitted(self.statistics(x, weights))
+
+    def fitted(self, statistics: GaussianStatistics) -> Self:
+        """Return the Gaussian of greatest likelihood for rows with these statistics."""
+        if not (statistics.weight > 0).all():
+            raise InvalidArgument("There is no row with any weight to fit a Gaussian to.")
+        made = self.__new__(type(self))
+        covariance = statistics.scatter / statistics.weight[:, None, None]
+        states = statistics.weight.size if self.n_states is not None or statistics.weight.size > 1 else None
+        made._fill(statistics.mean, covariance, self.dim, states, self._univariate)
+        return made
+
+    def _rows(self, x: Any) -> tuple[np.ndarray, bool]:
+        rows = finite("A Gaussian", x, (0, 1) if self._univariate else (1, 2))
+        lone = rows.ndim == (0 if self._univariate else 1)
+        rows = rows.reshape(-1, 1) if self._univariate else np.atleast_2d(rows)
+        if rows.shape[1] != self.dim:
+            raise InvalidArgument(f"A row has {self.dim} numbers, not {rows.shape[1]}.")
+        return rows, lone
+
+    # --- as a value ---
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Gaussian does not change; .{name} cannot be set")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Gaussian):
+            return NotImplemented
+        same = (self.dim, self.n_states, self._univariate) == (other.dim, other.n_states, other._univariate)
+        return same and all(
+            mine is theirs is None
+            or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
+            for mine, theirs in ((self._mean, other._mean), (self._covariance, other._covariance))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {slot: getattr(self, slot) for slot in Gaussian.__slots__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(
+            state["_mean"], state["_covariance"], state["dim"], state["n_states"], state["_univariate"]
+        )
+
+    def __repr__(self) -> str:
+        if self._mean is None:
+            return "Gaussian()" if self._univariate else f"Gaussian(dim={self.dim})"
+        if self._univariate and self.n_states is None:
+            return f"Gaussian({self.mean:.6g}, sd={self.sd:.6g})"
+        states = "" if self.n_states is None else f"{self.n_states} states, "
+        header, rows = self._lines()
+        return f"Gaussian: {states}{self.dim} dimension{'s' * (self.dim > 1)}\n{text_table(header, rows)}"
+
+    def _repr_html_(self) -> str:
+        if self._mean is None:
+            return f"<code>{escape(repr(self))}</code>"
+        header, rows = self._lines()
+        return html_table(header, rows)
+
+    def _lines(self) -> tuple[list[str], list[list[str]]]:
+        return ["state" if self.n_states is not None else "", "mean", "covariance"], list(self._printed())
+
+    def _printed(self) -> Iterator[list[str]]:
+        means, covariances = self._known
+        for k in range(min(len(means), _ROWS)):
+            for i in range(min(self.dim, _ROWS)):
+                spread = "  ".join(f"{c:.6g}" for c in covariances[k, i, :_ROWS].tolist())
+                state = str(k) if self.n_states is not None and i == 0 else ""
+                yield [state, f"{means[k, i]:.6g}", spread]
+
+
+def check_scale(what: str, values: np.ndarray, *, positive: bool = False) -> None:
+    """Refuse numbers whose squares a double does not hold."""
+    sizes = np.abs(values)
+    bad = sizes > _LARGEST
+    if positive:
+        bad |= (sizes > 0) & (sizes < 1 / _LARGEST)
+    if bad.any():
+        raise InvalidArgument(
+            f"{what} has the number {float(values[bad].flat[0])!r}; sizes from {1 / _LARGEST:g} to "
+            f"{_LARGEST:g} (and 0) can be worked with. Choose another unit."
+        )
+
+
+def _check_covariance(matrices: np.ndarray) -> None:
+    size = np.abs(matrices).max(axis=(-1, -2), keepdims=True)
+    check_scale("covariance=", np.sqrt(np.abs(matrices)))
+    if (np.abs(matrices - np.swapaxes(matrices, -1, -2)) > 1e-12 * size).any():
+        raise InvalidArgument("covariance= is not symmetric.")
+    if (np.linalg.eigvalsh(matrices) < -1e-12 * size[..., 0]).any():
+        raise InvalidArgument("covariance= has a negative eigenvalue: it is no covariance.")

@@ -1,0 +1,110 @@
+"""Answers about continuous variables, in the user's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.densities import Density, MixedAssignment, MixedMarginals
+from pgm.errors import InvalidArgument, listed
+from pgm.evidence import Observed
+from pgm.inference.engines.gaussian.outward import densities
+from pgm.inference.posterior import log_of
+from pgm.results import Assignment, Marginals, Samples, states_array
+from pgm.variables import Interval
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.gaussian.mixed import Mixed
+
+
+def density(compiled: CompiledModel, posterior: Mixed, positions: Sequence[int]) -> Density:
+    """P(variables | known), all of them continuous."""
+    return posterior.density(positions, tuple(compiled.variables[i] for i in positions), posterior.report)
+
+
+def marginals(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None) -> Marginals:
+    """P(variable | known) for every variable, or for some, that is not known."""
+    flat, _ = posterior.marginals()
+    hard, report = posterior.known.hard, posterior.report
+    left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
+    of_numbers = posterior.gaussians.number >= 0
+    begins = posterior.program.arrays.state_at[: len(compiled.names)]
+    plain = [i for i in left if not of_numbers[i]]
+    discrete = Marginals([compiled.variables[i] for i in plain], flat, begins[plain], report)
+    open_numbers = {i: compiled.variables[i] for i in left if of_numbers[i]}
+    if not open_numbers:
+        return discrete
+    made = densities(posterior, open_numbers, flat, report)
+    return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
+
+
+def samples(compiled: CompiledModel, posterior: Mixed, n: int, rng: np.random.Generator) -> Samples:
+    """Cases from P(all variables | known)."""
+    codes, values = posterior.draw(n, rng)
+    columns = {}
+    for i, v in enumerate(compiled.variables):
+        x = int(posterior.gaussians.number[i])
+        columns[v.name] = states_array(v, codes[:, i]) if x < 0 else values[:, x].copy()
+    return Samples(columns, posterior.report)
+
+
+def best(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None, k: int) -> list[Assignment]:
+    """The states and numbers of greatest density: of everything, or of some continuous variables."""
+    if k > 1:
+        raise InvalidArgument("The k best are of states; numbers have no second best. Use map, or targets=.")
+    if places is not None:
+        return [_top(compiled, posterior, places)]
+    hard, number = posterior.known.hard, posterior.gaussians.number
+    left = [i for i in range(len(compiled.names)) if i not in hard]
+    codes, values, joint = posterior.highest()
+    numbers = {compiled.names[i]: float(values[number[i]]) for i in left if number[i] >= 0}
+    log = joint - log_of(posterior.total())
+    variables = compiled.variables.take(left)
+    return [MixedAssignment(variables, codes[left], numbers, log, joint, posterior.report)]
+
+
+def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int]) -> Assignment:
+    """The highest point of the density of some variables, all else integrated out."""
+    names = [compiled.names[i] for i in places]
+    variables = tuple(compiled.variables[i] for i in places)
+    if not all(v.continuous for v in variables):
+        raise InvalidArgument(
+            f"map with targets= of both kinds, {listed(names)}, would need the highest points of mixtures, "
+            "which have no formula. Ask for all variables, or for those with states."
+        )
+    found = posterior.density(places, variables, posterior.report)
+    if found.form != "normal":
+        raise InvalidArgument(
+            f"The density of {listed(names)} is a mixture of normals, whose highest point has no formula."
+        )
+    mean = np.atleast_1d(found.mean)
+    log = float(found.log_pdf(mean if len(places) > 1 else mean[0]))
+    numbers = dict(zip(names, mean.tolist(), strict=True))
+    joint = log + log_of(posterior.total())
+    return MixedAssignment(variables, [0] * len(places), numbers, log, joint, posterior.report)
+
+
+def together(compiled: CompiledModel, first: Observed, second: Observed, both: Observed) -> Observed | None:
+    """What two pieces of evidence say of the same numbers; None when they exclude each other."""
+    given = dict(both.given)
+    for name in first.given.keys() & second.given.keys():
+        if not compiled.by_name[name].continuous:
+            continue
+        pieces = (first.given[name], second.given[name])
+        values = {float(piece) for piece in pieces if not isinstance(piece, Interval)}  # type: ignore[arg-type]
+        spans = [piece for piece in pieces if isinstance(piece, Interval)]
+        if values:
+            value = values.pop()
+            if values or not all(value in span for span in spans):
+                return None
+            given[name] = value
+        else:
+            lo, hi = max(span.lo for span in spans), min(span.hi for span in spans)
+            if not lo < hi:
+                return None
+            given[name] = Interval(lo, hi)
+    return replace(both, given=given)

@@ -1,0 +1,219 @@
+"""Rows C of the catalogue that have numbers for states: regression, classification, clustering, Kalman.
+
+The numbers are those of items O16, O18 and O38 of shared/catalogue/C.md.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pgm
+
+
+def near(value: Any) -> Any:
+    return pytest.approx(value, rel=1e-9)
+
+
+# --- O16: linear regression with its weights as nodes ------------------------------------
+
+X, R = (0.0, 1.0, 2.0, 3.0), (1.0, 2.0, 2.0, 4.0)
+ALPHA, BETA = 1.0, 4.0
+
+
+def regression() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("regression")
+    for w in ("w0", "w1"):
+        net.add(w, pgm.Gaussian(0.0, sd=ALPHA**-0.5))
+    for t, x in enumerate([*X, 1.5, 4.0]):
+        net.add(f"r{t}", pgm.LinearGaussian({"w0": 1.0, "w1": x}, sd=BETA**-0.5))
+    return net
+
+
+DATA = {f"r{t}": r for t, r in enumerate(R)}
+
+
+def test_C28_linear_regression_as_a_graph() -> None:
+    net = regression()
+    w = net.query(["w0", "w1"], DATA)
+    assert w.mean == near([0.8244274809, 0.9160305344])
+    assert w.covariance == near(np.array([[0.1450381679, -0.06106870229], [-0.06106870229, 0.04325699746]]))
+    inside, outside = net.query("r4", DATA), net.query("r5", DATA)
+    assert (inside.mean, inside.variance) == near((2.198473282, 0.3091603053))
+    assert (outside.mean, outside.variance) == near((4.488549618, 0.5986005089))
+    assert net.log_probability(DATA) == near(-6.073276323)
+
+
+def test_C19_continuous_nodes_are_tied_by_what_is_not_seen() -> None:
+    p = regression().query(["r0", "r1", "r2", "r3"])
+    assert p.covariance[0, 1] == near(1.0)
+    assert p.covariance[2, 3] / math.sqrt(p.covariance[2, 2] * p.covariance[3, 3]) == near(0.9542374472)
+
+
+# --- O18: classes and clusters ------------------------------------
+
+
+def naive_bayes() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("gaussian naive bayes")
+    net.add("C", {1: 0.6, 2: 0.4})
+    net.add("x1", {1: pgm.Gaussian(0, 1), 2: pgm.Gaussian(2, 1)}, parents=["C"])
+    net.add("x2", {1: pgm.Gaussian(0, 1), 2: pgm.Gaussian(1, 0.5)}, parents=["C"])
+    return net
+
+
+def test_C23_classification_as_a_graph() -> None:
+    net = naive_bayes()
+    assert net.query("C", {"x2": 0.5}).values == near([0.5218156227, 0.4781843773])
+    assert net.query("x1").pdf(1.5) == near(0.2185366881)
+    assert net.probability({"x1": 1.5}) == near(0.2185366881)
+
+
+def test_C25_naive_bayes_with_numbers() -> None:
+    net = naive_bayes()
+    case = {"x1": 1.5, "x2": 0.5}
+    assert net.probability(case) == near(0.09551079454)
+    assert net.query("C", case).values == near([0.286451316, 0.713548684])
+    frame = {"x1": [1.5, None], "x2": [0.5, 0.5]}
+    assert net.predict_proba(frame, "C") == near(
+        np.array([[0.286451316, 0.713548684], [0.5218156227, 0.4781843773]])
+    )
+    assert net.predict(frame, "C").tolist() == [2, 1]
+    assert net.log_likelihood(frame)[0] == near(math.log(0.09551079454))
+
+
+def test_C26_features_are_independent_within_a_class_only() -> None:
+    net = naive_bayes()
+    within = net.query("x1", {"x2": 0.5, "C": 1})
+    assert (within.form, within.pdf(1.5)) == ("normal", near(0.1295175957))
+    assert net.query("x1", {"C": 1}).pdf(1.5) == near(0.1295175957)
+    across = net.query("x1", {"x2": 0.5})
+    assert (across.form, across.exact, across.pdf(1.5)) == ("mixture", True, near(0.2359364439))
+
+
+def test_C24_clustering_is_the_arrow_turned_round() -> None:
+    net = pgm.BayesianNetwork("clusters")
+    net.add("Z", {1: 0.6, 2: 0.4})
+    net.add("x", {1: pgm.Gaussian(0, 1), 2: pgm.Gaussian(3, math.sqrt(2))}, parents=["Z"])
+    for x, share, density in ((0.5, 0.8993061411, 0.2348913083), (2.5, 0.09026025852, 0.1165183932)):
+        assert net.query("Z", {"x": x})[1] == near(share)
+        assert net.probability({"x": x}) == near(density)
+
+
+# --- O38: the Kalman filter as a network ------------------------------------
+
+Y = (1.0, 0.5, -0.3, 1.2, 2.0)
+
+
+def kalman(
+    a: float = 0.9, q: float = 0.5, c: float = 1.0, r: float = 0.8, steps: int = 6
+) -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("kalman")
+    for t in range(1, steps + 1):
+        cause = {f"x{t - 1}": a} if t > 1 else {}
+        net.add(f"x{t}", pgm.LinearGaussian(cause, sd=math.sqrt(q if t > 1 else 1.0)))
+        net.add(f"y{t}", pgm.LinearGaussian({f"x{t}": c}, sd=math.sqrt(r)))
+    return net
+
+
+SEEN = {f"y{t}": y for t, y in enumerate(Y, 1)}
+
+
+def test_C116_kalman_filter_and_smoother() -> None:
+    net = kalman()
+    assert net.log_probability(SEEN) == near(-7.346238326)
+    filtered = [
+        net.query(f"x{t}", {name: y for name, y in SEEN.items() if int(name[1:]) <= t}) for t in range(1, 6)
+    ]
+    assert [p.mean for p in filtered] == near([0.5555555556, 0.5, 0.06681299903, 0.6409236603, 1.301586213])
+    assert [p.variance for p in filtered] == near(
+        [0.4444444444, 0.4144578313, 0.408732801, 0.4076203966, 0.4074035161]
+    )
+    smoothed = net.marginals(SEEN)
+    assert [smoothed[f"x{t}"].mean for t in range(1, 6)] == near(
+        [0.5588051728, 0.5069866771, 0.4656532259, 0.9611973284, 1.301586213]
+    )
+    assert [smoothed[f"x{t}"].variance for t in range(1, 6)] == near(
+        [0.3253843176, 0.3096445638, 0.3095935038, 0.3250616169, 0.4074035161]
+    )
+    assert net.query(["x1", "x5"], SEEN).covariance[0, 1] == near(0.01654343649)
+    assert (smoothed["x6"].mean, smoothed["x6"].variance) == near((1.171427591, 0.829996848))
+    assert smoothed["y6"].variance == near(1.629996848)
+    without = {name: y for name, y in SEEN.items() if name != "y3"}
+    assert net.log_probability(without) == near(-5.696490222)
+    found = net.marginals(without)
+    assert [found[f"x{t}"].mean for t in range(1, 6)] == near(
+        [0.6591502576, 0.7227286093, 0.9490099243, 1.185835794, 1.426001363]
+    )
+
+
+def test_C116_states_without_memory() -> None:
+    net = kalman(a=0.0, q=1.0, c=0.7, r=0.5)
+    assert net.log_probability(SEEN) == near(-7.993809251)
+    found = net.marginals(SEEN)
+    assert [found[f"x{t}"].mean for t in range(1, 6)] == near(
+        [0.7070707071, 0.3535353535, -0.2121212121, 0.8484848485, 1.414141414]
+    )
+
+
+def test_C116_a_state_of_two_dimensions_is_two_nodes() -> None:
+    net = pgm.BayesianNetwork("constant velocity")
+    for t in range(1, 5):
+        where = {f"p{t - 1}": 1.0, f"v{t - 1}": 1.0} if t > 1 else {}
+        speed = {f"v{t - 1}": 1.0} if t > 1 else {}
+        sd = math.sqrt(0.1) if t > 1 else 1.0
+        net.add(f"p{t}", pgm.LinearGaussian(where, sd=sd))
+        net.add(f"v{t}", pgm.LinearGaussian(speed, bias=0.0 if t > 1 else 1.0, sd=sd))
+        net.add(f"y{t}", pgm.LinearGaussian({f"p{t}": 1.0}, sd=math.sqrt(0.5)))
+    seen = {f"y{t}": y for t, y in enumerate((0.9, 2.1, 2.9, 4.2), 1)}
+    assert net.log_probability(seen) == near(-5.20858377)
+    found = net.marginals(seen)
+    assert [(found[f"p{t}"].mean, found[f"v{t}"].mean) for t in range(1, 5)] == [
+        near(pair)
+        for pair in (
+            (0.6911502291, 1.160694478),
+            (1.879189776, 1.149418857),
+            (3.011791657, 1.154960212),
+            (4.172293224, 1.154960212),
+        )
+    ]
+
+
+def test_C117_a_switching_system_is_a_mixture_of_all_its_histories() -> None:
+    net = pgm.BayesianNetwork("switching")
+    net.add("s1", {1: 0.5, 2: 0.5})
+    net.add("x1", pgm.Gaussian(0.0, 1.0))
+    for t in range(2, 6):
+        net.add(f"s{t}", {1: {1: 0.9, 2: 0.1}, 2: {1: 0.2, 2: 0.8}}, parents=[f"s{t - 1}"])
+        before = f"x{t - 1}"
+        rows = {
+            1: pgm.LinearGaussian({before: 0.9}, sd=math.sqrt(0.1)),
+            2: pgm.LinearGaussian({before: -0.5}, sd=1.0),
+        }
+        net.add(f"x{t}", rows, parents=[f"s{t}"])
+    for t in range(1, 6):
+        net.add(f"y{t}", pgm.LinearGaussian({f"x{t}": 1.0}, sd=math.sqrt(0.8)))
+    assert net.probability(SEEN) == near(0.0004732425482)
+    found = net.marginals(SEEN)
+    assert [found[f"s{t}"][1] for t in range(1, 6)] == near(
+        [0.6144703646, 0.7118938013, 0.7304295625, 0.7336726019, 0.7887413687]
+    )
+    assert [found[f"x{t}"].mean for t in range(1, 6)] == near(
+        [0.5842495685, 0.4956126512, 0.3638964361, 0.7194378746, 0.896879202]
+    )
+
+
+def test_pyagrum_says_the_same_of_forty_gaussians() -> None:
+    """The numbers are those of pyagrum.clg.CLGVariableElimination, which multiplies canonical forms."""
+    rng = np.random.default_rng(0)
+    net = pgm.BayesianNetwork()
+    for i in range(40):
+        parents = [j for j in range(max(0, i - 4), i) if rng.random() < 0.5]
+        weights = {f"x{j}": float(np.round(rng.normal() * 0.6, 2)) for j in parents}
+        bias, sd = float(np.round(rng.normal(), 2)), float(np.round(0.2 + rng.random(), 2))
+        net.add(f"x{i}", pgm.LinearGaussian(weights, bias=bias, sd=sd))
+    seen = {f"x{i}": float(rng.normal()) for i in (3, 17, 30)}
+    p = net.query("x10", seen)
+    assert (p.mean, p.std) == near((-2.9930108719698905, 0.9159429892502642))
