@@ -270,7 +270,7 @@ def _make(
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
     steps, size_of_question = needs.steps(found.shape), needs.bytes(found.shape)[2]
-    if steps > _AT_ONCE:
+    if steps > _AT_ONCE and p.has_zero.any():
         bits = _ever(
             program.values, sources, begins[: r.factors.size + 1], item, stride, p.cards[observed_at[slot]]
         )
