@@ -51,7 +51,7 @@ class Report:
 
     def __str__(self) -> str:
         """How it was made, and how long that took where it was measured."""
-        return self.summary + (f" in {self.profile!r}" if self.profile.total else "")
+        return self.summary + (f"; time: {self.profile!r}" if self.profile.total else "")
 
     @property
     def residual(self) -> float:
@@ -62,7 +62,7 @@ class Report:
     def summary(self) -> str:
         """One line for under a table."""
         if self.exact:
-            return f"exact ({self.engine})"
+            return "exact" if self.engine == "exact" else f"exact ({self.engine})"
         facts = [] if self.converged else ["not converged"]
         if self.error:
             facts.append(f"error {self.error:.2g}")
