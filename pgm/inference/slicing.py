@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from pgm.config import RUNNING, TRIANGULATING, Clock, current
-from pgm.inference.arrays import TreeArrays
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
@@ -63,6 +61,9 @@ class Sliced:
     @property
     def nbytes(self) -> int:
         """Memory that keeping it takes."""
+        if self.packed.size:  # what is in there is also kept apart
+            t = self.tree.arrays
+            return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes
         return self.tree.nbytes + sum(a.nbytes for a in self.moves)
 
     def answer(self, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
@@ -283,9 +284,6 @@ def _make(
     if steps <= _AT_ONCE:
         arrays = [a for a in (*t, *moves) if a.dtype == np.int64]
         packed, at = np.concatenate(arrays), np.cumsum([0] + [a.size for a in arrays])
-        views = iter(packed[i:j] for i, j in itertools.pairwise(at.tolist()))
-        t = TreeArrays(*[next(views) if a.dtype == np.int64 else a for a in t])
-        tree, moves = replace(tree, arrays=t), Moves(*views)
     room = int(t.item_at[-1])
     if t.result_at.size > 1:
         room += room - int(t.item_at[-1 - t.parent.size])

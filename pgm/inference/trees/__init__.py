@@ -107,10 +107,10 @@ class TreeCache:
                 return cast(_Kept, found)
         made = make()
         with self._lock:
-            most = max(_KEPT_BYTES, _KEPT_SHARE * current().memory_limit)
-            if key not in self._trees and made.nbytes <= most:
+            most, size = max(_KEPT_BYTES, _KEPT_SHARE * current().memory_limit), made.nbytes
+            if key not in self._trees and size <= most:
                 self._trees[key] = made
-                self._bytes += made.nbytes
+                self._bytes += size
                 while self._bytes > most:
                     self._bytes -= self._trees.popitem(last=False)[1].nbytes
         return made
