@@ -46,6 +46,7 @@ class Report:
     log_bounds: tuple[float, float] | None = (
         None  # on the logarithm of P(given), or of the partition function
     )
+    intervals: np.ndarray | None = field(default=None, compare=False)  # each probability's ends, its last axis
     trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
@@ -102,6 +103,7 @@ def together(reports: Sequence[Report]) -> Report:
         effective_sample_size=min(sizes) if sizes else None,
         bounds=None,
         log_bounds=None,
+        intervals=None,
         residuals=worst.residuals,
     )
 
@@ -416,7 +418,11 @@ class Marginals(_Value, Mapping[str, Distribution]):
         variable, start = self.variables[i], self._offsets[i]
         _set_variables(made, (variable,))
         _set_values(made, self._flat[start : start + variable.domain.card])
-        _set_report(made, self.report)
+        report = self.report
+        if report.intervals is not None:
+            mine = report.intervals[start : start + variable.domain.card]
+            report = replace(report, intervals=mine)
+        _set_report(made, report)
         return made
 
     def items(self) -> ItemsView[str, Distribution]:

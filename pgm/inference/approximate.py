@@ -21,7 +21,7 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Engine, bounds, cuts, exact, loopy, mean_field
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
@@ -41,8 +41,12 @@ _HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of 
 SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
+    "bounds": bounds.solve,
 }
-MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {"loopy": loopy.maximise}
+MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {
+    "loopy": loopy.maximise,
+    "bounds": bounds.maximise,
+}
 
 
 def make_approximate(
@@ -77,7 +81,7 @@ class Approximate(Posterior):
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        return self._solve(self._case([], only_wanted=False)).total()
+        return self._solve(self._case([], only_wanted=False), singly=False).total()
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
@@ -89,11 +93,14 @@ class Approximate(Posterior):
             )
         case = self._case(targets)
         inner = open_targets(case, targets)
-        found = self._solve(case)
+        found = self._solve(case, singly=False)
         table = np.ones(1) if inner.size == 0 else found.joint(inner)
         if table is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
         full = spread(case, targets, table)
+        if found.spans is not None:
+            spans = np.ones((2, 1)) if inner.size == 0 else found.spans(inner)
+            self._note([spread(case, targets, part) for part in spans])
         return np.asarray(full / full.sum())
 
     def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
@@ -142,7 +149,12 @@ class Approximate(Posterior):
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
         m = int(np.searchsorted(r.variables, n_named))
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
-        flat[owners + r.states[: owners.size]] = found.values[: owners.size]
+        places = owners + r.states[: owners.size]
+        if found.spans is not None:
+            spans = np.stack([flat, flat])
+            spans[:, places] = found.spans(None)[:, : owners.size]
+            self._note(spans)
+        flat[places] = found.values[: owners.size]
         return flat, (math.nan, 0)
 
     # --- maxima ---
@@ -196,10 +208,16 @@ class Approximate(Posterior):
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
 
-    def _problem(self, case: Case, held: Mapping[int, np.ndarray]) -> Problem:
-        return Problem(case, held, self.names, self.trees)
+    def _problem(self, case: Case, held: Mapping[int, np.ndarray], *, singly: bool = True) -> Problem:
+        return Problem(case, held, self.names, self.trees, singly)
 
-    def _solve(self, case: Case) -> Solution:
+    def _note(self, spans: Sequence[np.ndarray] | np.ndarray) -> None:
+        """Put intervals into the report of the last run: an axis for its two ends, last."""
+        intervals = np.stack(list(spans), axis=-1)
+        intervals.flags.writeable = False
+        self.reports[-1] = replace(self.reports[-1], intervals=intervals)
+
+    def _solve(self, case: Case, *, singly: bool = True) -> Solution:
         """Run the engine; what it measured goes into the report."""
         p, held = self.program.arrays, {}
         for v, w in self.wanted.items():
@@ -209,7 +227,7 @@ class Approximate(Posterior):
                 raise NoFit(float(w[place]), (v, place))
             for i in open_targets(case, [v]).tolist():
                 held[i] = w[is_open]
-        found = SOLVERS[self.engine](self._problem(case, held), self.options, self.clock)
+        found = SOLVERS[self.engine](self._problem(case, held, singly=singly), self.options, self.clock)
         self.reports.append(found.report)
         return found
 
