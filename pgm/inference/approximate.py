@@ -61,7 +61,7 @@ def make_approximate(
         )
     known, wanted = by_position(compiled, observed)
     p = compiled.program, compiled.trees, known, clock, compiled.names, options.name
-    return Approximate(*p, options=options, wanted=wanted)
+    return Approximate(*p, options=options, wanted=wanted, log_weight=observed.log_weight)
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -70,12 +70,18 @@ class Approximate(Posterior):
 
     options: Engine
     wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
+    log_weight: float  # by which the weights of the evidence were divided
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return replace(together(self.reports), profile=self.clock.profile)
+        found = replace(together(self.reports), profile=self.clock.profile)
+        if found.log_bounds is None or self.log_weight == 0.0:
+            return found
+        low, high = (end + self.log_weight for end in found.log_bounds)
+        off = 2.0**-51 * (abs(self.log_weight) + abs(low))
+        return replace(found, log_bounds=(low - off, high + off))
 
     # --- sums ---
 

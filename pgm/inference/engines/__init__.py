@@ -182,7 +182,7 @@ class Bounds:
     """Intervals that surely hold the answer: weighted mini-buckets, from above and from below.
 
     The evidence has its probability between two bounds, every marginal is an interval with a value inside,
-    and `map` gives good states with a bound on all others. Stopped early the bounds are wider, and still hold.
+    and `map` gives good states with a bound on all others. Stopped early, bounds are wider and still hold.
 
     Args:
         ibound: a table has at most one variable more; the larger, the tighter and the slower. None: as large

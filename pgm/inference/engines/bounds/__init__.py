@@ -3,9 +3,9 @@
 Variables are eliminated as in exact inference, but a bucket whose table would be too large is split into
 mini-buckets, each summed with a weight. By Hoelder's inequality the product of their power sums is a bound:
 from above where the weights are positive and sum to one, from below where all but one are negative (Liu &
-Ihler 2011). With one weight 1 and the others 0 this is Dechter & Rish's mini-bucket; with mini-buckets of two
-variables it is tree-reweighting over the trees that the order allows; with all weights 0 it bounds the largest
-product. Costs are moved between mini-buckets, and weights changed, while that tightens the bound.
+Ihler 2011). One weight 1 and the others 0 is the mini-bucket of Dechter & Rish; mini-buckets of two variables
+are tree-reweighting over the trees that the order allows; with all weights 0 the largest product is bounded.
+Costs are moved between mini-buckets, and weights changed, while that tightens the bound.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     low = min(low, high)
     advice = "nothing was split: what is left between the bounds is rounding"
     if found.n_split:
-        advice = f"{found.n_split:,} of {found.order.size:,} buckets were split at ibound={found.ibound}; a larger one narrows it"
+        split = f"{found.n_split:,} of {found.order.size:,} buckets were split"
+        advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
     read = Reader(above, below, low, high)
     everything = np.arange(found.order.size, dtype=np.int64)
     alone = np.arange(found.order.size + 1, dtype=np.int64)
@@ -66,9 +67,10 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
 def _independent(problem: Problem, clock: Clock) -> float:
     """A bound from below that zeros do not spoil: that of the nearest independent distributions."""
     try:
-        return mean_field.solve(problem, MeanField(restarts=2, max_iter=100), clock).report.log_bounds[0]
+        found = mean_field.solve(problem, MeanField(restarts=2, max_iter=100), clock).report.log_bounds
     except NoSupportFound:
         return -math.inf
+    return found[0] if found else -math.inf
 
 
 @dataclass(eq=False, slots=True)

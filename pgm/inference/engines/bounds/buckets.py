@@ -15,12 +15,12 @@ from pgm.inference.running import REDUCTION, code
 
 BOUNDS = "pgm.inference.engines.bounds.compiled"
 _MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
-_MOST_ENTRIES = 2.0**20  # of all tables where no ibound= is given: a sweep is some hundredths of a second
+_MOST_ENTRIES = 2.0**18  # of all tables where no ibound= is given: a sweep is some hundredths of a second
 _NO_TARGETS = np.empty(0, np.int32)
 
 
 class BucketArrays(NamedTuple):
-    """Mini-buckets in the order of elimination; each but the last of a part sends to one that stands behind it.
+    """Mini-buckets in the order of elimination; each sends to one that stands behind it, or to none.
 
     The variables of a table stand in the reverse of that order: the one that is summed out comes last.
     """
@@ -59,7 +59,7 @@ class Outline:
     @property
     def entries(self) -> float:
         """Of all tables."""
-        return float(np.exp2(self.log2_sizes).sum())
+        return float((2.0**self.log2_sizes).sum())
 
     @property
     def bytes(self) -> float:

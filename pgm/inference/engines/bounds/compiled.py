@@ -66,7 +66,7 @@ def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_l
     """Put the factors, and what mini-buckets send, into mini-buckets of at most this size.
 
     Returns where the mini-buckets of each place of the order begin, where their variables begin, the
-    variables, the mini-bucket that receives what each sends (-1: a number), and the one that holds each factor.
+    variables, the mini-bucket that receives what each sends (-1: a number), the one that holds each factor.
     A factor larger than allowed has a mini-bucket of its own.
     """
     n, n_factors = order.size, scope_at.size - 1
@@ -203,7 +203,15 @@ def lay_out(bucket_at, scope_at, scopes, parent, cards, stride_at, strides, shar
     for c in range(parent.size):
         if parent[c] >= 0:
             steps_along(
-                scope_at, scopes, cards, scopes, scope_at[c], scope_at[c + 1] - 1, parent[c], strides, stride_at[c]
+                scope_at,
+                scopes,
+                cards,
+                scopes,
+                scope_at[c],
+                scope_at[c + 1] - 1,
+                parent[c],
+                strides,
+                stride_at[c],
             )
     for k in range(bucket_at.size - 1):
         first, last = bucket_at[k], bucket_at[k + 1]
@@ -252,7 +260,7 @@ def _places(b, c, strides, begin, idx):
 
 @njit
 def fill(g, b, home, uses, theta, big, error, room, idx, strides, stop):
-    """The product of the factors that each mini-bucket holds; its largest number, and how far rounding may go.
+    """The product of the factors of each mini-bucket; its largest number, and how far rounding may go.
 
     `uses` says how many factors over one variable alone there are of each.
     """
@@ -322,14 +330,18 @@ def _gathered(b, c, theta, shift, messages, changed, others, mode, weight, out, 
         _places(b, c, b.strides, b.stride_at[d], idx)
         sent = others if changed[d] != 0 else messages
         at = b.sent_at[d]
-        for i in range(size):
-            out[o + i] += sent[at + idx[i]]
-    if mode == _LOWER:
-        # Plus infinity marks what was left out of the sum; a mini-bucket of positive weight has no use for it.
-        for i in range(size):
-            x = out[o + i]
-            if x != x or (x == math.inf and weight > 0.0):
-                out[o + i] = -math.inf
+        if mode != _LOWER:
+            for i in range(size):
+                out[o + i] += sent[at + idx[i]]
+        else:
+            # Plus infinity marks what was left out of the sum; beside a zero, and in one of positive weight,
+            # it may be taken for a zero.
+            for i in range(size):
+                x, y = out[o + i], sent[at + idx[i]]
+                if y == -math.inf or (y == math.inf and (weight > 0.0 or x == -math.inf)):
+                    out[o + i] = -math.inf
+                elif x != -math.inf:
+                    out[o + i] = x + y
     if b.shared_at[c + 1] > b.shared_at[c]:
         _places(b, c, b.shared_strides, b.scope_at[c], idx)
         at = b.shared_at[c]
@@ -434,12 +446,15 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
             for s in range(n):
                 moments[r * n + s] -= top
     for s in range(n):
-        total, gone = 0.0, False
+        total, gone, finite = 0.0, False, True
         for r in range(k):
             x = moments[r * n + s]
             if x != x:
                 gone = True
-            total += x
+            elif math.isinf(x):
+                finite = False
+            else:
+                total += x
         if gone:
             # Zero in one of them is zero in the product: the others need not count it. In a bound from below
             # the one of positive weight keeps the zero, and those of negative weight leave the state out.
@@ -447,7 +462,7 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
                 zero = mode != _LOWER or first + r == lead
                 shift[b.shared_at[first + r] + s] = -math.inf if zero else math.inf
             continue
-        if not -math.inf < total < math.inf:
+        if not finite:
             continue
         rest, fits = 0.0, True
         for r in range(k):
@@ -629,7 +644,9 @@ def touched_by(b, variables, mark, listed):
 
 
 @njit
-def _clamp(b, state, mode, total, variables, states, tolerance, listed, n, others, largest, f, idx, out, stop):
+def _clamp(
+    b, state, mode, total, variables, states, tolerance, listed, n, others, largest, f, idx, out, stop
+):
     """The bound where variables are in these states; `out`: the bound, and what rounding adds to its error.
 
     Only what depends on them is sent anew. Where a message differs from the old one by a constant, within
@@ -673,14 +690,18 @@ def _clamp(b, state, mode, total, variables, states, tolerance, listed, n, other
         low, high = math.inf, -math.inf
         for e in range(size // card):
             x, y = others[at + e], state.sent[at + e]
-            if x == y and math.isinf(x):
+            if not (math.isinf(x) or math.isinf(y)):
+                change = x - y
+            elif x == y:
                 continue
-            change = x - y
+            else:
+                change = math.inf if x > y else -math.inf
             low, high = min(low, change), max(high, change)
         if low > high:  # nothing but infinities, and the same
             low, high = 0.0, 0.0
         root = b.parent[c] < 0
-        if not lost and (root or high - low <= tolerance):
+        near = -math.inf < low and high < math.inf and high - low <= tolerance
+        if not lost and (root or near):
             moved += low if mode == _LOWER else high
             slack += 4.0 * _UNIT * largest[c]
         else:
@@ -704,7 +725,23 @@ def _clamp(b, state, mode, total, variables, states, tolerance, listed, n, other
 
 @njit
 def clamp_all(
-    b, state, mode, total, variables, group_at, at, tolerance, mark, listed, others, largest, f, idx, logs, slacks, stop
+    b,
+    state,
+    mode,
+    total,
+    variables,
+    group_at,
+    at,
+    tolerance,
+    mark,
+    listed,
+    others,
+    largest,
+    f,
+    idx,
+    logs,
+    slacks,
+    stop,
 ):
     """The bound for all states of each group of variables together, in the order of a table over them."""
     out = np.zeros(2)

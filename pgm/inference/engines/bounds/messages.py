@@ -127,7 +127,9 @@ class Bound:
         steps = t.outline.steps
         run(name, t.arrays, self.state, self.mode, *args, steps=steps, clock=t.clock, module=BOUNDS)
 
-    def _forward(self, step: float = 0.0, *, match: bool = False, reweigh: bool = False) -> tuple[float, float]:
+    def _forward(
+        self, step: float = 0.0, *, match: bool = False, reweigh: bool = False
+    ) -> tuple[float, float]:
         out = np.zeros(2)
         room = self._f, self._idx, self._top, self._moments
         self._call("forward", step, match, reweigh, *room, out)

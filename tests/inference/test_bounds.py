@@ -1,0 +1,198 @@
+"""Weighted mini-buckets: what they say bounds, on every model; and how near."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import pgm
+from tests.oracle import log
+from tests.strategies import knowledge, models
+
+Bounds = pgm.engines.Bounds
+DATA = st.data()
+OPTIONS = st.builds(
+    Bounds, ibound=st.sampled_from([1, 1, 2, 3, None]), iterations=st.sampled_from([0, 1, 3, 100])
+)
+
+
+def ask(call: Any) -> Any:
+    """The answer, or None where the engine proved that there is none."""
+    try:
+        return call()
+    except pgm.ImpossibleEvidence:
+        return None
+
+
+def random_grid(n: int, strength: float, *, cards: int = 2, zeros: float = 0.0, seed: int = 0) -> Any:
+    """A grid with tables that agree on nothing."""
+    rng = np.random.default_rng(seed)
+    mrf = pgm.MarkovNetwork()
+    for i in range(n):
+        for j in range(n):
+            mrf.add_variable(f"v[{i},{j}]", states=list(range(cards)))
+    for i in range(n):
+        for j in range(n):
+            for other in ((i + 1, j), (i, j + 1)):
+                if max(other) < n:
+                    table = np.exp(rng.normal(0.0, strength, (cards, cards)))
+                    table[rng.random((cards, cards)) < zeros] = 0.0
+                    mrf.add_factor([f"v[{i},{j}]", "v[{},{}]".format(*other)], table)
+    return mrf
+
+
+@settings(max_examples=200)
+@given(data=DATA, engine=OPTIONS)
+def test_bounds_hold_on_every_model(engine, data):
+    """With zeros, forty decades, gates, all kinds of evidence; and nothing possible is called impossible."""
+    case = data.draw(models(most=7))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}\n{engine}")
+    found = ask(lambda: case.model.marginals(question.given, engine=engine))
+    if found is None or not oracle.possible:
+        assert found is None or not found.exact
+        assert not oracle.possible
+        return
+    low, high = found.report.log_bounds
+    assert low <= log(oracle.partition) <= high
+    for name, p in found.items():
+        low, high = p.bounds.T
+        expected = oracle.posterior([name])
+        assert (low <= expected).all()
+        assert (expected <= high).all()
+        assert (low <= p.values).all()
+        assert (p.values <= high).all()
+
+
+@settings(max_examples=80)
+@given(data=DATA, engine=OPTIONS)
+def test_bounds_on_probabilities_joints_and_maxima_hold(engine, data):
+    case = data.draw(models(most=6))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}\n{engine}")
+    p = ask(lambda: case.model.probability(question.given, engine=engine))
+    if p is not None and p.log.bounds is not None:
+        low, high = p.log.bounds
+        assert low <= p.log <= high
+        # The oracle's own logarithms are rounded: a difference of two.
+        off = 1e-14 * (abs(log(oracle.partition_before)) + 1.0) if oracle.possible else 0.0
+        assert low - off <= oracle.log_probability <= high + off
+    if not oracle.possible:
+        return
+    names = data.draw(st.lists(st.sampled_from(case.names), min_size=1, max_size=3, unique=True))
+    joint = case.model.query(names, question.given, engine=engine)
+    expected = oracle.posterior(names)
+    assert (joint.bounds[..., 0] <= expected).all()
+    assert (expected <= joint.bounds[..., 1]).all()
+    single = joint.marginal(names[-1])
+    assert (single.bounds[..., 0] <= oracle.posterior([names[-1]])).all()
+    assert (oracle.posterior([names[-1]]) <= single.bounds[..., 1]).all()
+    try:
+        best = case.model.map(question.given, engine=engine)
+    except pgm.NoSupportFound:
+        return
+    ((_, weight),) = oracle.best()
+    assert best.bound >= log(weight) - 1e-12 * (1.0 + abs(log(weight)))
+    assert best.log_joint <= best.bound
+    if best.exact:
+        assert best.log_joint == pytest.approx(log(weight), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("cards", "zeros"), [(2, 0.0), (3, 0.0), (2, 0.04)])
+def test_a_larger_ibound_and_more_sweeps_narrow_the_bounds(cards, zeros):
+    mrf = random_grid(7, 1.0, cards=cards, zeros=zeros)
+    exact = mrf.log_partition()
+    widths = []
+    for ibound in (1, 3, 5, 7):
+        found = mrf.log_partition(engine=Bounds(ibound=ibound))
+        low, high = found.bounds
+        assert low <= exact <= high
+        assert low <= found <= high
+        widths.append(high - exact)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 0.01 * widths[0]
+    high = [mrf.log_partition(engine=Bounds(ibound=3, iterations=n)).bounds[1] for n in (0, 1, 10, 100)]
+    assert high == sorted(high, reverse=True)
+    assert high[-1] < high[0] - 0.1
+
+
+def test_nothing_is_left_between_the_bounds_where_nothing_is_split():
+    """Rounding is all: and it is bounded by some thousand units of it."""
+    mrf = random_grid(8, 1.0)
+    exact, found = mrf.log_partition(), mrf.log_partition(engine="bounds")
+    low, high = found.bounds
+    assert low <= exact <= high
+    assert high - low < 1e-10
+    assert found.exact is False
+    assert "nothing was split" in str(found.report)
+    for name, p in mrf.marginals(engine="bounds").items():
+        expected = mrf.query(name).values
+        assert (p.bounds[:, 0] <= expected).all()
+        assert (expected <= p.bounds[:, 1]).all()
+        assert (p.bounds[:, 1] - p.bounds[:, 0]).max() < 1e-5
+
+
+def test_evidence_is_proven_impossible_even_where_buckets_are_split():
+    """A ring of three that differ, of two states each: no state is dead by itself."""
+    mrf = pgm.MarkovNetwork()
+    for name in "abcd":
+        mrf.add_variable(name, states=[0, 1])
+    for pair in ("ab", "bc", "ca"):
+        mrf.add_factor(list(pair), [[0, 1], [1, 0]])
+    mrf.add_factor(["c", "d"], [[1, 2], [3, 4]])
+    with pytest.raises(pgm.ImpossibleEvidence):
+        mrf.query("d", engine="bounds")
+    assert mrf.log_partition(engine="bounds") == -math.inf
+
+
+def test_intervals_are_shown_and_pickled():
+    mrf = random_grid(5, 1.0)
+    p = mrf.query("v[0,0]", engine=Bounds(ibound=2))
+    text = repr(p)
+    assert text.splitlines()[0].split() == ["v[0,0]", "P(v[0,0])", "at", "least", "at", "most"]
+    for row, (low, high) in zip(text.splitlines()[1:3], p.bounds, strict=True):
+        shown = [float(x) for x in row.split()[1:]]
+        assert shown[1] <= low <= shown[0] <= high + 1e-6
+        assert high <= shown[2]
+    assert "<th>at most</th>" in p._repr_html_()
+    everything = mrf.marginals(engine=Bounds(ibound=2))
+    assert "at least" in repr(everything)
+    assert "at least" in repr(everything["v[0,0]"])
+    again = pickle.loads(pickle.dumps(everything))
+    np.testing.assert_array_equal(again["v[1,1]"].bounds, everything["v[1,1]"].bounds)
+    assert not p.bounds.flags.writeable
+    z = mrf.partition(engine=Bounds(ibound=2))
+    assert z.bounds[0] <= mrf.partition() <= z.bounds[1]
+    assert z.log.bounds == z.report.log_bounds
+    assert mrf.query("v[0,0]").bounds is None
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ibound": 0}, "ibound is a whole number of at least 1, not 0"),
+        ({"ibound": 2.0}, "ibound"),
+        ({"iterations": -1}, "iterations"),
+        ({"tol": -1.0}, "tol"),
+    ],
+)
+def test_options_out_of_range(options, said):
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        Bounds(**options)
+
+
+def test_too_large_an_ibound_is_refused_before_it_is_tried():
+    mrf = random_grid(20, 1.0)
+    with pgm.config(memory_limit="20 MB"):
+        with pytest.raises(pgm.TooLarge, match=r"mini-buckets of up to \d+ variables.*smaller ibound="):
+            mrf.log_partition(engine=Bounds(ibound=25))
+        low, high = mrf.log_partition(engine=Bounds(iterations=1)).bounds
+        assert low < high
