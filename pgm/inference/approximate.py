@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Engine, bounds, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Bounds, Engine, bounds, cuts, exact, loopy, mean_field
 from pgm.inference.engines.solving import Maximum, Problem, Solution
-from pgm.inference.plan import RESULT, Needs
+from pgm.inference.plan import RESULT, Needs, Plan
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
@@ -207,6 +207,45 @@ class Approximate(Posterior):
         wide = self.check_of(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(exact.total, case, tree, self.clock, check=wide)
 
+    # --- what it will take ---
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The mini-buckets of a question, and what they take: of engine="bounds", no other is asked."""
+        assert isinstance(self.options, Bounds)
+        case = self._case(self._everything() if targets is None else targets, only_wanted=targets is not None)
+        found, r = bounds.outline(case, self.options.ibound, self.clock), case.reduced
+        top = int(found.log2_sizes.argmax()) if found.log2_sizes.size else 0
+        largest = found.scopes[found.scope_at[top : top + 2].min() : found.scope_at[top : top + 2].max()]
+        cards = self.program.arrays.cards
+        split = f"{found.n_split:,} of {r.cards.size:,} buckets split, {found.parent.size:,} mini-buckets"
+
+        def named(places: Iterable[int]) -> tuple[str, ...]:
+            numbers = [int(r.variables[v]) for v in places]
+            return tuple(self.names[v] if v < len(self.names) else "(auxiliary)" for v in numbers)
+
+        return Plan(
+            question=question,
+            engine=self.engine,
+            exact=False,
+            n_variables=self.program.n,
+            n_known=int((case.codes >= 0).sum()),
+            n_left=int(r.cards.size),
+            order=named(found.order.tolist()),
+            heuristic=found.heuristic,
+            tree=f"{split}; ibound={found.ibound}",
+            width=found.ibound,
+            largest=named(largest.tolist()),
+            log2_largest=float(found.log2_sizes.max(initial=0.0)),
+            log2_entries=math.log2(max(1.0, found.entries)),
+            bytes_inward=found.bytes,
+            bytes_all=found.bytes,
+            bytes=found.bytes,
+            operations=4.0 * found.steps * (self.options.iterations + 1),
+            results=float(cards.sum()) if targets is None else entries(cards, targets),
+            memory_limit=current().memory_limit,
+            complete=True,
+        )
+
     # --- shared ground ---
 
     def _case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
@@ -248,9 +287,9 @@ class Approximate(Posterior):
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""
-        report = self.report
-        if report.converged:
+        if all(report.converged for report in self.reports):
             return
+        report = self.report
         depth, frame = 2, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             depth, frame = depth + 1, frame.f_back

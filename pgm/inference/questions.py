@@ -198,7 +198,9 @@ class Questions:
         if found is None:
             return Probability(0.0, Report(chosen.name, exact=True, profile=clock.profile), log=-math.inf)
         above = found[0]
-        report = surrounded(together([found[1], *reports]), _between(found[1], *reports))
+        report = surrounded(
+            together([found[1], *reports]), _between(found[1], *reports, most=first.log_weight)
+        )
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:
@@ -502,13 +504,16 @@ def _interrupted(error: BaseException | None) -> bool:
     return error is not None
 
 
-def _between(above: Report, below: Report | None = None) -> tuple[float, float] | None:
-    """Bounds on the logarithm of a probability, or of the quotient of two."""
+def _between(
+    above: Report, below: Report | None = None, *, most: float = math.inf
+) -> tuple[float, float] | None:
+    """Bounds on the logarithm of a probability, or of the quotient of two, which is this at most."""
     if below is None or above.log_bounds is None or below.log_bounds is None:
         return above.log_bounds if below is None else None
     low, high = above.log_bounds[0] - below.log_bounds[1], above.log_bounds[1] - below.log_bounds[0]
     if math.isnan(low) or math.isnan(high) or (low == -math.inf and high == math.inf):
         return None
+    high = min(high, most)
     return low - 2.0**-52 * abs(low), high + 2.0**-52 * abs(high)
 
 

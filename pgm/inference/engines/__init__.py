@@ -198,7 +198,7 @@ class Bounds:
     iterations: int = 100
     tol: float = 1e-6
     name = "bounds"
-    answers = (*SUMS, "map")
+    answers = (*SUMS, "map", "plan")
     approximates = True
     takes_soft = False
 

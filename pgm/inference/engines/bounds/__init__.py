@@ -18,6 +18,7 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import NoSupportFound
 from pgm.inference.engines import Bounds, MeanField, loopy, mean_field
+from pgm.inference.engines.bounds.buckets import outline
 from pgm.inference.engines.bounds.messages import ABOVE, BELOW, LARGEST, Bound, make_tables
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.running import Impossible
@@ -62,6 +63,16 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
         ),
         spans=lambda targets: (all_of if targets is None else read.joint(targets))[[0, 2]],
     )
+
+
+def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: bool) -> Bound:
+    """A bound from above, tightened and at rest: what search and importance sampling are guided by.
+
+    Its `ahead` says what the mini-buckets of a variable make of its states, given those of the variables that
+    are eliminated later; its `arrays` and `state` are what compiled code hands to the kernel of that name.
+    """
+    found = Bound(make_tables(problem, options, clock), LARGEST if largest else ABOVE)
+    return found.tighten(options.iterations, options.tol)
 
 
 def _independent(problem: Problem, clock: Clock) -> float:
@@ -118,7 +129,9 @@ class Reader:
             low = np.where(least > 0.0, least / (least + others_most), 0.0)
             high = np.where(most > 0.0, most / (most + others_least), 0.0)
             low = np.maximum(low, np.exp(lows - self.high)) * (1.0 - _OUT)
-            high = np.minimum(high, np.exp(highs - self.low)) * (1.0 + _OUT)
+            if self.low > -math.inf:
+                high = np.minimum(high, np.exp(highs - self.low))
+            high *= 1.0 + _OUT
         low, high = low.clip(0.0, 1.0), high.clip(0.0, 1.0)
         low, high = (
             np.maximum(low, (1.0 - margin - (sums(high) - high)) * (1.0 - _OUT)).clip(0.0, 1.0),
@@ -136,10 +149,12 @@ class Reader:
 
 def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
     """States chosen one after the other by what mini-buckets say, and a bound on all others."""
-    tables = make_tables(problem, options, clock)
-    found = Bound(tables, LARGEST).tighten(options.iterations, options.tol)
+    found = heuristic(problem, options, clock, largest=True)
     if found.log == -math.inf:
         raise Impossible
-    split = tables.outline.n_split > 0
+    split = found.tables.outline.n_split > 0
     report = Report(options.name, exact=not split, iterations=found.iterations)
     return Maximum(found.states(), found.value(), report)
+
+
+__all__ = ["heuristic", "maximise", "outline", "solve"]

@@ -54,17 +54,19 @@ class Outline:
     scopes: np.ndarray
     parent: np.ndarray
     home: np.ndarray  # of each factor
+    heuristic: str  # that the order is from
     log2_sizes: np.ndarray  # of each mini-bucket's table
 
     @property
     def entries(self) -> float:
         """Of all tables."""
-        return float((2.0**self.log2_sizes).sum())
+        sizes: np.ndarray = np.exp2(self.log2_sizes)
+        return float(sizes.sum())
 
     @property
     def bytes(self) -> float:
         """What bounds from both sides take: tables, messages there and back twice, and room to work in."""
-        largest = 2.0 ** float(self.log2_sizes.max(initial=0.0))
+        largest = float(np.exp2(self.log2_sizes.max(initial=0.0)))
         return 8.0 * (self.entries + 10.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
 
     @property
@@ -84,7 +86,7 @@ class Outline:
 
     @property
     def steps(self) -> float:
-        """Inner steps of a sweep."""
+        """Inner steps of a sweep of one bound."""
         return 30.0 * self.entries + 40.0 * self.scopes.size
 
     def check(self) -> Outline:
@@ -106,7 +108,8 @@ def outline(case: Case, ibound: int | None, clock: Clock) -> Outline:
     log2_cards = np.log2(r.cards.astype(np.float64))
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
     clock.check()
-    order = triangulate(at, indices, log2_cards, effort=0.1, budget=1e7).order.astype(np.int64)
+    triangulation = triangulate(at, indices, log2_cards, effort=0.1, budget=1e7)
+    order = triangulation.order.astype(np.int64)
     clock.check()
     place = np.empty(m, np.int64)
     place[order] = np.arange(m)
@@ -122,9 +125,8 @@ def outline(case: Case, ibound: int | None, clock: Clock) -> Outline:
         bucket_at, clique_at, variables, parent, home = found
         ends = np.concatenate([[0.0], np.cumsum(log2_cards[variables])])
         clock.check()
-        return Outline(
-            order, bucket_at, clique_at, variables, parent, home, ends[clique_at[1:]] - ends[clique_at[:-1]]
-        )
+        sizes, heuristic = ends[clique_at[1:]] - ends[clique_at[:-1]], triangulation.heuristic
+        return Outline(order, bucket_at, clique_at, variables, parent, home, heuristic, sizes)
 
     if ibound is not None:
         return of(ibound + 1.0, _MOST_LOG2)
