@@ -100,6 +100,8 @@ class Approximate(Posterior):
         case = self._case(targets)
         inner = open_targets(case, targets)
         found = self._solve(case, singly=False)
+        # What the targets do not depend on was left out of the sum: its bounds are none on P(given).
+        self.reports[-1] = replace(self.reports[-1], log_bounds=None)
         table = np.ones(1) if inner.size == 0 else found.joint(inner)
         if table is None:
             return self._by_conditioning(list(targets), self._settled(case, found))

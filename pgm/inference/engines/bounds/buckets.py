@@ -11,11 +11,12 @@ from pgm.config import Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.reduction import Case
-from pgm.inference.running import REDUCTION, code
+from pgm.inference.running import REDUCTION, beside, code
 
 BOUNDS = "pgm.inference.engines.bounds.compiled"
 _MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
 _MOST_ENTRIES = 2.0**18  # of all tables where no ibound= is given: a sweep is some hundredths of a second
+_QUICK = 1e6  # inner steps: what takes longer looks at the clock
 _NO_TARGETS = np.empty(0, np.int32)
 
 
@@ -65,9 +66,9 @@ class Outline:
 
     @property
     def bytes(self) -> float:
-        """What bounds from both sides take: tables, messages there and back twice, and room to work in."""
+        """What bounds from both sides take: tables, messages there and back, shifts, room to work in."""
         largest = float(np.exp2(self.log2_sizes.max(initial=0.0)))
-        return 8.0 * (self.entries + 10.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
+        return 8.0 * (self.entries + 16.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
 
     @property
     def sent(self) -> float:
@@ -118,10 +119,11 @@ def outline(case: Case, ibound: int | None, clock: Clock) -> Outline:
     scopes = r.scopes[np.repeat(wide, np.diff(r.scope_at))]
 
     def of(most_variables: float, most_log2: float) -> Outline:
-        kernels = code(100.0 * (scopes.size + m), BOUNDS)
-        found = kernels.partition(
-            scope_at, scopes, log2_cards, order, place, float(most_variables), float(most_log2)
-        )
+        steps, stop = 100.0 * (scopes.size + m), np.zeros(1, np.uint8)
+        kernel = code(steps, BOUNDS).partition
+        most = float(most_variables), float(most_log2)
+        args = scope_at, scopes, log2_cards, order, place, *most
+        found = kernel(*args, stop) if steps < _QUICK else beside(kernel, args, stop, clock)
         bucket_at, clique_at, variables, parent, home = found
         ends = np.concatenate([[0.0], np.cumsum(log2_cards[variables])])
         clock.check()

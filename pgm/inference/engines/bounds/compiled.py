@@ -62,7 +62,7 @@ def _log2_size(log2_cards, variables, first, last):
 
 
 @njit
-def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_log2):
+def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_log2, stop):
     """Put the factors, and what mini-buckets send, into mini-buckets of at most this size.
 
     Returns where the mini-buckets of each place of the order begin, where their variables begin, the
@@ -102,6 +102,8 @@ def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_l
     home = np.full(n_factors, -1, np.int64)
     count = 0
     for turn in range(n):
+        if stop[0] != 0:  # nobody will look at what there is
+            break
         v = order[turn]
         listed = 0
         i = head[v]
@@ -473,9 +475,9 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
                 x = math.floor(x * _GRID + 0.5) / _GRID
                 moments[r * n + s] = x
                 rest += x
-                if abs(x) > _MOST_SHIFT:
+                if abs(x) > _MOST_SHIFT or abs(rest) > _MOST_SHIFT:  # sums would no longer be exact
                     fits = False
-        if fits and abs(rest) <= _MOST_SHIFT:
+        if fits:
             for r in range(k):
                 c = first + r
                 shift[b.shared_at[c] + s] = -rest if c == lead else moments[r * n + s]

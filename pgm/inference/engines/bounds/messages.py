@@ -92,7 +92,7 @@ class Bound:
         if mode == ABOVE:
             weights = np.floor(2.0**24 / np.maximum(parts, 1.0)) / 2.0**24
         elif mode == BELOW:
-            weights = np.ceil(2.0**24 * _NEGATIVE / np.maximum(parts - 1.0, 1.0)) / 2.0**24
+            weights = np.minimum(-1.0, np.ceil(2.0**24 * _NEGATIVE / np.maximum(parts - 1.0, 1.0))) / 2.0**24
         if mode != LARGEST:  # they sum to one, exactly
             weights[b.lead] = 0.0
             sums = np.add.reduceat(weights, b.bucket_at[:-1]) if n else weights
