@@ -144,6 +144,19 @@ def test_nothing_is_left_between_the_bounds_where_nothing_is_split():
         assert (p.bounds[:, 1] - p.bounds[:, 0]).max() < 1e-5
 
 
+def test_marginals_of_a_large_model_are_held_by_what_is_near():
+    """The bounds on the whole are far apart; a variable given its neighbours still has a range."""
+    mrf = random_grid(11, 0.3)
+    low, high = mrf.log_partition(engine=Bounds(ibound=1, iterations=0)).bounds
+    assert high - low > 2.0
+    found = mrf.marginals(engine=Bounds(ibound=1, iterations=0))
+    for name, expected in mrf.marginals().items():
+        least, most = found[name].bounds.T
+        assert (least <= expected.values).all()
+        assert (expected.values <= most).all()
+        assert (most - least < 0.9).all()
+
+
 def test_evidence_is_proven_impossible_even_where_buckets_are_split():
     """A ring of three that differ, of two states each: no state is dead by itself."""
     mrf = pgm.MarkovNetwork()

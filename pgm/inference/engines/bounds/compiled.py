@@ -816,3 +816,98 @@ def decode(b, state, states, room, stop):
                 best, most = s, x
         states[v] = best
     return DONE
+
+
+@njit
+def given_neighbours(g, variables, at, most, lows, highs, stop):
+    """The least and the most that each state can have, whatever the states of the variable's neighbours.
+
+    A marginal is a mean of these. Variables with so many neighbours that their table would have more entries
+    than `most` get 0 and 1.
+    """
+    table, room = np.empty(most), np.empty(most)
+    for place in range(variables.size):
+        if stop[0] != 0:
+            return STOPPED
+        v = variables[place]
+        card, first, last = g.cards[v], g.user_at[v], g.user_at[v + 1]
+        for s in range(card):
+            lows[at[place] + s], highs[at[place] + s] = 0.0, 1.0
+        count, total = 0, float(card)
+        for i in range(first, last):
+            f = g.owner[g.users[i]]
+            count += g.scope_at[f + 1] - g.scope_at[f] - 1
+        near = np.empty(count, np.int64)
+        n = 0
+        for i in range(first, last):
+            f = g.owner[g.users[i]]
+            for a in range(g.scope_at[f], g.scope_at[f + 1]):
+                u = g.scopes[a]
+                new = u != v
+                for j in range(n):
+                    if near[j] == u:
+                        new = False
+                if new and total <= most:
+                    near[n] = u
+                    n += 1
+                    total *= g.cards[u]
+        if total > most:
+            continue
+        size = int(total)
+        reach = 0.0
+        for e in range(size):
+            table[e] = g.local[g.state_at[v] + e % card]
+            reach = max(reach, abs(table[e]))
+        states = np.zeros(n, np.int64)
+        for i in range(first, last):
+            f = g.owner[g.users[i]]
+            t, begin, k = g.table[f], g.scope_at[f], g.scope_at[f + 1] - g.scope_at[f]
+            strides, own, cells = np.zeros(n, np.int64), 0, 1
+            for a in range(k - 1, -1, -1):
+                u = g.scopes[begin + a]
+                if u == v:
+                    own = cells
+                for j in range(n):
+                    if near[j] == u:
+                        strides[j] = cells
+                cells *= g.cards[u]
+            room[:cells] = -math.inf
+            code = g.code_at[t]
+            for row in range(g.row_at[t], g.row_at[t + 1]):
+                cell = 0
+                for a in range(k):
+                    cell = cell * g.cards[g.scopes[begin + a]] + g.codes[code + a]
+                room[cell] = g.logs[row]
+                code += k
+            reach += abs(g.low[t])
+            states[:] = 0
+            cell = 0
+            for e in range(0, size, card):
+                for s in range(card):
+                    table[e + s] += room[cell + s * own]
+                j = n - 1
+                while j >= 0:
+                    states[j] += 1
+                    cell += strides[j]
+                    if states[j] < g.cards[near[j]]:
+                        break
+                    cell -= strides[j] * states[j]
+                    states[j] = 0
+                    j -= 1
+        # Each sum of logarithms is off by this at most, each probability by as much, relative, and doubled.
+        off = 16.0 * _UNIT * (last - first + card + 4.0) * (reach + 1.0)
+        for s in range(card):
+            lows[at[place] + s], highs[at[place] + s] = 1.0, 0.0
+        for e in range(0, size, card):
+            top, whole = -math.inf, 0.0
+            for s in range(card):
+                top = max(top, table[e + s])
+            if top == -math.inf:  # these states of the neighbours cannot be
+                continue
+            for s in range(card):
+                whole += math.exp(table[e + s] - top)
+            for s in range(card):
+                x = math.exp(table[e + s] - top) / whole
+                lows[at[place] + s] = min(lows[at[place] + s], x * (1.0 - off))
+                highs[at[place] + s] = max(highs[at[place] + s], x * (1.0 + off))
+    return DONE
