@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from html import escape
@@ -41,11 +42,14 @@ class Report:
     advice: str = ""
     iterations: int = 0
     effective_sample_size: float | None = None
-    bounds: tuple[float, float] | None = None
+    bounds: tuple[float, float] | None = None  # what the answer is surely between
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
     log_bounds: tuple[float, float] | None = (
         None  # on the logarithm of P(given), or of the partition function
     )
+    intervals: np.ndarray | None = field(
+        default=None, compare=False
+    )  # each probability's ends, its last axis
     trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
@@ -102,8 +106,19 @@ def together(reports: Sequence[Report]) -> Report:
         effective_sample_size=min(sizes) if sizes else None,
         bounds=None,
         log_bounds=None,
+        intervals=None,
         residuals=worst.residuals,
     )
+
+
+def surrounded(report: Report, log_bounds: tuple[float, float] | None) -> Report:
+    """The report on a number whose logarithm lies between these; the number's own bounds are added."""
+    if log_bounds is None or log_bounds[1] == math.inf:
+        return replace(report, log_bounds=log_bounds)
+    low, high = (math.exp(x) if x < 709.0 else math.inf for x in log_bounds)
+    low = min(low, sys.float_info.max)
+    bounds = low * (1.0 - 2.0**-50), high * (1.0 + 2.0**-50) + sys.float_info.min
+    return replace(report, log_bounds=log_bounds, bounds=bounds)
 
 
 class Trace(tuple[tuple[str, ...], ...]):
@@ -234,6 +249,11 @@ class Distribution(_Value):
                 index[axis] = self.variables[axis].code(state)
         return float(self.values[tuple(index)].sum())
 
+    @property
+    def bounds(self) -> np.ndarray | None:
+        """The least and the most that each probability can be, along the last axis; None: not known."""
+        return self.report.intervals
+
     def keys(self) -> Iterator[Any]:
         """The states in order; of a joint distribution, tuples of them."""
         if len(self.variables) == 1:
@@ -291,9 +311,17 @@ class Distribution(_Value):
         if not kept:
             raise InvalidArgument(f"marginal needs at least one of the names {listed(own)}.")
         axes = [own[name] for name in kept]
-        summed = self.values.sum(axis=tuple(axis for axis in own.values() if axis not in axes))
-        values = summed.transpose([sorted(axes).index(axis) for axis in axes]).copy()
-        return Distribution(tuple(self.variables[axis] for axis in axes), values, self.report)
+        gone = tuple(axis for axis in own.values() if axis not in axes)
+        order = [sorted(axes).index(axis) for axis in axes]
+        values = self.values.sum(axis=gone).transpose(order).copy()
+        report = self.report
+        if report.intervals is not None and gone:
+            report = replace(
+                report, intervals=_summed(report.intervals, gone).transpose([*order, len(order)])
+            )
+        elif report.intervals is not None:
+            report = replace(report, intervals=report.intervals.transpose([*order, len(order)]))
+        return Distribution(tuple(self.variables[axis] for axis in axes), values, report)
 
     def to_dict(self) -> dict[Any, float]:
         """{state: probability}; of a joint distribution, {(state, state, ...): probability}."""
@@ -338,6 +366,10 @@ class Distribution(_Value):
         names = [label(name) for name in self.names]
         header = [*names, "P" if joint else f"P({names[0]})"]
         rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
+        if self.bounds is not None:
+            header += ["at least", "at most"]
+            for row, ends in zip(rows, self.bounds.reshape(-1, 2).tolist(), strict=False):
+                row += outward(*ends)
         return header, rows, _notes(len(self), len(rows), "rows", self.report)
 
     def __repr__(self) -> str:
@@ -428,7 +460,11 @@ class Marginals(_Value, Mapping[str, Distribution]):
         made = _new(Distribution)  # read-only as the array that it is a part of
         _set_variables(made, (variable,))
         _set_values(made, self._flat[start : start + variable.domain.card])
-        _set_report(made, self.report)
+        report = self.report
+        if report.intervals is not None:
+            mine = report.intervals[start : start + variable.domain.card]
+            report = replace(report, intervals=mine)
+        _set_report(made, report)
         return made
 
     def items(self) -> ItemsView[str, Distribution]:
@@ -479,13 +515,16 @@ class Marginals(_Value, Mapping[str, Distribution]):
         return Marginals, (self._variables, self._flat, self._offsets, self.report)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        rows = []
+        rows, header = [], ["variable", "most probable", "P", "next"]
+        if self.report.intervals is not None:
+            header[3:3] = ["at least", "at most"]
         for name, p in islice(self.items(), _ROWS):
             first, *rest = np.argsort(-p.values, kind="stable")[:2].tolist()
             then = f"{label(p.states[rest[0]])} {number(p.values[rest[0]])}" if rest else ""
-            rows.append([label(name), label(p.states[first]), number(p.values[first]), then])
+            ends = [] if p.bounds is None else outward(*p.bounds[first].tolist())
+            rows.append([label(name), label(p.states[first]), number(p.values[first]), *ends, then])
         notes = _notes(len(self), len(rows), "variables", self.report)
-        return ["variable", "most probable", "P", "next"], rows, notes
+        return header, rows, notes
 
     def __repr__(self) -> str:
         """A table, one line for each variable."""
@@ -518,6 +557,11 @@ class Probability(_Value, float):
         _put(self, "report", report)
         return self
 
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the most that it can be; None: not known. `log.bounds` does not underflow."""
+        return self.report.bounds
+
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value, report and logarithm."""
         return _probability, (float(self), self.report, float(self.log))
@@ -538,6 +582,11 @@ class Logarithm(_Value, float):
         self = super().__new__(cls, value)
         _put(self, "report", report)
         return self
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The least and the most that it can be, where an engine knows that."""
+        return self.report.log_bounds
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
@@ -878,6 +927,19 @@ def _pandas() -> Any:
 def number(p: float) -> str:
     """A probability for a table: six decimals, or scientific where those would hide it."""
     return f"{p:.6f}" if p == 0 or abs(p) >= 1e-4 else f"{p:.2e}"
+
+
+def outward(low: float, high: float) -> list[str]:
+    """The ends of an interval for a table: six decimals, rounded so that it holds what it held."""
+    return [f"{math.floor(low * 1e6) / 1e6:.6f}", f"{math.ceil(high * 1e6) / 1e6:.6f}"]
+
+
+def _summed(intervals: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """What sums of probabilities lie between."""
+    sums = intervals.sum(axis=axes)
+    sums[..., 0] *= 1.0 - 2.0**-40
+    sums[..., 1] *= 1.0 + 2.0**-40
+    return np.asarray(np.minimum(sums, 1.0))
 
 
 def label(state: object) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidArgument, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Bounds, Engine, bounds, cuts, exact, loopy, mean_field
 from pgm.inference.engines.solving import Maximum, Problem, Solution
-from pgm.inference.plan import RESULT, Needs
+from pgm.inference.plan import RESULT, Needs, Plan
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
@@ -41,8 +41,12 @@ _HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of 
 SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
+    "bounds": bounds.solve,
 }
-MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {"loopy": loopy.maximise}
+MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {
+    "loopy": loopy.maximise,
+    "bounds": bounds.maximise,
+}
 
 
 def make_approximate(
@@ -63,7 +67,7 @@ def make_approximate(
         )
     known, wanted = by_position(compiled, observed)
     p = compiled.program, compiled.trees, known, clock, compiled.names, options.name
-    return Approximate(*p, options=options, wanted=wanted)
+    return Approximate(*p, options=options, wanted=wanted, log_weight=observed.log_weight)
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -72,18 +76,24 @@ class Approximate(Posterior):
 
     options: Engine
     wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
+    log_weight: float  # by which the weights of the evidence were divided
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return replace(together(self.reports), profile=self.clock.profile)
+        found = replace(together(self.reports), profile=self.clock.profile)
+        if found.log_bounds is None or self.log_weight == 0.0:
+            return found
+        low, high = (end + self.log_weight for end in found.log_bounds)
+        off = 2.0**-51 * (abs(self.log_weight) + abs(low))
+        return replace(found, log_bounds=(low - off, high + off))
 
     # --- sums ---
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        return self._solve(self._case([], only_wanted=False)).total()
+        return self._solve(self._case([], only_wanted=False), singly=False).total()
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
@@ -95,11 +105,16 @@ class Approximate(Posterior):
             )
         case = self._case(targets)
         inner = open_targets(case, targets)
-        found = self._solve(case)
+        found = self._solve(case, singly=False)
+        # What the targets do not depend on was left out of the sum: its bounds are none on P(given).
+        self.reports[-1] = replace(self.reports[-1], log_bounds=None)
         table = np.ones(1) if inner.size == 0 else found.joint(inner)
         if table is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
         full = spread(case, targets, table)
+        if found.spans is not None:
+            spans = np.ones((2, 1)) if inner.size == 0 else found.spans(inner)
+            self._note([spread(case, targets, part) for part in spans])
         return np.asarray(full / full.sum())
 
     def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
@@ -150,7 +165,12 @@ class Approximate(Posterior):
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
         m = int(np.searchsorted(r.variables, n_named))
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
-        flat[owners + r.states[: owners.size]] = found.values[: owners.size]
+        places = owners + r.states[: owners.size]
+        if found.spans is not None:
+            spans = np.stack([flat, flat])
+            spans[:, places] = found.spans(None)[:, : owners.size]
+            self._note(spans)
+        flat[places] = found.values[: owners.size]
         return flat, (math.nan, 0)
 
     # --- maxima ---
@@ -197,6 +217,45 @@ class Approximate(Posterior):
         wide = self.check_of(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(exact.total, case, tree, self.clock, check=wide)
 
+    # --- what it will take ---
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The mini-buckets of a question, and what they take: of engine="bounds", no other is asked."""
+        assert isinstance(self.options, Bounds)
+        case = self._case(self._everything() if targets is None else targets, only_wanted=targets is not None)
+        found, r = bounds.outline(case, self.options.ibound, self.clock), case.reduced
+        top = int(found.log2_sizes.argmax()) if found.log2_sizes.size else 0
+        largest = found.scopes[found.scope_at[top : top + 2].min() : found.scope_at[top : top + 2].max()]
+        cards = self.program.arrays.cards
+        split = f"{found.n_split:,} of {r.cards.size:,} buckets split, {found.parent.size:,} mini-buckets"
+
+        def named(places: Iterable[int]) -> tuple[str, ...]:
+            numbers = [int(r.variables[v]) for v in places]
+            return tuple(self.names[v] if v < len(self.names) else "(auxiliary)" for v in numbers)
+
+        return Plan(
+            question=question,
+            engine=self.engine,
+            exact=False,
+            n_variables=self.program.n,
+            n_known=int((case.codes >= 0).sum()),
+            n_left=int(r.cards.size),
+            order=named(found.order.tolist()),
+            heuristic=found.heuristic,
+            tree=f"{split}; ibound={found.ibound}",
+            width=found.ibound,
+            largest=named(largest.tolist()),
+            log2_largest=float(found.log2_sizes.max(initial=0.0)),
+            log2_entries=math.log2(max(1.0, found.entries)),
+            bytes_inward=found.bytes,
+            bytes_all=found.bytes,
+            bytes=found.bytes,
+            operations=4.0 * found.steps * (self.options.iterations + 1),
+            results=float(cards.sum()) if targets is None else entries(cards, targets),
+            memory_limit=current().memory_limit,
+            complete=True,
+        )
+
     # --- shared ground ---
 
     def _case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
@@ -204,10 +263,16 @@ class Approximate(Posterior):
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
 
-    def _problem(self, case: Case, held: Mapping[int, np.ndarray]) -> Problem:
-        return Problem(case, held, self.names, self.trees)
+    def _problem(self, case: Case, held: Mapping[int, np.ndarray], *, singly: bool = True) -> Problem:
+        return Problem(case, held, self.names, self.trees, singly)
 
-    def _solve(self, case: Case) -> Solution:
+    def _note(self, spans: Sequence[np.ndarray] | np.ndarray) -> None:
+        """Put intervals into the report of the last run: an axis for its two ends, last."""
+        intervals = np.stack(list(spans), axis=-1)
+        intervals.flags.writeable = False
+        self.reports[-1] = replace(self.reports[-1], intervals=intervals)
+
+    def _solve(self, case: Case, *, singly: bool = True) -> Solution:
         """Run the engine; what it measured goes into the report."""
         p, held = self.program.arrays, {}
         for v, w in self.wanted.items():
@@ -217,7 +282,7 @@ class Approximate(Posterior):
                 raise NoFit(float(w[place]), (v, place))
             for i in open_targets(case, [v]).tolist():
                 held[i] = w[is_open]
-        found = SOLVERS[self.engine](self._problem(case, held), self.options, self.clock)
+        found = SOLVERS[self.engine](self._problem(case, held, singly=singly), self.options, self.clock)
         self.reports.append(found.report)
         return found
 
@@ -232,9 +297,9 @@ class Approximate(Posterior):
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""
-        report = self.report
-        if report.converged:
+        if all(report.converged for report in self.reports):
             return
+        report = self.report
         depth, frame = 2, sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
             depth, frame = depth + 1, frame.f_back

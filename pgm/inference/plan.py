@@ -88,7 +88,7 @@ class Plan:
     def _lines(self) -> list[tuple[str, str]]:
         lines = [
             ("question", self.question),
-            ("engine", self.engine if self.engine == "exact" else f"{self.engine} (exact)"),
+            ("engine", self.engine if self.engine == "exact" else f"{self.engine} ({self._kind()})"),
             (
                 "variables",
                 f"{self.n_variables:,}: {self.n_known:,} known, {self.n_left:,} left after reduction",
@@ -119,6 +119,9 @@ class Plan:
         if self.offer:
             lines.append(("it would fit", self.offer))
         return lines
+
+    def _kind(self) -> str:
+        return "exact" if self.exact else "not exact: an interval"
 
     def _over(self) -> str:
         return f" over {len(self.largest)} variables: {listed(self.largest)}" if self.largest else ""

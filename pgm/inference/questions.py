@@ -44,6 +44,7 @@ from pgm.results import (
     Report,
     Samples,
     states_array,
+    surrounded,
     together,
 )
 from pgm.variables import Variable, VariableList
@@ -230,10 +231,15 @@ class Questions:
         if found is None:
             return Probability(0.0, Report(chosen.name, exact=True, profile=clock.profile), log=-math.inf)
         above = found[0]
-        report = together([found[1], *reports])
+        report = surrounded(
+            together([found[1], *reports]), _between(found[1], *reports, most=first.log_weight)
+        )
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
-        if weight == 0.0:
+        if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:
+            log = min(max(log, report.log_bounds[0]), report.log_bounds[1])
+            value = math.exp(min(log, 709.0))
+        elif weight == 0.0:
             value = ratio_of(above, under)
         else:  # weights are no probabilities: their product may pass what a double holds
             value = math.exp(log) if log < 709.0 else math.inf
@@ -541,6 +547,19 @@ def _interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
+
+
+def _between(
+    above: Report, below: Report | None = None, *, most: float = math.inf
+) -> tuple[float, float] | None:
+    """Bounds on the logarithm of a probability, or of the quotient of two, which is this at most."""
+    if below is None or above.log_bounds is None or below.log_bounds is None:
+        return above.log_bounds if below is None else None
+    low, high = above.log_bounds[0] - below.log_bounds[1], above.log_bounds[1] - below.log_bounds[0]
+    if math.isnan(low) or math.isnan(high) or (low == -math.inf and high == math.inf):
+        return None
+    high = min(high, most)
+    return low - 2.0**-52 * abs(low), high + 2.0**-52 * abs(high)
 
 
 def _total(posterior: Posterior) -> tuple[tuple[float, int], Report]:

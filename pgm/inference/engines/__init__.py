@@ -177,6 +177,39 @@ class MeanField:
         object.__setattr__(self, "structured", tuple(blocks))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """Intervals that surely hold the answer: weighted mini-buckets, from above and from below.
+
+    The evidence has its probability between two bounds, every marginal is an interval with a value inside,
+    and `map` gives good states with a bound on all others. Stopped early, bounds are wider and still hold.
+
+    Args:
+        ibound: a table has at most one variable more; the larger, the tighter and the slower. None: as large
+            as memory allows, and no larger than what takes some seconds.
+        iterations: how often the bounds are tightened at most.
+        tol: it stops when they gain less, relative to them.
+
+    >>> Bounds(ibound=8).iterations
+    100
+    """
+
+    ibound: int | None = None
+    iterations: int = 100
+    tol: float = 1e-6
+    name = "bounds"
+    answers = (*SUMS, "map", "plan")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        if self.ibound is not None:
+            _whole(self, "ibound", 1)
+        _whole(self, "iterations", 0)
+        _number(self, "tol", 0.0, math.inf)
+
+
 def _whole(engine: object, name: str, least: int) -> None:
     value = getattr(engine, name)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -190,7 +223,7 @@ def _number(engine: object, name: str, least: float, below: float) -> None:
         raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
 
 
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField
+Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -200,6 +233,7 @@ ENGINES: dict[str, type[Engine]] = {
     "expansion": Expansion,
     "loopy": Loopy,
     "mean-field": MeanField,
+    "bounds": Bounds,
 }
 
 
@@ -243,6 +277,7 @@ _WORDS: dict[str, str] = {
 
 __all__ = [
     "ENGINES",
+    "Bounds",
     "Conditioned",
     "Cuts",
     "Elimination",

@@ -22,6 +22,7 @@ class Problem:
     ]  # reduced variables whose marginal is given, and that over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
+    singly: bool = True  # whether the probabilities of each variable will be looked at
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,6 +34,8 @@ class Solution:
     joint: Callable[[np.ndarray], np.ndarray | None]  # of reduced variables in this order; None: not known
     weights: Callable[[], dict[int, np.ndarray]]  # which likelihoods give the held variables their marginals
     report: Report
+    # The least and the most that each probability can be, of joint as of values (None), where that is known.
+    spans: Callable[[np.ndarray | None], np.ndarray] | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -1,0 +1,173 @@
+"""Bounds on log Z, on marginals and on the most probable states, by weighted mini-buckets.
+
+Variables are eliminated as in exact inference, but a bucket whose table would be too large is split into
+mini-buckets, each summed with a weight. By Hoelder's inequality the product of their power sums is a bound:
+from above where the weights are positive and sum to one, from below where all but one are negative (Liu &
+Ihler 2011). One weight 1 and the others 0 is the mini-bucket of Dechter & Rish; mini-buckets of two variables
+are tree-reweighting over the trees that the order allows; with all weights 0 the largest product is bounded.
+Costs are moved between mini-buckets, and weights changed, while that tightens the bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.errors import NoSupportFound
+from pgm.inference.engines import Bounds, MeanField, loopy, mean_field
+from pgm.inference.engines.bounds.buckets import BOUNDS, outline
+from pgm.inference.engines.bounds.messages import ABOVE, BELOW, LARGEST, Bound, make_tables
+from pgm.inference.engines.solving import Maximum, Problem, Solution
+from pgm.inference.running import Impossible, run
+from pgm.results import Report
+
+_SHARE = 1e-3  # of the width of the bounds, that those with states chosen may be off to be had sooner
+_NEAR = 1 << 14  # entries of a table over a variable and its neighbours
+_OUT = 1e-14  # by which probabilities are moved outwards, relative
+
+
+def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
+    """Bounds on the sum of everything; on marginals, and on joints, when they are asked for."""
+    tables = make_tables(problem, options, clock)
+    above = Bound(tables, ABOVE).tighten(options.iterations, options.tol)
+    if above.log == -math.inf:
+        raise Impossible
+    below = Bound(tables, BELOW).tighten(options.iterations, options.tol)
+    low, high = below.value(), above.value()
+    found = tables.outline
+    if found.n_split:
+        low = max(low, _independent(problem, clock))
+    low = min(low, high)
+    advice = "nothing was split: what is left between the bounds is rounding"
+    if found.n_split:
+        split = f"{found.n_split:,} of {found.order.size:,} buckets were split"
+        advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
+    read = Reader(above, below, low, high)
+    everything = np.arange(found.order.size, dtype=np.int64)
+    alone = np.arange(found.order.size + 1, dtype=np.int64)
+    all_of = read.intervals(everything, alone) if problem.singly else np.empty((3, 0))
+    middle = 0.5 * (low + high) if low > -math.inf else high
+    return Solution(
+        values=all_of[1],
+        total=lambda: loopy.wide_of(middle),
+        joint=lambda targets: read.joint(targets)[1],
+        weights=dict,
+        report=Report(
+            options.name,
+            exact=False,
+            iterations=above.iterations + below.iterations,
+            log_bounds=(low, high),
+            advice=advice,
+        ),
+        spans=lambda targets: (all_of if targets is None else read.joint(targets))[[0, 2]],
+    )
+
+
+def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: bool) -> Bound:
+    """A bound from above, tightened and at rest: what search and importance sampling are guided by.
+
+    Its `ahead` says what the mini-buckets of a variable make of its states, given those of the variables that
+    are eliminated later; its `arrays` and `state` are what compiled code hands to the kernel of that name.
+    """
+    found = Bound(make_tables(problem, options, clock), LARGEST if largest else ABOVE)
+    return found.tighten(options.iterations, options.tol)
+
+
+def _independent(problem: Problem, clock: Clock) -> float:
+    """A bound from below that zeros do not spoil: that of the nearest independent distributions."""
+    try:
+        found = mean_field.solve(problem, MeanField(restarts=2, max_iter=100), clock).report.log_bounds
+    except NoSupportFound:
+        return -math.inf
+    return found[0] if found else -math.inf
+
+
+@dataclass(eq=False, slots=True)
+class Reader:
+    """Probabilities as intervals, from the bounds where states are chosen."""
+
+    above: Bound
+    below: Bound
+    low: float  # on the whole
+    high: float
+    joints: dict[bytes, np.ndarray] = field(default_factory=dict)
+
+    def joint(self, targets: np.ndarray) -> np.ndarray:
+        """Lower ends, values inside, and upper ends, for the states of these variables together."""
+        key = targets.tobytes()
+        if key not in self.joints:
+            shape = self.above.tables.arrays.cards[targets]
+            flat = self.intervals(targets.astype(np.int64), np.array([0, targets.size]))
+            self.joints[key] = flat.reshape(3, *shape)
+        return self.joints[key]
+
+    def intervals(self, variables: np.ndarray, group_at: np.ndarray) -> np.ndarray:
+        """The same for groups of variables, one after the other."""
+        if group_at.size < 2:
+            return np.empty((3, 0))
+        width = self.high - self.low
+        tolerance = _SHARE * width if width < math.inf else _SHARE
+        highs, raw = self.above.clamped(variables, group_at, tolerance)
+        lows, _ = self.below.clamped(variables, group_at, tolerance)
+        lows, highs = np.minimum(lows, self.high), np.minimum(highs, self.high)
+        sizes = np.multiply.reduceat(self.above.tables.arrays.cards[variables], group_at[:-1])
+        begins = np.cumsum(sizes) - sizes
+        group = np.repeat(np.arange(sizes.size), sizes)
+        margin = 4.0 * sizes[group] * np.finfo(float).eps
+
+        def sums(x: np.ndarray) -> np.ndarray:
+            return np.asarray(np.add.reduceat(x, begins)[group])
+
+        # Of a state, and of all others: the share of what is surely there, and of what can be.
+        top = np.maximum.reduceat(highs, begins)[group]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            most, least = np.exp(highs - top), np.exp(lows - top)
+            others_most = (sums(most) * (1.0 + margin) - most).clip(0.0)
+            others_least = (sums(least) * (1.0 - margin) - least).clip(0.0)
+            low = np.where(least > 0.0, least / (least + others_most), 0.0)
+            high = np.where(most > 0.0, most / (most + others_least), 0.0)
+            low = np.maximum(low, np.exp(lows - self.high)) * (1.0 - _OUT)
+            if self.low > -math.inf:
+                high = np.minimum(high, np.exp(highs - self.low))
+            high *= 1.0 + _OUT
+        if sizes.size == variables.size:
+            least, most = self._given_neighbours(variables, sizes)
+            low, high = np.maximum(low, least), np.minimum(high, most)
+        low, high = low.clip(0.0, 1.0), high.clip(0.0, 1.0)
+        low, high = (
+            np.maximum(low, (1.0 - margin - (sums(high) - high)) * (1.0 - _OUT)).clip(0.0, 1.0),
+            np.minimum(high, (1.0 + margin - (sums(low) - low)) * (1.0 + _OUT)).clip(0.0, 1.0),
+        )
+        value = np.exp(raw - np.maximum.reduceat(raw, begins)[group])
+        value = (value / sums(value)).clip(low, high)
+        # What is missing of one, or too much, is shared out by the room that is left in each interval.
+        missing = 1.0 - sums(value)
+        room = np.where(missing > 0.0, high - value, value - low)
+        rooms = sums(room)
+        value += np.where(rooms > 0.0, missing * room / np.where(rooms > 0.0, rooms, 1.0), 0.0)
+        return np.stack([low, value.clip(low, high), high])
+
+    def _given_neighbours(self, variables: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What each marginal lies between for reasons that are near: tighter where the model is large."""
+        tables, n = self.above.tables, int(sizes.sum())
+        lows, highs, at = np.empty(n), np.empty(n), np.cumsum(sizes) - sizes
+        args = tables.graph.arrays, variables, at, _NEAR, lows, highs
+        steps = 30.0 * n + 4.0 * tables.graph.steps
+        run("given_neighbours", *args, steps=steps, clock=tables.clock, module=BOUNDS)
+        return lows, highs
+
+
+def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
+    """States chosen one after the other by what mini-buckets say, and a bound on all others."""
+    found = heuristic(problem, options, clock, largest=True)
+    if found.log == -math.inf:
+        raise Impossible
+    split = found.tables.outline.n_split > 0
+    report = Report(options.name, exact=not split, iterations=found.iterations)
+    return Maximum(found.states(), found.value(), report)
+
+
+__all__ = ["heuristic", "maximise", "outline", "solve"]

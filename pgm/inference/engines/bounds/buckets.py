@@ -1,0 +1,194 @@
+"""Which mini-buckets there are, and what they take: known before any table is made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.errors import TooLarge
+from pgm.graphs.triangulation import triangulate
+from pgm.inference.reduction import Case
+from pgm.inference.running import REDUCTION, beside, code
+
+BOUNDS = "pgm.inference.engines.bounds.compiled"
+_MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
+_MOST_ENTRIES = 2.0**18  # of all tables where no ibound= is given: a sweep is some hundredths of a second
+_QUICK = 1e6  # inner steps: what takes longer looks at the clock
+_NO_TARGETS = np.empty(0, np.int32)
+
+
+class BucketArrays(NamedTuple):
+    """Mini-buckets in the order of elimination; each sends to one that stands behind it, or to none.
+
+    The variables of a table stand in the reverse of that order: the one that is summed out comes last.
+    """
+
+    cards: np.ndarray  # int64[m]
+    order: np.ndarray  # int64[m] of elimination
+    bucket_at: np.ndarray  # int64[m + 1] the mini-buckets of each place of the order
+    lead: np.ndarray  # int64[m] one mini-bucket of each: of positive weight in a bound from below
+    scope_at: np.ndarray  # int64[C + 1]
+    scopes: np.ndarray  # int32
+    size_at: np.ndarray  # int64[C + 1] where each table begins
+    parent: np.ndarray  # int64[C] who receives what it sends; -1: it sends a number
+    sent_at: np.ndarray  # int64[C + 1] where that begins
+    child_at: np.ndarray  # int64[C + 1]
+    children: np.ndarray  # int64
+    stride_at: np.ndarray  # int64[C] where the strides of what it sends begin, an axis of the receiver each
+    strides: np.ndarray  # int64
+    shared_at: np.ndarray  # int64[C + 1] where its shift begins, over what its bucket has in common
+    shared_strides: np.ndarray  # int64, for each place of `scopes`
+    with_at: np.ndarray  # int64[m + 1]
+    with_variable: np.ndarray  # int64 the mini-buckets that each variable is in
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Outline:
+    """The mini-buckets by their variables alone."""
+
+    order: np.ndarray
+    bucket_at: np.ndarray
+    scope_at: np.ndarray
+    scopes: np.ndarray
+    parent: np.ndarray
+    home: np.ndarray  # of each factor
+    heuristic: str  # that the order is from
+    log2_sizes: np.ndarray  # of each mini-bucket's table
+
+    @property
+    def entries(self) -> float:
+        """Of all tables."""
+        sizes: np.ndarray = np.exp2(self.log2_sizes)
+        return float(sizes.sum())
+
+    @property
+    def bytes(self) -> float:
+        """What bounds from both sides take: tables, messages there and back, shifts, room to work in."""
+        largest = float(np.exp2(self.log2_sizes.max(initial=0.0)))
+        return 8.0 * (self.entries + 16.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
+
+    @property
+    def sent(self) -> float:
+        """Numbers in all messages: at most half of what the tables have, with two states or more."""
+        return 0.5 * self.entries
+
+    @property
+    def ibound(self) -> int:
+        """Variables of the largest table, less one."""
+        return int(np.diff(self.scope_at).max(initial=1)) - 1
+
+    @property
+    def n_split(self) -> int:
+        """Buckets that are in several parts."""
+        return int((np.diff(self.bucket_at) > 1).sum())
+
+    @property
+    def steps(self) -> float:
+        """Inner steps of a sweep of one bound."""
+        return 30.0 * self.entries + 40.0 * self.scopes.size
+
+    def check(self) -> Outline:
+        """Raise `TooLarge` where it does not fit."""
+        limit = current().memory_limit
+        if self.bytes > limit:
+            raise TooLarge(
+                f'engine="bounds" needs about {self.bytes:,.0f} bytes for mini-buckets of up to '
+                f"{self.ibound + 1} variables, and {limit:,} are allowed. Give a smaller ibound= to "
+                "pgm.engines.Bounds, observe more, or allow more with pgm.config(memory_limit=...)."
+            )
+        return self
+
+
+def outline(case: Case, ibound: int | None, clock: Clock) -> Outline:
+    """The mini-buckets of at most ibound + 1 variables; None: as large as memory allows and time is worth."""
+    r = case.reduced
+    m = r.cards.size
+    log2_cards = np.log2(r.cards.astype(np.float64))
+    at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
+    clock.check()
+    triangulation = triangulate(at, indices, log2_cards, effort=0.1, budget=1e7)
+    order = triangulation.order.astype(np.int64)
+    clock.check()
+    place = np.empty(m, np.int64)
+    place[order] = np.arange(m)
+    wide = np.diff(r.scope_at) > 1
+    scope_at = np.concatenate([[0], np.cumsum(np.diff(r.scope_at)[wide])]).astype(np.int64)
+    scopes = r.scopes[np.repeat(wide, np.diff(r.scope_at))]
+
+    def of(most_variables: float, most_log2: float) -> Outline:
+        steps, stop = 100.0 * (scopes.size + m), np.zeros(1, np.uint8)
+        kernel = code(steps, BOUNDS).partition
+        most = float(most_variables), float(most_log2)
+        args = scope_at, scopes, log2_cards, order, place, *most
+        found = kernel(*args, stop) if steps < _QUICK else beside(kernel, args, stop, clock)
+        bucket_at, clique_at, variables, parent, home = found
+        ends = np.concatenate([[0.0], np.cumsum(log2_cards[variables])])
+        clock.check()
+        sizes, heuristic = ends[clique_at[1:]] - ends[clique_at[:-1]], triangulation.heuristic
+        return Outline(order, bucket_at, clique_at, variables, parent, home, heuristic, sizes)
+
+    if ibound is not None:
+        return of(ibound + 1.0, _MOST_LOG2)
+    low, high = 1, _MOST_LOG2
+    best = of(np.inf, low)
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = of(np.inf, middle)
+        if found.entries <= _MOST_ENTRIES and found.bytes <= current().memory_limit:
+            low, best = middle, found
+        else:
+            high = middle - 1
+    return best
+
+
+def lay_out(case: Case, found: Outline) -> BucketArrays:
+    """The arrays of an outline that fits."""
+    r, n = case.reduced, found.parent.size
+    cards, widths = r.cards, np.diff(found.scope_at)
+    sizes = np.multiply.reduceat(cards[found.scopes], found.scope_at[:-1]) if n else np.empty(0, np.int64)
+    own = cards[found.scopes[found.scope_at[1:] - 1]] if n else sizes
+    received = np.where(found.parent >= 0, widths[found.parent], 0)
+    stride_at = (np.cumsum(received) - received).astype(np.int64)
+    strides = np.zeros(int(received.sum()), np.int64)
+    shared_at, shared_strides = np.zeros(n + 1, np.int64), np.zeros(found.scopes.size, np.int64)
+    k = code(20.0 * found.scopes.size + 20.0 * strides.size, BOUNDS)
+    k.lay_out(
+        found.bucket_at,
+        found.scope_at,
+        found.scopes,
+        found.parent,
+        cards,
+        stride_at,
+        strides,
+        shared_at,
+        shared_strides,
+    )
+    senders = np.flatnonzero(found.parent >= 0)
+    receivers = found.parent[senders]
+    owner = np.repeat(np.arange(n, dtype=np.int64), widths)
+    return BucketArrays(
+        cards=cards,
+        order=found.order,
+        bucket_at=found.bucket_at,
+        lead=found.bucket_at[:-1].copy(),
+        scope_at=found.scope_at,
+        scopes=found.scopes,
+        size_at=_begins(sizes),
+        parent=found.parent,
+        sent_at=_begins(sizes // own),
+        child_at=_begins(np.bincount(receivers, minlength=n)),
+        children=senders[np.argsort(receivers, kind="stable")],
+        stride_at=stride_at,
+        strides=strides,
+        shared_at=shared_at,
+        shared_strides=shared_strides,
+        with_at=_begins(np.bincount(found.scopes, minlength=cards.size)),
+        with_variable=owner[np.argsort(found.scopes, kind="stable")],
+    )
+
+
+def _begins(counts: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

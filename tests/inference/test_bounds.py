@@ -1,0 +1,287 @@
+"""Weighted mini-buckets: what they say bounds, on every model; and how near."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import pgm
+from pgm.config import Clock, start_clock
+from pgm.inference.engines import bounds
+from pgm.inference.engines.solving import Problem
+from pgm.inference.reduction import Known, reduce_case
+from tests.oracle import log
+from tests.strategies import knowledge, models
+
+Bounds = pgm.engines.Bounds
+DATA = st.data()
+OPTIONS = st.builds(
+    Bounds, ibound=st.sampled_from([1, 1, 2, 3, None]), iterations=st.sampled_from([0, 1, 3, 100])
+)
+
+
+def ask(call: Any) -> Any:
+    """The answer, or None where the engine proved that there is none."""
+    try:
+        return call()
+    except pgm.ImpossibleEvidence:
+        return None
+
+
+def random_grid(n: int, strength: float, *, cards: int = 2, zeros: float = 0.0, seed: int = 0) -> Any:
+    """A grid with tables that agree on nothing."""
+    rng = np.random.default_rng(seed)
+    mrf = pgm.MarkovNetwork()
+    for i in range(n):
+        for j in range(n):
+            mrf.add_variable(f"v[{i},{j}]", states=list(range(cards)))
+    for i in range(n):
+        for j in range(n):
+            for other in ((i + 1, j), (i, j + 1)):
+                if max(other) < n:
+                    table = np.exp(rng.normal(0.0, strength, (cards, cards)))
+                    table[rng.random((cards, cards)) < zeros] = 0.0
+                    mrf.add_factor([f"v[{i},{j}]", "v[{},{}]".format(*other)], table)
+    return mrf
+
+
+@settings(max_examples=200)
+@given(data=DATA, engine=OPTIONS)
+def test_bounds_hold_on_every_model(engine, data):
+    """With zeros, forty decades, gates, all kinds of evidence; and nothing possible is called impossible."""
+    case = data.draw(models(most=7))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}\n{engine}")
+    found = ask(lambda: case.model.marginals(question.given, engine=engine))
+    if found is None or not oracle.possible:
+        assert found is None or not found.exact
+        assert not oracle.possible
+        return
+    low, high = found.report.log_bounds
+    assert low <= log(oracle.partition) <= high
+    for name, p in found.items():
+        low, high = p.bounds.T
+        expected = oracle.posterior([name])
+        assert (low <= expected).all()
+        assert (expected <= high).all()
+        assert (low <= p.values).all()
+        assert (p.values <= high).all()
+
+
+@settings(max_examples=80)
+@given(data=DATA, engine=OPTIONS)
+def test_bounds_on_probabilities_joints_and_maxima_hold(engine, data):
+    case = data.draw(models(most=6))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}\n{engine}")
+    p = ask(lambda: case.model.probability(question.given, engine=engine))
+    if p is not None and p.log.bounds is not None:
+        low, high = p.log.bounds
+        assert low <= p.log <= high
+        # The oracle's own logarithms are rounded: a difference of two.
+        off = 1e-14 * (abs(log(oracle.partition_before)) + 1.0) if oracle.possible else 0.0
+        assert low - off <= oracle.log_probability <= high + off
+    if not oracle.possible:
+        return
+    names = data.draw(st.lists(st.sampled_from(case.names), min_size=1, max_size=3, unique=True))
+    joint = case.model.query(names, question.given, engine=engine)
+    expected = oracle.posterior(names)
+    assert (joint.bounds[..., 0] <= expected).all()
+    assert (expected <= joint.bounds[..., 1]).all()
+    single = joint.marginal(names[-1])
+    assert (single.bounds[..., 0] <= oracle.posterior([names[-1]])).all()
+    assert (oracle.posterior([names[-1]]) <= single.bounds[..., 1]).all()
+    try:
+        best = case.model.map(question.given, engine=engine)
+    except pgm.NoSupportFound:
+        return
+    ((_, weight),) = oracle.best()
+    assert best.bound >= log(weight) - 1e-12 * (1.0 + abs(log(weight)))
+    assert best.log_joint <= best.bound
+    if best.exact:
+        assert best.log_joint == pytest.approx(log(weight), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize(("cards", "zeros"), [(2, 0.0), (3, 0.0), (2, 0.04)])
+def test_a_larger_ibound_and_more_sweeps_narrow_the_bounds(cards, zeros):
+    mrf = random_grid(7, 1.0, cards=cards, zeros=zeros)
+    exact = mrf.log_partition()
+    widths = []
+    for ibound in (1, 3, 5, 7):
+        found = mrf.log_partition(engine=Bounds(ibound=ibound))
+        low, high = found.bounds
+        assert low <= exact <= high
+        assert low <= found <= high
+        widths.append(high - exact)
+    assert widths == sorted(widths, reverse=True)
+    assert widths[-1] < 0.01 * widths[0]
+    high = [mrf.log_partition(engine=Bounds(ibound=3, iterations=n)).bounds[1] for n in (0, 1, 10, 100)]
+    assert high == sorted(high, reverse=True)
+    assert high[-1] < high[0] - 0.1
+
+
+def test_nothing_is_left_between_the_bounds_where_nothing_is_split():
+    """Rounding is all: and it is bounded by some thousand units of it."""
+    mrf = random_grid(8, 1.0)
+    exact, found = mrf.log_partition(), mrf.log_partition(engine="bounds")
+    low, high = found.bounds
+    assert low <= exact <= high
+    assert high - low < 1e-10
+    assert found.exact is False
+    assert "nothing was split" in str(found.report)
+    for name, p in mrf.marginals(engine="bounds").items():
+        expected = mrf.query(name).values
+        assert (p.bounds[:, 0] <= expected).all()
+        assert (expected <= p.bounds[:, 1]).all()
+        assert (p.bounds[:, 1] - p.bounds[:, 0]).max() < 1e-5
+
+
+def test_marginals_of_a_large_model_are_held_by_what_is_near():
+    """The bounds on the whole are far apart; a variable given its neighbours still has a range."""
+    mrf = random_grid(11, 0.3)
+    low, high = mrf.log_partition(engine=Bounds(ibound=1, iterations=0)).bounds
+    assert high - low > 2.0
+    found = mrf.marginals(engine=Bounds(ibound=1, iterations=0))
+    for name, expected in mrf.marginals().items():
+        least, most = found[name].bounds.T
+        assert (least <= expected.values).all()
+        assert (expected.values <= most).all()
+        assert (most - least < 0.9).all()
+
+
+def test_evidence_is_proven_impossible_even_where_buckets_are_split():
+    """A ring of three that differ, of two states each: no state is dead by itself."""
+    mrf = pgm.MarkovNetwork()
+    for name in "abcd":
+        mrf.add_variable(name, states=[0, 1])
+    for pair in ("ab", "bc", "ca"):
+        mrf.add_factor(list(pair), [[0, 1], [1, 0]])
+    mrf.add_factor(["c", "d"], [[1, 2], [3, 4]])
+    with pytest.raises(pgm.ImpossibleEvidence):
+        mrf.query("d", engine="bounds")
+    assert mrf.log_partition(engine="bounds") == -math.inf
+
+
+def test_intervals_are_shown_and_pickled():
+    mrf = random_grid(5, 1.0)
+    p = mrf.query("v[0,0]", engine=Bounds(ibound=2))
+    text = repr(p)
+    assert text.splitlines()[0].split() == ["v[0,0]", "P(v[0,0])", "at", "least", "at", "most"]
+    for row, (low, high) in zip(text.splitlines()[1:3], p.bounds, strict=True):
+        shown = [float(x) for x in row.split()[1:]]
+        assert shown[1] <= low <= shown[0] <= high + 1e-6
+        assert high <= shown[2]
+    assert "<th>at most</th>" in p._repr_html_()
+    everything = mrf.marginals(engine=Bounds(ibound=2))
+    assert "at least" in repr(everything)
+    assert "at least" in repr(everything["v[0,0]"])
+    again = pickle.loads(pickle.dumps(everything))
+    np.testing.assert_array_equal(again["v[1,1]"].bounds, everything["v[1,1]"].bounds)
+    assert not p.bounds.flags.writeable
+    z = mrf.partition(engine=Bounds(ibound=2))
+    assert z.bounds[0] <= mrf.partition() <= z.bounds[1]
+    assert z.log.bounds == z.report.log_bounds
+    assert mrf.query("v[0,0]").bounds is None
+
+
+def problem_of(mrf: Any) -> tuple[Problem, Clock]:
+    compiled, clock = mrf._compile(), start_clock()
+    everything = np.arange(len(compiled.names))
+    case = reduce_case(compiled.program, Known(), everything, clock)
+    return Problem(case, {}, compiled.names, compiled.trees), clock
+
+
+def log_products(mrf: Any, cards: list[int]) -> np.ndarray:
+    """The logarithm of the product of all tables at every joint state: here, by brute force."""
+    whole, names = np.zeros(cards), list(mrf.variables)
+    for potential in mrf.potentials:
+        axes = [names.index(name) for name in potential.names]
+        order = np.argsort(axes)
+        shape = [cards[i] if i in axes else 1 for i in range(len(cards))]
+        with np.errstate(divide="ignore"):
+            whole = whole + np.log(potential.values.transpose(order).reshape(shape))
+    return whole
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("ibound", [1, 2])
+def test_the_heuristic_never_underestimates_what_is_still_to_come(seed, ibound):
+    """For every choice of the variables eliminated last: what is left of the bound holds for the rest."""
+    mrf = random_grid(3, 1.5, zeros=0.1, seed=seed)
+    whole = log_products(mrf, [2] * 9)
+    problem, clock = problem_of(mrf)
+    assert problem.case.reduced.cards.tolist() == [2] * 9
+    found = bounds.heuristic(problem, Bounds(ibound=ibound, iterations=5), clock, largest=True)
+    order = found.tables.arrays.order
+    for codes in np.ndindex(*[2] * 9):
+        states, left = np.array(codes), found.value()
+        for turn in range(8, -1, -1):
+            v = int(order[turn])
+            left += found.ahead(turn, states).sum(axis=0)[codes[v]]
+            chosen = tuple(codes[u] if u in order[turn:] else slice(None) for u in range(9))
+            assert left >= whole[chosen].max() - 1e-9
+
+
+@pytest.mark.parametrize("ibound", [1, 2])
+def test_importance_weights_of_draws_from_the_mini_buckets_are_bounded(ibound):
+    """The mixture by weights is a distribution; the product over it is at most Z's bound (Liu, 2015)."""
+    mrf = random_grid(3, 1.0, seed=3)
+    whole = log_products(mrf, [2] * 9)
+    problem, clock = problem_of(mrf)
+    found = bounds.heuristic(problem, Bounds(ibound=ibound, iterations=20), clock, largest=False)
+    b, total = found.tables.arrays, 0.0
+    for codes in np.ndindex(*[2] * 9):
+        log_q = 0.0
+        for turn in range(8, -1, -1):
+            weights = found.state.weights[b.bucket_at[turn] : b.bucket_at[turn + 1]]
+            rows = np.exp(found.ahead(turn, np.array(codes)) / weights[:, None])
+            assert rows.sum(axis=1) == pytest.approx(1.0)
+            log_q += math.log(float((weights @ rows)[codes[int(b.order[turn])]]))
+        assert whole[codes] - log_q <= found.value() + 1e-9
+        total += math.exp(log_q)
+    assert total == pytest.approx(1.0)
+
+
+def test_a_plan_says_what_it_will_take_and_makes_no_table():
+    mrf = random_grid(40, 1.0)
+    with pgm.config(memory_limit="3 MB"):
+        plan = mrf.plan("v[0,0]", engine="bounds")
+        assert plan.fits
+        assert plan.exact is False
+        assert 0 < plan.bytes < 3e6
+        assert f"ibound={plan.width}" in repr(plan)
+        assert "not exact: an interval" in repr(plan)
+        assert not mrf.plan(engine=Bounds(ibound=30)).fits
+    with pgm.config(memory_limit="1 MB"):
+        assert mrf.plan(engine="bounds").width < plan.width
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"ibound": 0}, "ibound is a whole number of at least 1, not 0"),
+        ({"ibound": 2.0}, "ibound"),
+        ({"iterations": -1}, "iterations"),
+        ({"tol": -1.0}, "tol"),
+    ],
+)
+def test_options_out_of_range(options, said):
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        Bounds(**options)
+
+
+def test_too_large_an_ibound_is_refused_before_it_is_tried():
+    mrf = random_grid(20, 1.0)
+    with pgm.config(memory_limit="20 MB"):
+        with pytest.raises(pgm.TooLarge, match=r"mini-buckets of up to \d+ variables.*smaller ibound="):
+            mrf.log_partition(engine=Bounds(ibound=25))
+        low, high = mrf.log_partition(engine=Bounds(iterations=1)).bounds
+        assert low < high
