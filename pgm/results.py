@@ -74,7 +74,8 @@ class Report:
             facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
         if self.effective_sample_size is not None:
             facts.append(f"effective sample size {self.effective_sample_size:.0f}")
-        if self.log_bounds is not None:
+        readable = self.bounds is not None and 1e-300 < self.bounds[1] < math.inf
+        if self.log_bounds is not None and not readable:
             low, high = self.log_bounds
             upper = f" and at most {high:.6g}" if high < math.inf else ""
             facts.append(f"log P(given) at least {low:.6g}{upper}")

@@ -41,7 +41,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     if found.n_split:
         low = max(low, _independent(problem, clock))
     low = min(low, high)
-    advice = "nothing was split: what is left between the bounds is rounding"
+    advice = ""
     if found.n_split:
         split = f"{found.n_split:,} of {found.order.size:,} buckets were split"
         advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
