@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import threading
+import time
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 INTERPRETED_STEPS = 60_000
 # Once interpreted kernels have cost this many seconds, the process is not a one-off: numba loads beside it.
 _PATIENCE = 0.05
+_PAUSE = 1e-4  # seconds after each question while it does
 
 _lock = threading.RLock()
 _compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
@@ -103,7 +105,13 @@ def spent(seconds: float) -> None:
     if _ready.is_set():
         return
     _spent += seconds
-    if _spent > _PATIENCE and _background is None:
+    if _background is not None:
+        if _background.is_alive():
+            # Loading reads thousands of small files, and after each waits for the interpreter to be free:
+            # milliseconds, beside a loop of questions that never pauses.
+            time.sleep(_PAUSE)
+        return
+    if _spent > _PATIENCE:
         with _lock:
             if _background is None:
                 _background = threading.Thread(target=_warm, name="pgm-warm", daemon=True)

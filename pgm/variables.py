@@ -228,7 +228,10 @@ class Continuous(Domain):
         """Return 0 for a finite number and -1 for anything else."""
         if isinstance(value, np.ndarray) and not value.ndim:
             value = value.item()
-        return 0 if _is_number(value) and math.isfinite(value) else -1  # type: ignore[arg-type]
+        try:
+            return 0 if _is_number(value) and math.isfinite(float(value)) else -1  # type: ignore[arg-type]
+        except OverflowError:  # a whole number past all floats
+            return -1
 
     def __eq__(self, other: object) -> bool:
         """There is only one real line."""

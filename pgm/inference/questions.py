@@ -231,9 +231,11 @@ class Questions:
         if found is None:
             return Probability(0.0, Report(chosen.name, exact=True, profile=clock.profile), log=-math.inf)
         above = found[0]
-        report = surrounded(
-            together([found[1], *reports]), _between(found[1], *reports, most=first.log_weight)
-        )
+        report = found[1]
+        if reports or not report.exact:
+            report = surrounded(
+                together([report, *reports]), _between(report, *reports, most=first.log_weight)
+            )
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:

@@ -166,7 +166,8 @@ class MarkovNetwork(Questions):
         log = log_of(found)
         if abs(log) < 1.0:  # where the logarithm itself has lost digits
             log = math.log(math.ldexp(*found))
-        value = math.ldexp(*found) if found[1] <= 1024 else math.inf
+        mantissa, power = math.frexp(found[0])
+        value = math.ldexp(mantissa, power + found[1]) if power + found[1] <= 1024 else math.inf
         return Probability(value, surrounded(report, report.log_bounds), log=log)
 
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:

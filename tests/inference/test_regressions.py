@@ -268,3 +268,42 @@ def test_what_warms_up_loads_the_sliced_run():
         [sys.executable, "-c", textwrap.dedent(script)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def switched() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("d", 0.5)
+    rows = {True: pgm.LinearGaussian(sd=1.0), False: pgm.LinearGaussian(sd=2.0)}
+    net.add("x", rows, parents=["d"])
+    return net
+
+
+def test_numbers_too_far_off_are_refused_not_answered_wrongly():
+    net = switched()
+    assert net.query("d", {"x": 4e4})[False] == 1.0  # the wider one
+    for ask in (net.query, net.map):
+        with pytest.raises(pgm.InvalidEvidence, match="'x'"):
+            ask(*(["d"] if ask == net.query else []), {"x": 5e9})
+    log = net.log_probability({"x": 3e4})
+    assert log == pytest.approx(
+        -((3e4 / 2) ** 2) / 2 - math.log(2 * math.sqrt(2 * math.pi)) - math.log(2), rel=1e-13
+    )
+
+
+def test_a_density_far_out_has_a_logarithm():
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(0.0, 1.0))
+    assert net.log_probability({"x": 1e99}) == pytest.approx(-0.5e198, rel=1e-13)
+
+
+def test_a_whole_number_past_all_floats_is_no_number():
+    with pytest.raises(pgm.PGMError, match="'x'"):
+        switched().query("d", {"x": 10**400})
+
+
+def test_a_partition_function_just_past_a_double():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", states=[0, 1])
+    mrf.add_factor(["a"], [709.9, -5], log=True)
+    for engine in ("exact", "mean-field", "loopy"):
+        assert mrf.log_partition(engine=engine) == pytest.approx(709.9, rel=1e-12)

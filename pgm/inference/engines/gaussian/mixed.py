@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pgm.inference.plan import Plan
 
 _LN2 = math.log(2.0)
+_FARTHEST = 1e9  # logarithms that tables hold
 _LARGEST = 1e100  # of what is observed: its square stays within a double
 _NOTHING = np.empty(0, np.int64)
 _DOUBLES = 600.0  # logarithms further apart are not weights in doubles
@@ -211,6 +212,12 @@ class Mixed(Posterior):
             top = float(logs.max())
             offset += top
             low = float(logs[logs > -np.inf].min())
+            if top - low > _FARTHEST:
+                raise InvalidEvidence(
+                    f"{listed(self._named(np.flatnonzero(self.seen)))}: so far from what is expected that "
+                    f"likelihoods of different states differ by a factor of e**{top - low:.3g}, and up to "
+                    f"e**{_FARTHEST:g} can be worked with. Choose another unit, or a larger sd."
+                )
             narrow = top - low < _DOUBLES
             values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
             if len(axes) == 1 and narrow:
@@ -432,7 +439,8 @@ class Mixed(Posterior):
 def times_exp(value: Wide, log: float) -> Wide:
     """A wide number times the exponential of another."""
     power = math.floor(log / _LN2)
-    return value[0] * math.exp(log - power * _LN2), value[1] + power
+    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
+    return value[0] * math.exp(rest), value[1] + power
 
 
 def with_numbers(
