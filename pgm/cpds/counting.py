@@ -137,7 +137,22 @@ class CountingGate(CPD):
         return [self.child.name, "if"], [*rows, [states[1 - yes], "else"]], 2
 
 
-class AtLeast(CountingGate):
+class _OfSome(CountingGate):
+    """A gate that compares the count with a number."""
+
+    __slots__ = ("_k",)
+
+    _k: int
+
+    def __init__(self, k: int, parents: str | Iterable[str]) -> None:
+        super().__init__(parents)
+        set_fields(self, _k=_whole(k, self))
+
+    def _numbers(self) -> list[str]:
+        return [str(self._k)]
+
+
+class AtLeast(_OfSome):
     """True if at least k of the parents are.
 
     >>> import pgm
@@ -149,13 +164,7 @@ class AtLeast(CountingGate):
     0.75
     """
 
-    __slots__ = ("_k",)
-
-    _k: int
-
-    def __init__(self, k: int, parents: str | Iterable[str]) -> None:
-        super().__init__(parents)
-        set_fields(self, _k=_whole(k, self))
+    __slots__ = ()
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
         off_enough = len(self._parents) - self._k + 1  # with so many off there are too few on
@@ -166,11 +175,8 @@ class AtLeast(CountingGate):
     def _says(self) -> str:
         return f"at least {self._k}"
 
-    def _numbers(self) -> list[str]:
-        return [str(self._k)]
 
-
-class Exactly(CountingGate):
+class Exactly(_OfSome):
     """True if exactly k of the parents are.
 
     >>> import pgm
@@ -182,13 +188,7 @@ class Exactly(CountingGate):
     0.3333333333333333
     """
 
-    __slots__ = ("_k",)
-
-    _k: int
-
-    def __init__(self, k: int, parents: str | Iterable[str]) -> None:
-        super().__init__(parents)
-        set_fields(self, _k=_whole(k, self))
+    __slots__ = ()
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
         off = len(self._parents) - self._k
@@ -197,9 +197,6 @@ class Exactly(CountingGate):
 
     def _says(self) -> str:
         return f"exactly {self._k}"
-
-    def _numbers(self) -> list[str]:
-        return [str(self._k)]
 
 
 class Parity(CountingGate):

@@ -315,6 +315,10 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, 
         if opening:
             for s in range(sent):
                 message[s] = 0.0
+        if opening and not whole:
+            continue
+        if out_too and t.parent[c] < 0 and last > first and t.operand[last - 1] >= n_factors:
+            continue
         wrap, n_rows = max(1, sent // n), t.size[c] // n
         if plain and t.list_at[c + 1] > t.list_at[c]:
             n_rows = 0
@@ -329,10 +333,6 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, 
                 _multiply_listed(t, c, length, begin, pool, some)
                 for j in range(some.size):
                     message[to[begin + j]] += some[j]
-        if opening and not whole:
-            continue
-        if out_too and t.parent[c] < 0 and last > first and t.operand[last - 1] >= n_factors:
-            continue
         if not whole and slab[0] == CLOSE:
             n_rows = 0
         period, begin, end = max(1, n_rows), 0, n_rows
