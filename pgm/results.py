@@ -23,7 +23,44 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS = 20  # of a table that are printed
+_NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
 _NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sampling:
+    """How far the numbers of a sampled answer may be off: one entry for each of its `values`, alike in shape.
+
+    >>> Sampling(np.array([0.01]), np.array([0.28]), np.array([0.32]), np.array([2100.0]), None).interval(0)
+    (0.28, 0.32)
+    """
+
+    errors: np.ndarray  # standard errors
+    low: np.ndarray  # of 95 % intervals
+    high: np.ndarray
+    effective_sizes: np.ndarray  # how many independent samples would know as much; infinite for what is known
+    r_hat: np.ndarray | None  # by how much chains disagree; None for independent samples
+
+    def interval(self, index: Any) -> tuple[float, float]:
+        """The 95 % interval of one number."""
+        return float(self.low[index]), float(self.high[index])
+
+    def changed(self, change: Callable[[np.ndarray, float], np.ndarray]) -> Sampling:
+        """The same for other numbers: `change` gets an array, and what stands in it for a known number."""
+        hats = None if self.r_hat is None else change(self.r_hat, 1.0)
+        sizes = change(self.effective_sizes, math.inf)
+        bounds = change(self.low, math.nan), change(self.high, math.nan)
+        return Sampling(change(self.errors, 0.0), *bounds, sizes, hats)
+
+    def known_where(self, sure: np.ndarray, values: np.ndarray) -> Sampling:
+        """The same, but that some of the values are known."""
+        found = self.changed(lambda a, known: np.where(sure, known, a))
+        return replace(found, low=np.where(sure, values, self.low), high=np.where(sure, values, self.high))
+
+    def filled(self, values: np.ndarray) -> Sampling:
+        """The same, with intervals for what is known."""
+        low, high = (np.where(np.isnan(a), values, a) for a in (self.low, self.high))
+        return replace(self, low=low, high=high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +77,14 @@ class Report:
     error: float = 0.0  # bound or standard error, in the units of the answer
     advice: str = ""
     iterations: int = 0
-    effective_sample_size: float | None = None
+    samples: int = 0  # drawn, with those thrown away
+    effective_sample_size: float | None = None  # the smallest of all numbers of the answer
+    r_hat: float | None = None  # the largest, where chains were run
+    log_error: float = 0.0  # standard error of the logarithm of P(given): relative, of P(given) itself
+    interval: tuple[float, float] | None = None  # holds the number in 95 of 100 seeds
+    sampling: Sampling | None = field(default=None, compare=False)  # the same, number by number
+    # Of the variables to be traced: which of its states each had, (chains, draws).
+    chains: Mapping[str, np.ndarray] | None = field(default=None, compare=False)
     bounds: tuple[float, float] | None = None
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
     log_bounds: tuple[float, float] | None = (
@@ -66,10 +110,16 @@ class Report:
         facts = [] if self.converged else ["not converged"]
         if self.error:
             facts.append(f"error {self.error:.2g}")
+        if self.interval is not None:
+            facts.append(f"95 % interval {self.interval[0]:.6g} to {self.interval[1]:.6g}")
         if self.bounds is not None:
             facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
         if self.effective_sample_size is not None:
-            facts.append(f"effective sample size {self.effective_sample_size:.0f}")
+            facts.append(f"effective sample size {self.effective_sample_size:,.0f}")
+        if self.r_hat is not None:
+            facts.append(f"R-hat {self.r_hat:.3f}")
+        if self.samples:
+            facts.append(f"{self.samples:,} samples")
         if self.log_bounds is not None:
             low, high = self.log_bounds
             upper = f" and at most {high:.6g}" if high < math.inf else ""
@@ -92,6 +142,7 @@ def together(reports: Sequence[Report]) -> Report:
         return first
     sizes = [r.effective_sample_size for r in reports if r.effective_sample_size is not None]
     worst = max(reports, key=lambda r: r.residual)
+    hats = [r.r_hat for r in reports if r.r_hat is not None]
     return replace(
         first,
         exact=all(r.exact for r in reports),
@@ -99,7 +150,10 @@ def together(reports: Sequence[Report]) -> Report:
         error=max(r.error for r in reports),
         advice=max(reports, key=lambda r: (not r.converged, bool(r.advice))).advice,
         iterations=sum(r.iterations for r in reports),
+        samples=sum(r.samples for r in reports),
         effective_sample_size=min(sizes) if sizes else None,
+        r_hat=max(hats) if hats else None,
+        log_error=math.hypot(*(r.log_error for r in reports)),
         bounds=None,
         log_bounds=None,
         residuals=worst.residuals,
@@ -338,6 +392,11 @@ class Distribution(_Value):
         names = [label(name) for name in self.names]
         header = [*names, "P" if joint else f"P({names[0]})"]
         rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
+        sampling = self.report.sampling
+        if sampling is not None:
+            header.append("95 % interval")
+            for row, low, high in zip(rows, sampling.low.flat, sampling.high.flat, strict=False):
+                row.append(f"{number(low)} to {number(high)}")
         return header, rows, _notes(len(self), len(rows), "rows", self.report)
 
     def __repr__(self) -> str:
@@ -369,6 +428,15 @@ class _Items(ItemsView[str, Distribution]):
 
     def __iter__(self) -> Iterator[tuple[str, Distribution]]:
         return zip(self._mapping, map(self._mapping._make, range(len(self._mapping))), strict=True)
+
+
+def _of_part(report: Report, part: slice) -> Report:
+    """What a report on several answers says of one of them."""
+    assert report.sampling is not None
+    own = report.sampling.changed(lambda a, _: a[part])
+    size = min(float(own.effective_sizes.min()), float(report.samples))
+    hat = None if own.r_hat is None else float(own.r_hat.max())
+    return replace(report, error=float(own.errors.max()), effective_sample_size=size, r_hat=hat, sampling=own)
 
 
 class Marginals(_Value, Mapping[str, Distribution]):
@@ -414,9 +482,10 @@ class Marginals(_Value, Mapping[str, Distribution]):
     def _make(self, i: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
         variable, start = self.variables[i], self._offsets[i]
+        part = slice(start, start + variable.domain.card)
         _set_variables(made, (variable,))
-        _set_values(made, self._flat[start : start + variable.domain.card])
-        _set_report(made, self.report)
+        _set_values(made, self._flat[part])
+        _set_report(made, self.report if self.report.sampling is None else _of_part(self.report, part))
         return made
 
     def items(self) -> ItemsView[str, Distribution]:
@@ -471,9 +540,13 @@ class Marginals(_Value, Mapping[str, Distribution]):
         for name, p in islice(self.items(), _ROWS):
             first, *rest = np.argsort(-p.values, kind="stable")[:2].tolist()
             then = f"{label(p.states[rest[0]])} {number(p.values[rest[0]])}" if rest else ""
-            rows.append([label(name), label(p.states[first]), number(p.values[first]), then])
+            row = [label(name), label(p.states[first]), number(p.values[first])]
+            if p.report.sampling is not None:
+                row.append(f"± {number(p.report.sampling.errors[first])}")
+            rows.append([*row, then])
         notes = _notes(len(self), len(rows), "variables", self.report)
-        return ["variable", "most probable", "P", "next"], rows, notes
+        errors = ["standard error"] if self.report.sampling is not None else []
+        return ["variable", "most probable", "P", *errors, "next"], rows, notes
 
     def __repr__(self) -> str:
         """A table, one line for each variable."""
@@ -504,6 +577,12 @@ class Probability(_Value, float):
             log = math.log(value) if value > 0 else -math.inf
         _put(self, "log", Logarithm(log, report))
         _put(self, "report", report)
+        if report.log_error > 0.0:
+            low, high = log - _NORMAL_95 * report.log_error, log + _NORMAL_95 * report.log_error
+            in_logs = replace(report, error=report.log_error, interval=(low, high))
+            ends = _exp(low), _exp(high)
+            _put(self, "log", Logarithm(log, in_logs))
+            _put(self, "report", replace(report, error=value * report.log_error, interval=ends))
         return self
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -530,6 +609,10 @@ class Logarithm(_Value, float):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
         return Logarithm, (float(self), self.report)
+
+
+def _exp(log: float) -> float:
+    return math.exp(log) if log < 709.0 else math.inf
 
 
 def _probability(value: float, report: Report, log: float) -> Probability:

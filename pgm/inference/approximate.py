@@ -21,12 +21,13 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Engine, Sampler, cuts, exact, loopy, mean_field
+from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
-from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
+from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case, spread
 from pgm.inference.running import Impossible
 from pgm.inference.trees import tree_of
 from pgm.results import Report, together
@@ -35,12 +36,18 @@ Wide = tuple[float, int]
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
+_NOTHING = np.empty(0, np.int32)
 _HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of a folder
 
 # The options are of the class that has this name in ENGINES.
 SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
+    "rejection": sampling.solve,
+    "likelihood-weighting": sampling.solve,
+    "importance": sampling.solve,
+    "gibbs": sampling.solve,
+    "swendsen-wang": sampling.solve,
 }
 MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {"loopy": loopy.maximise}
 
@@ -77,7 +84,7 @@ class Approximate(Posterior):
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        return self._solve(self._case([], only_wanted=False)).total()
+        return self._solve(self._case([], only_wanted=False), _NOTHING).total()
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
@@ -89,12 +96,21 @@ class Approximate(Posterior):
             )
         case = self._case(targets)
         inner = open_targets(case, targets)
-        found = self._solve(case)
+        found = self._solve(case, inner)
         table = np.ones(1) if inner.size == 0 else found.joint(inner)
         if table is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
         full = spread(case, targets, table)
-        return np.asarray(full / full.sum())
+        full = np.asarray(full / full.sum())
+        index = open_index(case, targets)
+
+        def put(part: np.ndarray, known: float) -> np.ndarray:
+            everywhere = np.full(full.shape, known)
+            everywhere[index] = part.reshape([i.size for i in index])
+            return everywhere
+
+        self._measured(full, put)
+        return full
 
     def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
         """P(a) P(b | a) P(c | a, b) ...: a run for each state of what stands before."""
@@ -142,8 +158,33 @@ class Approximate(Posterior):
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
         m = int(np.searchsorted(r.variables, n_named))
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
-        flat[owners + r.states[: owners.size]] = found.values[: owners.size]
+        places = owners + r.states[: owners.size]
+        flat[places] = found.values[: owners.size]
+
+        def put(part: np.ndarray, known: float) -> np.ndarray:
+            full = np.full(flat.size, known)
+            full[places] = part[: places.size]
+            return full
+
+        self._measured(flat, put)
         return flat, (math.nan, 0)
+
+    def _measured(self, values: np.ndarray, put: Callable[[np.ndarray, float], np.ndarray]) -> None:
+        """Put what was measured number by number where the numbers are in the answer."""
+        last = self.reports[-1]
+        if last.sampling is not None:
+            self.reports[-1] = replace(last, sampling=last.sampling.changed(put).filled(values))
+
+    # --- draws ---
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """About as good as draws from the posterior: (n, variables)."""
+        case = self._case([], only_wanted=False)
+        seed = int(rng.integers(1 << 62))
+        assert isinstance(self.options, Sampler)
+        drawn, report = sampling.sample(self._problem(case, {}), self.options, self.clock, n, seed)
+        self.reports.append(report)
+        return self.all_states(case, drawn, rng)
 
     # --- maxima ---
 
@@ -196,10 +237,12 @@ class Approximate(Posterior):
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
 
-    def _problem(self, case: Case, held: Mapping[int, np.ndarray]) -> Problem:
-        return Problem(case, held, self.names, self.trees)
+    def _problem(
+        self, case: Case, held: Mapping[int, np.ndarray], targets: np.ndarray | None = None
+    ) -> Problem:
+        return Problem(case, held, self.names, self.trees, targets)
 
-    def _solve(self, case: Case) -> Solution:
+    def _solve(self, case: Case, targets: np.ndarray | None = None) -> Solution:
         """Run the engine; what it measured goes into the report."""
         p, held = self.program.arrays, {}
         for v, w in self.wanted.items():
@@ -209,7 +252,7 @@ class Approximate(Posterior):
                 raise NoFit(float(w[place]), (v, place))
             for i in open_targets(case, [v]).tolist():
                 held[i] = w[is_open]
-        found = SOLVERS[self.engine](self._problem(case, held), self.options, self.clock)
+        found = SOLVERS[self.engine](self._problem(case, held, targets), self.options, self.clock)
         self.reports.append(found.report)
         return found
 

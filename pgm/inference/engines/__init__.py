@@ -12,6 +12,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
+from pgm.inference.engines.checks import lists_of_names, number, whole
+from pgm.inference.engines.sampling.options import (
+    Gibbs,
+    Importance,
+    LikelihoodWeighting,
+    Rejection,
+    SwendsenWang,
+)
 
 Question = Literal["query", "marginals", "probability", "map", "k_best", "marginal MAP", "sample", "plan"]
 SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
@@ -66,8 +74,8 @@ class Expansion:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of sweeps."""
-        _whole(self, "sweeps", 1)
-        _whole(self, "bound_sweeps", 0)
+        whole(self, "sweeps", 1)
+        whole(self, "bound_sweeps", 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,9 +138,9 @@ class Loopy:
                 f"schedule={shown(self.schedule)} is not one of 'sequential', 'residual', 'parallel'."
                 f"{nearest(self.schedule, known)}"
             )
-        _number(self, "damping", 0.0, 1.0)
-        _number(self, "tol", 0.0, math.inf)
-        _whole(self, "max_iter", 1)
+        number(self, "damping", 0.0, 1.0)
+        number(self, "tol", 0.0, math.inf)
+        whole(self, "max_iter", 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,34 +171,15 @@ class MeanField:
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
-        _whole(self, "restarts", 1)
-        _whole(self, "max_iter", 1)
-        _whole(self, "seed", 0)
-        _number(self, "tol", 0.0, math.inf)
-        if isinstance(self.structured, str) or not isinstance(self.structured, Iterable):
-            raise InvalidArgument(f"structured= takes lists of names, not {shown(self.structured)}.")
-        blocks = []
-        for block in self.structured:
-            if isinstance(block, str) or not isinstance(block, Iterable):
-                raise InvalidArgument(f"structured= takes lists of names; one of these is {shown(block)}.")
-            blocks.append(tuple(block))
-        object.__setattr__(self, "structured", tuple(blocks))
+        whole(self, "restarts", 1)
+        whole(self, "max_iter", 1)
+        whole(self, "seed", 0)
+        number(self, "tol", 0.0, math.inf)
+        lists_of_names(self, "structured")
 
 
-def _whole(engine: object, name: str, least: int) -> None:
-    value = getattr(engine, name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
-
-
-def _number(engine: object, name: str, least: float, below: float) -> None:
-    value = getattr(engine, name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < below:
-        upper = f" and below {below:g}" if below < math.inf else ""
-        raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
-
-
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField
+Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang
+Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Sampler
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -200,6 +189,11 @@ ENGINES: dict[str, type[Engine]] = {
     "expansion": Expansion,
     "loopy": Loopy,
     "mean-field": MeanField,
+    "rejection": Rejection,
+    "likelihood-weighting": LikelihoodWeighting,
+    "importance": Importance,
+    "gibbs": Gibbs,
+    "swendsen-wang": SwendsenWang,
 }
 
 
@@ -249,10 +243,16 @@ __all__ = [
     "Engine",
     "Exact",
     "Expansion",
+    "Gibbs",
+    "Importance",
+    "LikelihoodWeighting",
     "Loopy",
     "MeanField",
     "Question",
+    "Rejection",
+    "Sampler",
     "Search",
+    "SwendsenWang",
     "find",
     "remedies",
 ]

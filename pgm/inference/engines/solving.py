@@ -22,6 +22,9 @@ class Problem:
     ]  # reduced variables whose marginal is given, and that over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
+    targets: np.ndarray | None = (
+        None  # reduced variables whose joint is asked; none: the total; None: marginals
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,7 +35,7 @@ class Solution:
     total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
     joint: Callable[[np.ndarray], np.ndarray | None]  # of reduced variables in this order; None: not known
     weights: Callable[[], dict[int, np.ndarray]]  # which likelihoods give the held variables their marginals
-    report: Report
+    report: Report  # what it says number by number is of `values`, or of the joint of the targets, flat
 
 
 @dataclass(frozen=True, eq=False, slots=True)
