@@ -11,7 +11,7 @@ NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviation
 
 
 def split(chains: np.ndarray) -> np.ndarray:
-    """Each chain as two, its first half and its last: (..., chains, draws) -> (..., 2 * chains, draws // 2)."""
+    """Each chain as two, its first half and its last: (..., chains, draws) as (..., 2 chains, draws / 2)."""
     half = chains.shape[-1] // 2
     return np.concatenate([chains[..., :half], chains[..., -half:]], axis=-2)
 

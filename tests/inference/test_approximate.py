@@ -190,8 +190,14 @@ def test_limits_hold(engine):
     mrf.marginals(engine=engine)  # what must compile has compiled
     with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.TooLarge, match="bytes"):
         mrf.marginals(engine=engine)
-    with pgm.config(time_limit=1e-4), pytest.raises(pgm.OutOfTime):
-        mrf.marginals(engine=engine)
+    with pgm.config(time_limit=1e-4):
+        try:
+            found = mrf.marginals(engine=engine)
+        except pgm.OutOfTime:
+            pass
+        else:  # a sampler answers by what it has drawn so far, and says so
+            assert not found.report.converged
+            assert "the time limit came after" in found.report.advice
     with pytest.raises(pgm.TooLarge, match="Ask for fewer"):
         mrf.query([f"pixel[{i},{i}]" for i in range(40)], engine=engine)
 

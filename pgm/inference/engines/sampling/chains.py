@@ -69,7 +69,8 @@ def _starts(
     a = layout.arrays
     if not has_zeros or clock is None:
         rng = generator(options.seed, 1 << 33)
-        return np.floor(rng.random((options.chains, a.cards.size)) * a.cards).astype(np.int64)
+        uniforms = rng.random((options.chains, a.cards.size))
+        return np.asarray(np.floor(uniforms * a.cards), dtype=np.int64)
     sent = loopy.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
     guided = from_beliefs(layout, sent)
     states, logs = draw_from(guided, layout, options.name, _TRIES, options.seed, clock)

@@ -222,7 +222,14 @@ def weigh(a, t, m, pool, plain_every, first, uniforms, states, log_weights, room
     is more than so many times what it would be without; 0: all are guided. `first` is the number of the
     first case.
     """
-    now = np.zeros(a.cards.size, np.int64)
+    # Taken out of the tuples once: handing them on costs more than a draw.
+    cards, state_at, local = a.cards, a.state_at, a.local
+    scope_at, scopes, owner, stride = a.scope_at, a.scopes, a.owner, a.stride
+    table_at, logs = a.table_at, a.logs
+    variable, ref_at, refs, is_asked, guide = t.variable, t.ref_at, t.refs, t.asked, t.guide
+    read_at, reads = t.read_at, t.reads
+    m_scope_at, m_scopes, m_owner, m_stride, m_table_at = m.scope_at, m.scopes, m.owner, m.stride, m.table_at
+    now = np.zeros(cards.size, np.int64)
     asked, guided, weights = room[0], room[1], room[2]
     share = 1.0 / plain_every if plain_every > 0 else 0.0
     for i in range(states.shape[0]):
@@ -231,20 +238,18 @@ def weigh(a, t, m, pool, plain_every, first, uniforms, states, log_weights, room
         plainly = plain_every > 0 and (first + i) % plain_every == plain_every - 1
         # The product of the factors over that from which it is drawn; and one of these over the other.
         weight, excess = 0.0, 0.0
-        for k in range(t.variable.size):
-            v = t.variable[k]
-            n, begin = a.cards[v], a.state_at[v]
+        for k in range(variable.size):
+            v = variable[k]
+            n, begin = cards[v], state_at[v]
             for s in range(n):
-                asked[s] = a.local[begin + s]
-            for r in range(t.ref_at[k], t.ref_at[k + 1]):
-                if t.asked[r] != 0:
-                    _add(
-                        a.scope_at, a.scopes, a.owner, a.stride, a.table_at, a.logs, t.refs[r], now, n, asked
-                    )
+                asked[s] = local[begin + s]
+            for r in range(ref_at[k], ref_at[k + 1]):
+                if is_asked[r] != 0:
+                    _add(scope_at, scopes, owner, stride, table_at, logs, refs[r], now, n, asked)
             for s in range(n):
-                guided[s] = asked[s] + t.guide[begin + s]
-            for r in range(t.read_at[k], t.read_at[k + 1]):
-                _add(m.scope_at, m.scopes, m.owner, m.stride, m.table_at, pool, t.reads[r], now, n, guided)
+                guided[s] = asked[s] + guide[begin + s]
+            for r in range(read_at[k], read_at[k + 1]):
+                _add(m_scope_at, m_scopes, m_owner, m_stride, m_table_at, pool, reads[r], now, n, guided)
             if plainly:
                 chosen, total = _pick(asked, n, uniforms[i, k], weights)
             else:
@@ -260,10 +265,10 @@ def weigh(a, t, m, pool, plain_every, first, uniforms, states, log_weights, room
                 weight += total + (asked[chosen] - guided[chosen])
                 if plain_every > 0:
                     excess += (asked[chosen] - _log_sum(asked, n)) - (guided[chosen] - total)
-            for r in range(t.ref_at[k], t.ref_at[k + 1]):
-                if t.asked[r] == 0:
-                    f = a.owner[t.refs[r]]
-                    weight += _value(a.scope_at, a.scopes, a.stride, a.table_at, a.logs, f, now)
+            for r in range(ref_at[k], ref_at[k + 1]):
+                if is_asked[r] == 0:
+                    f = owner[refs[r]]
+                    weight += _value(scope_at, scopes, stride, table_at, logs, f, now)
             if weight == -math.inf:
                 break
         if plain_every > 0 and weight > -math.inf:
@@ -288,79 +293,61 @@ def sweep(a, t, m, pool, block_at, now, uniforms, states, room, stop):
     Inside a block messages go from the variable drawn last to the one drawn first, then all are drawn.
     """
     scores, weights = room[0], room[1]
+    # Taken out of the tuples once: handing them on costs more than a draw.
+    cards, state_at, local = a.cards, a.state_at, a.local
+    scope_at, scopes, owner, stride = a.scope_at, a.scopes, a.owner, a.stride
+    table_at, logs = a.table_at, a.logs
+    variable, ref_at, refs, read_at, reads = t.variable, t.ref_at, t.refs, t.read_at, t.reads
+    m_scope_at, m_scopes, m_owner, m_stride, m_table_at = m.scope_at, m.scopes, m.owner, m.stride, m.table_at
     for i in range(states.shape[0]):
         for b in range(block_at.size - 1):
             if stop[0] != 0:
                 return STOPPED
             first, last = block_at[b], block_at[b + 1]
             for k in range(last - 1, first, -1):
-                begin, end = m.scope_at[k], m.scope_at[k + 1]
+                begin, end = m_scope_at[k], m_scope_at[k + 1]
                 if begin == end:
                     continue
-                v = t.variable[k]
-                n = a.cards[v]
+                v = variable[k]
+                n = cards[v]
                 for j in range(begin, end):
-                    now[m.scopes[j]] = 0
-                for entry in range(m.table_at[k], m.table_at[k + 1]):
+                    now[m_scopes[j]] = 0
+                for entry in range(m_table_at[k], m_table_at[k + 1]):
                     for s in range(n):
-                        scores[s] = a.local[a.state_at[v] + s]
-                    for r in range(t.ref_at[k], t.ref_at[k + 1]):
+                        scores[s] = local[state_at[v] + s]
+                    for r in range(ref_at[k], ref_at[k + 1]):
+                        _add(scope_at, scopes, owner, stride, table_at, logs, refs[r], now, n, scores)
+                    for r in range(read_at[k], read_at[k + 1]):
                         _add(
-                            a.scope_at,
-                            a.scopes,
-                            a.owner,
-                            a.stride,
-                            a.table_at,
-                            a.logs,
-                            t.refs[r],
-                            now,
-                            n,
-                            scores,
-                        )
-                    for r in range(t.read_at[k], t.read_at[k + 1]):
-                        _add(
-                            m.scope_at,
-                            m.scopes,
-                            m.owner,
-                            m.stride,
-                            m.table_at,
+                            m_scope_at,
+                            m_scopes,
+                            m_owner,
+                            m_stride,
+                            m_table_at,
                             pool,
-                            t.reads[r],
+                            reads[r],
                             now,
                             n,
                             scores,
                         )
-                    top = -math.inf
-                    for s in range(n):
-                        top = max(top, scores[s])
-                    total = 0.0
-                    if top > -math.inf:
-                        for s in range(n):
-                            total += math.exp(scores[s] - top)
-                        pool[entry] = top + math.log(total)
-                    else:
-                        pool[entry] = -math.inf
+                    pool[entry] = _log_sum(scores, n)
                     j = end - 1
                     while j >= begin:
-                        u = m.scopes[j]
+                        u = m_scopes[j]
                         now[u] += 1
-                        if now[u] < a.cards[u]:
+                        if now[u] < cards[u]:
                             break
                         now[u] = 0
                         j -= 1
             for k in range(first, last):
-                v = t.variable[k]
-                n = a.cards[v]
+                v = variable[k]
+                n = cards[v]
                 for s in range(n):
-                    scores[s] = a.local[a.state_at[v] + s]
-                for r in range(t.ref_at[k], t.ref_at[k + 1]):
-                    _add(
-                        a.scope_at, a.scopes, a.owner, a.stride, a.table_at, a.logs, t.refs[r], now, n, scores
-                    )
-                for r in range(t.read_at[k], t.read_at[k + 1]):
-                    _add(
-                        m.scope_at, m.scopes, m.owner, m.stride, m.table_at, pool, t.reads[r], now, n, scores
-                    )
+                    scores[s] = local[state_at[v] + s]
+                for r in range(ref_at[k], ref_at[k + 1]):
+                    _add(scope_at, scopes, owner, stride, table_at, logs, refs[r], now, n, scores)
+                for r in range(read_at[k], read_at[k + 1]):
+                    _add(m_scope_at, m_scopes, m_owner, m_stride, m_table_at, pool, reads[r], now, n, scores)
                 chosen, _ = _pick(scores, n, uniforms[i, k], weights)
                 if chosen < 0:
                     return IMPOSSIBLE
@@ -383,8 +370,9 @@ def clusters(a, fields, bond_at, chances, gains, now, uniforms, states, room, st
     """Join equal neighbours by chance, then draw a state for each cluster; over and over.
 
     `chances` and `gains` hold for each state of each bond how probably it joins, and by how much the
-    logarithm of the weight of that state grows then; `fields` are the logarithms that are left for single variables.
+    logarithm of the weight of that state grows then; `fields` are the logarithms left for single variables.
     """
+    cards, state_at, scopes = a.cards, a.state_at, a.scopes
     n, n_bonds = now.size, bond_at.size
     parent = np.empty(n, np.int64)
     joined = np.empty(n_bonds, np.uint8)
@@ -397,7 +385,7 @@ def clusters(a, fields, bond_at, chances, gains, now, uniforms, states, room, st
         for s in range(fields.size):
             scores[s] = fields[s]
         for f in range(n_bonds):
-            u, v = a.scopes[2 * f], a.scopes[2 * f + 1]
+            u, v = scopes[2 * f], scopes[2 * f + 1]
             joined[f] = 0
             if now[u] == now[v] and uniforms[i, f] < chances[bond_at[f] + now[u]]:
                 joined[f] = 1
@@ -409,18 +397,18 @@ def clusters(a, fields, bond_at, chances, gains, now, uniforms, states, room, st
         for v in range(n):
             r = _root(parent, v)
             if r != v:
-                for s in range(a.cards[v]):
-                    scores[a.state_at[r] + s] += scores[a.state_at[v] + s]
+                for s in range(cards[v]):
+                    scores[state_at[r] + s] += scores[state_at[v] + s]
         for f in range(n_bonds):
             if joined[f] != 0:
-                r = _root(parent, a.scopes[2 * f])
-                for s in range(a.cards[r]):
-                    scores[a.state_at[r] + s] += gains[bond_at[f] + s]
+                r = _root(parent, scopes[2 * f])
+                for s in range(cards[r]):
+                    scores[state_at[r] + s] += gains[bond_at[f] + s]
         for v in range(n):
             r = _root(parent, v)
             if r == v:  # it stands before all that follow it
-                of_root = scores[a.state_at[v] : a.state_at[v + 1]]
-                now[v], _ = _pick(of_root, a.cards[v], uniforms[i, n_bonds + v], room[0])
+                of_root = scores[state_at[v] : state_at[v + 1]]
+                now[v], _ = _pick(of_root, cards[v], uniforms[i, n_bonds + v], room[0])
             else:
                 now[v] = now[r]
             states[i, v] = now[v]
