@@ -10,7 +10,7 @@ from pgm.config import Clock
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.inference.engines import Gibbs
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
-from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, in_blocks
+from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.running import code, run
 
 _ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
@@ -19,7 +19,7 @@ _WORTH = 16.0
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Blocks:
-    """The variables in the order in which they are drawn, block after block."""
+    """The variables in the order in which they are drawn, block after block; some may come twice."""
 
     steps: StepArrays
     messages: GuideArrays
@@ -32,8 +32,12 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     a, g = layout.arrays, layout.graph.arrays
     numbers = _asked_for(layout, options)
     kernels = code(8.0 * a.scopes.size, SAMPLING)
+    again = numbers.copy()
     if options.blocks == "trees":
-        kernels.grow_trees(a.cards, g.user_at, g.users, a.owner, a.scope_at, a.scopes, numbers)
+        args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
+        kernels.grow_trees(*args, np.arange(numbers.size), numbers)
+        # What did not fit into the first trees comes first in others.
+        kernels.grow_trees(*args, np.argsort(-numbers, kind="stable"), again)
     else:
         single = numbers < 0
         numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))
@@ -60,6 +64,10 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
             "together, too widely to be drawn as one block. "
             'Use engine="importance" or "likelihood-weighting", which need no chain.'
         )
+    if options.blocks == "trees" and numbers.max(initial=0) > 0:
+        more = in_blocks(layout, again, most)
+        if more is not None:
+            found = both(found, more)
     return Blocks(*found, has_zeros=bool(has_zero.any()))
 
 

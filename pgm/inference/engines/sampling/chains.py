@@ -41,14 +41,14 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
     starts = _starts(layout, options, clock, blocks.has_zeros)
     check_room(options.name, 8.0 * options.chains * entries, "messages inside blocks")
     pools = np.zeros((options.chains, int(entries)))
-    steps = layout.steps + 8.0 * entries
+    steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
     kernels = code(steps * options.samples, SAMPLING)
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
         args = a, blocks.steps, blocks.messages, pools[chain], blocks.block_at
         return int(kernels.sweep(*args, now, uniforms, states, room_of(layout), stop))
 
-    return move, starts, a.cards.size, steps
+    return move, starts, blocks.steps.variable.size, steps
 
 
 def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:

@@ -141,13 +141,19 @@ def topological(n, edge_at, edges, order):
 
 
 @njit
-def grow_trees(cards, user_at, users, owner, scope_at, scopes, block_of):
-    """Cover the variables with blocks in which, of all that is linked to it, each one joins one at most."""
-    n = cards.size
+def grow_trees(user_at, users, owner, scope_at, scopes, roots, block_of):
+    """Cover the variables with blocks that are trees of factors; returns how many.
+
+    A variable joins a block if all that is linked to it there is in one of its factors: so drawing the block
+    as a whole takes no larger tables than the model has. Blocks grow from the first of `roots` that is free.
+    """
+    n = block_of.size
     queue = np.empty(n, np.int64)
     seen = np.full(n, -1, np.int64)
+    met = np.full(n, -1, np.int64)
     count = 0
-    for root in range(n):
+    for i in range(n):
+        root = roots[i]
         if block_of[root] >= 0:
             continue
         first, last = 0, 1
@@ -156,21 +162,26 @@ def grow_trees(cards, user_at, users, owner, scope_at, scopes, block_of):
         while first < last:
             v = queue[first]
             first += 1
-            met = -1
-            fits = True
-            for i in range(user_at[v], user_at[v + 1]):
-                f = owner[users[i]]
+            linked, most = 0, 0
+            for r in range(user_at[v], user_at[v + 1]):
+                f, inside = owner[users[r]], 0
                 for a in range(scope_at[f], scope_at[f + 1]):
                     u = scopes[a]
                     if u != v and block_of[u] == count:
-                        if met >= 0 and met != u:
-                            fits = False
-                        met = u
-            if not fits:
+                        inside += 1
+                        if met[u] != v:
+                            met[u] = v
+                            linked += 1
+                most = max(most, inside)
+            for r in range(user_at[v], user_at[v + 1]):  # marks are of one visit
+                f = owner[users[r]]
+                for a in range(scope_at[f], scope_at[f + 1]):
+                    met[scopes[a]] = -1
+            if most < linked:
                 continue
             block_of[v] = count
-            for i in range(user_at[v], user_at[v + 1]):
-                f = owner[users[i]]
+            for r in range(user_at[v], user_at[v + 1]):
+                f = owner[users[r]]
                 for a in range(scope_at[f], scope_at[f + 1]):
                     u = scopes[a]
                     if block_of[u] < 0 and seen[u] != count:

@@ -178,3 +178,32 @@ def in_blocks(
         [[0], np.cumsum(np.bincount(blocks, minlength=int(blocks.max(initial=-1)) + 1))]
     )
     return steps, guides, block_at.astype(np.int64)
+
+
+Covered = tuple[StepArrays, GuideArrays, np.ndarray]
+
+
+def both(first: Covered, second: Covered) -> Covered:
+    """One after the other, as one."""
+    (s, m, b), (t, n, c) = first, second
+    steps = StepArrays(
+        variable=np.concatenate([s.variable, t.variable]),
+        ref_at=_one_after_the_other(s.ref_at, t.ref_at),
+        refs=np.concatenate([s.refs, t.refs]),
+        asked=np.concatenate([s.asked, t.asked]),
+        guide=s.guide,
+        read_at=_one_after_the_other(s.read_at, t.read_at),
+        reads=np.concatenate([s.reads, t.reads + m.scopes.size]),
+    )
+    messages = GuideArrays(
+        scope_at=_one_after_the_other(m.scope_at, n.scope_at),
+        scopes=np.concatenate([m.scopes, n.scopes]),
+        owner=np.concatenate([m.owner, n.owner + np.int32(m.scope_at.size - 1)]),
+        stride=np.concatenate([m.stride, n.stride]),
+        table_at=_one_after_the_other(m.table_at, n.table_at),
+    )
+    return steps, messages, _one_after_the_other(b, c)
+
+
+def _one_after_the_other(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return np.concatenate([a, b[1:] + a[-1]])
