@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from pgm.config import Clock
-from pgm.errors import UnknownVariable
 from pgm.inference.diagnostics import NORMAL_95, effective_sample_size, r_hat, share_interval
 from pgm.inference.engines import Gibbs, Importance, Sampler, SwendsenWang
 from pgm.inference.engines.loopy import wide_of
 from pgm.inference.engines.sampling import chains, weighted
+from pgm.inference.engines.sampling.blocks import check_names
 from pgm.inference.engines.sampling.draws import Draws, generator
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
 from pgm.inference.engines.solving import Problem, Solution
@@ -27,6 +27,8 @@ _AT_ONCE = 4e6  # numbers of chains that are transformed together
 
 def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
     """Draw, and make of the draws what was asked for: all marginals, a joint, or only the total."""
+    if isinstance(options, Gibbs | SwendsenWang):
+        check_names(options, problem.names)
     layout = lay_out(problem, options.name)
     if layout.alone.all() and not _traced(options):  # nothing hangs together: no draw is needed
         return _without_draws(layout, options.name)
@@ -50,6 +52,8 @@ def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
 
 def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) -> tuple[np.ndarray, Report]:
     """States of all reduced variables, n cases: those of chains, or weighted ones drawn again by weight."""
+    if isinstance(options, Gibbs | SwendsenWang):
+        check_names(options, problem.names)
     options = replace(options, samples=max(n, options.samples), seed=seed)
     layout = lay_out(problem, options.name)
     drawn = _draw(layout, options, clock)
@@ -69,9 +73,6 @@ def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) 
 
 def _draw(layout: Layout, options: Sampler, clock: Clock) -> Draws:
     if isinstance(options, Gibbs | SwendsenWang):
-        for name in _traced(options):
-            if name not in layout.problem.names:
-                raise UnknownVariable(name, layout.problem.names, "trace=")
         return chains.draw(layout, options, clock)
     return weighted.draw(layout, options, clock)
 
@@ -182,8 +183,8 @@ def _of_chains(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Effective sizes and R-hat of being in a state, or a cell; the least of all where that never changes."""
     a, m = drawn.layout.arrays, drawn.layout.arrays.cards.size
-    states = drawn.states.reshape(drawn.chains, -1, m)
-    draws = states.shape[1]
+    draws = len(drawn.states) // drawn.chains
+    states = drawn.states.reshape(drawn.chains, draws, m)
     sizes, hats = np.full(size, np.nan), np.ones(size)
     at_once = max(1, int(_AT_ONCE / (drawn.chains * draws)))
     if cells is None:
@@ -251,7 +252,8 @@ def _chains(drawn: Draws, options: Sampler) -> dict[str, np.ndarray] | None:
     problem, a = drawn.layout.problem, drawn.layout.arrays
     r = problem.case.reduced
     kept = {}
-    states = drawn.states.reshape(drawn.chains, -1, a.cards.size)
+    draws = len(drawn.states) // drawn.chains
+    states = drawn.states.reshape(drawn.chains, draws, a.cards.size)
     for name in _traced(options):
         at = int(np.searchsorted(r.variables, problem.names.index(name)))
         v = problem.names.index(name)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from pgm.config import Clock
 from pgm.errors import InvalidArgument, UnknownVariable, listed
-from pgm.inference.engines import Gibbs
+from pgm.inference.engines import Gibbs, SwendsenWang
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.running import code, run
@@ -77,21 +78,31 @@ def _named(layout: Layout, variables: np.ndarray) -> str:
     return listed([problem.names[v] for v in own.tolist() if v < len(problem.names)])
 
 
+def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
+    """Refuse options that name what is no variable, or one variable in two blocks."""
+    known = dict.fromkeys(names)
+    for name in options.trace:
+        if name not in known:
+            raise UnknownVariable(name, known, "trace=")
+    seen: set[object] = set()
+    if isinstance(options, Gibbs) and not isinstance(options.blocks, str):
+        for name in (name for block in options.blocks for name in block):
+            if not isinstance(name, str) or name not in known:
+                raise UnknownVariable(name, known, "blocks=")
+            if name in seen:
+                raise InvalidArgument(f"{name!r} is in blocks= twice; blocks do not share variables.")
+            seen.add(name)
+
+
 def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
     """The number of the block that the user put each variable into; -1 for none."""
     r, names = layout.problem.case.reduced, layout.problem.names
     numbers = np.full(r.cards.size, -1, np.int64)
     if isinstance(options.blocks, str):
         return numbers
-    place = {name: i for i, name in enumerate(names)}
-    seen: set[object] = set()
+    place = dict(zip(names, range(len(names)), strict=True))
     for number, block in enumerate(options.blocks):
         for name in block:
-            if not isinstance(name, str) or name not in place:
-                raise UnknownVariable(name, place, "blocks=")
-            if name in seen:
-                raise InvalidArgument(f"{name!r} is in blocks= twice; blocks do not share variables.")
-            seen.add(name)
             at = int(np.searchsorted(r.variables, place[name]))
             if at < r.variables.size and r.variables[at] == place[name]:  # else known, or of no matter
                 numbers[at] = number

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from pgm.config import RUNNING, Clock
-from pgm.errors import InvalidArgument, OutOfTime
+from pgm.errors import OutOfTime
 from pgm.inference.engines import Gibbs, Importance, Loopy, SwendsenWang, loopy
 from pgm.inference.engines.sampling.blocks import find_blocks
 from pgm.inference.engines.sampling.clusters import find_bonds
@@ -120,9 +120,7 @@ def _run(
         begun = until
         report_progress(float(begun + options.burn_in), float(kept + options.burn_in), "sweeps")
     clock.lap(RUNNING)
-    if not _LEAST <= begun:
-        raise InvalidArgument("samples= is too small for these chains.")
-    cases = states[:, :begun].reshape(-1, m)
+    cases = states[:, :begun].reshape(chains * begun, m)
     tried = chains * (begun + options.burn_in)
     equal = np.full(len(cases), 1.0 / len(cases))
     return Draws(layout, cases, chains, equal, math.nan, math.nan, tried, chains * (kept + options.burn_in))
