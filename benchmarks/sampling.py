@@ -66,7 +66,7 @@ def run(report: Report, options: Options) -> None:
 
 
 def held(model: Any, given: Mapping[str, Any], make: Callable[[int], Any], seeds: int) -> dict[str, float]:
-    """In which share of the seeds the interval of one state of each variable, and of log P, holds the truth."""
+    """In which share of the seeds intervals of each variable, and of log P, hold the truth."""
     exact, inside, totals = model.marginals(given), [], []
     sums = "probability" in make(0).answers
     log = float(model.log_probability(given)) if sums else 0.0

@@ -98,7 +98,7 @@ def test_C59_weights_of_likelihood_weighting():
     case = reduce_case(model.program, Known({3: 1}, {}), [0, 1, 2], clock)
     layout = lay_out(Problem(case, {}, model.names, TreeCache()), "likelihood-weighting")
     proposal = weighted.from_network(layout)
-    _, logs = weighted.draw_from(proposal, layout, "likelihood-weighting", n, 0, clock)
+    _, logs, _ = weighted.draw_from(proposal, layout, "likelihood-weighting", n, 0, clock)
     constant = layout.graph.constant
     w = np.exp(logs) * math.ldexp(*constant)
     assert set(w.round(9)) == {0.95, 0.9, 0.1}

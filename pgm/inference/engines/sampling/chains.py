@@ -73,7 +73,7 @@ def _starts(
         return np.asarray(np.floor(uniforms * a.cards), dtype=np.int64)
     sent = loopy.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
     guided = from_beliefs(layout, sent)
-    states, logs = draw_from(guided, layout, options.name, _TRIES, options.seed, clock)
+    states, logs, _ = draw_from(guided, layout, options.name, _TRIES, options.seed, clock)
     possible = np.flatnonzero(logs > -math.inf)
     if not possible.size:
         raise nothing_found(options.name, logs.size)

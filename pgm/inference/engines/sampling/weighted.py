@@ -110,7 +110,7 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
         proposal = tried_out(from_beliefs(layout, guide), layout, options, clock)
     else:
         proposal = from_network(layout)
-    states, logs = draw_from(proposal, layout, options.name, options.samples, options.seed, clock)
+    states, logs, numbers = draw_from(proposal, layout, options.name, options.samples, options.seed, clock)
     top = float(logs.max())
     if top == -math.inf:
         raise nothing_found(options.name, logs.size)
@@ -119,9 +119,12 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     weights = np.exp(logs - top)
     total = math.fsum(weights.tolist())
     mean = total / logs.size
-    spread = float(((weights - mean) ** 2).sum()) / max(1, logs.size - 1) / logs.size
+    every = proposal.plain_every
+    plain = numbers % every == every - 1 if every else np.zeros(logs.size, bool)
+    # So many cases of each kind were settled before: what the kinds differ by is no error.
+    spread = math.fsum(float(w.var(ddof=1)) * w.size for w in (weights[plain], weights[~plain]) if w.size > 1)
     # What no case has met may weigh as much as one case, unless each would weigh the same.
-    error = 0.0 if proposal.perfect else math.hypot(math.sqrt(spread) / mean, 1.0 / logs.size)
+    error = 0.0 if proposal.perfect else math.hypot(math.sqrt(spread) / total, 1.0 / logs.size)
     log = top + math.log(mean)
     return Draws(layout, states, 0, weights / total, log, error, logs.size, options.samples)
 
@@ -148,8 +151,8 @@ def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.n
 
 def draw_from(
     proposal: Proposal, layout: Layout, name: str, samples: int, seed: int, clock: Clock, *, key: int = 0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Cases, and the logarithms of their weights: fewer than asked for if the time is up before."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cases, the logarithms of their weights, and their numbers: fewer if the time is up before."""
     m = layout.arrays.cards.size
     chunk = max(1, min(samples, int(_CHUNK / max(1.0, layout.steps))))
     kind = layout.states_type
@@ -178,10 +181,11 @@ def draw_from(
     except OutOfTime:
         if not done.any():
             raise
-        kept = np.repeat(done, chunk)[:samples]
-        states, logs = states[kept], logs[kept]
     clock.lap(RUNNING)
-    return states, logs
+    if done.all():
+        return states, logs, np.arange(samples)
+    kept = np.flatnonzero(np.repeat(done, chunk)[:samples])
+    return states[kept], logs[kept], kept
 
 
 def nothing_found(name: str, samples: int) -> NoSupportFound:
