@@ -23,7 +23,7 @@ from pgm.evidence import names as names_of
 from pgm.factors import Factor
 from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.engines import Conditioned, Engine, Exact, find
+from pgm.inference.engines import Conditioned, Engine, Exact, find, with_other_draws
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
@@ -185,7 +185,7 @@ class Questions:
 
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
-            under, below = self._answer(compiled, second, chosen, _total, clock)
+            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock)
             reports.append(below)
         both = _together(first, second)
         try:

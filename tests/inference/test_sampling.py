@@ -16,7 +16,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm import engines
+from pgm import engines, jit
 from pgm.config import Clock
 from pgm.inference.engines.sampling.blocks import find_blocks
 from pgm.inference.engines.sampling.layout import lay_out
@@ -467,6 +467,30 @@ def test_a_stop_from_outside_is_heard():
 def test_options_out_of_range(make, options, said):
     with pytest.raises(pgm.InvalidArgument, match=said):
         make(**options)
+
+
+@pytest.mark.parametrize("engine", ["likelihood-weighting", "importance", "gibbs", "swendsen-wang"])
+def test_the_same_draws_without_a_compiler(engine, monkeypatch):
+    mrf = ising(3, 0.4, field=0.2)
+    kind = engines.ENGINES[engine]
+    options = kind(samples=40)
+    compiled = mrf.marginals({"s0": 1}, engine=options)
+    monkeypatch.setattr(jit, "kernels", lambda module, _: jit.interpreted(module))
+    plain = mrf.marginals({"s0": 1}, engine=options)
+    for name, p in compiled.items():
+        np.testing.assert_allclose(plain[name].values, p.values, rtol=1e-13)
+
+
+def test_dense_models_get_their_blocks_in_time():
+    """150 variables, each linked to each other: blocks are no trees, and the search for them ends."""
+    mrf, n, rng = pgm.MarkovNetwork(), 150, np.random.default_rng(0)
+    for i in range(n):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+    for i in range(n):
+        for j in range(i):
+            mrf.add_factor([f"x{i}", f"x{j}"], 0.05 * rng.normal(size=(2, 2)), log=True)
+    found = mrf.marginals(engine=engines.Gibbs(samples=100, burn_in=10))
+    assert found.report.samples == 140
 
 
 def test_rejection_is_for_networks():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
@@ -178,6 +178,8 @@ class MeanField:
         lists_of_names(self, "structured")
 
 
+_OTHER_SEEDS = 1 << 40
+
 Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang
 Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Sampler
 ENGINES: dict[str, type[Engine]] = {
@@ -221,6 +223,11 @@ def find(engine: str | Engine, question: Question) -> Engine:
     return found
 
 
+def with_other_draws(engine: Engine) -> Engine:
+    """The same engine, its draws independent: errors of a quotient add up as those of two runs."""
+    return replace(engine, seed=engine.seed + _OTHER_SEEDS) if isinstance(engine, Sampler) else engine
+
+
 def remedies(question: Question | None) -> str:
     """The engines that answer a question without being exact, as the end of a sentence; maybe nothing."""
     names = [f'engine="{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
@@ -255,4 +262,5 @@ __all__ = [
     "SwendsenWang",
     "find",
     "remedies",
+    "with_other_draws",
 ]

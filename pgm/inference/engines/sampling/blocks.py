@@ -16,6 +16,7 @@ from pgm.inference.running import code, run
 
 _ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
 _WORTH = 16.0
+_LOOKS = 50.0  # at each link, while blocks are sought
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,9 +37,10 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     again = numbers.copy()
     if options.blocks == "trees":
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
-        kernels.grow_trees(*args, np.arange(numbers.size), numbers)
+        budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
+        kernels.grow_trees(*args, np.arange(numbers.size), budget, numbers)
         # What did not fit into the first trees comes first in others.
-        kernels.grow_trees(*args, np.argsort(-numbers, kind="stable"), again)
+        kernels.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
     else:
         single = numbers < 0
         numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))

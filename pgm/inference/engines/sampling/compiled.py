@@ -141,11 +141,12 @@ def topological(n, edge_at, edges, order):
 
 
 @njit
-def grow_trees(user_at, users, owner, scope_at, scopes, roots, block_of):
+def grow_trees(user_at, users, owner, scope_at, scopes, roots, budget, block_of):
     """Cover the variables with blocks that are trees of factors; returns how many.
 
     A variable joins a block if all that is linked to it there is in one of its factors: so drawing the block
-    as a whole takes no larger tables than the model has. Blocks grow from the first of `roots` that is free.
+    as a whole takes no larger tables than the model has. Blocks grow from the first of `roots` that is free;
+    once so many links as `budget` says were looked at, what is left is by itself.
     """
     n = block_of.size
     queue = np.empty(n, np.int64)
@@ -163,8 +164,11 @@ def grow_trees(user_at, users, owner, scope_at, scopes, roots, block_of):
             v = queue[first]
             first += 1
             linked, most = 0, 0
+            if budget < 0 and v != root:
+                continue
             for r in range(user_at[v], user_at[v + 1]):
                 f, inside = owner[users[r]], 0
+                budget -= scope_at[f + 1] - scope_at[f]
                 for a in range(scope_at[f], scope_at[f + 1]):
                     u = scopes[a]
                     if u != v and block_of[u] == count:
