@@ -278,7 +278,10 @@ class Questions:
         seed: int | np.random.Generator | None = None,
         engine: str | Engine = "auto",
     ) -> Samples:
-        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
+        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame.
+
+        `engine="gibbs"`, `"importance"` and others draw where no tree fits: about so, and they say how well.
+        """
         count = _whole(n, "n", 0)
         rng = _generator(seed)
         clock = start_clock()

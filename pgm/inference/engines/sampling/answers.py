@@ -22,7 +22,7 @@ from pgm.results import Report, Sampling
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
 _MOST_R_HAT = 1.05
-_AT_ONCE = 4e6  # numbers of chains that are transformed together
+_AT_ONCE = 5e5  # numbers of chains that are transformed together
 
 
 def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
@@ -246,7 +246,7 @@ def _report(drawn: Draws, options: Sampler, measured: Sampling | None) -> Report
 
 
 def _chains(drawn: Draws, options: Sampler) -> dict[str, np.ndarray] | None:
-    """The states of the variables to be traced, by their position among those still open."""
+    """Which of its states each variable to be traced had; of those that the question needs."""
     if not _traced(options):
         return None
     problem, a = drawn.layout.problem, drawn.layout.arrays
