@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import bounds, loopy
+from benchmarks import bounds, loopy, sampling
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"loopy": loopy.run, "bounds": bounds.run}
+PARTS: dict[str, Part] = {"loopy": loopy.run, "bounds": bounds.run, "sampling": sampling.run}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

@@ -47,7 +47,7 @@ def run(report: Report, options: Options) -> None:
             seconds = time.perf_counter() - start
             low, high = found.report.log_bounds
             ends = found.report.intervals
-            width = float((ends[..., 1] - ends[..., 0]).mean())
+            width = float((ends.high - ends.low).mean())
             case = (
                 f"{uai.name_of(path)}, ibound={ibound}: log Z within {high - low:.3g}, marginals {width:.3g}"
             )

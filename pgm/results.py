@@ -24,7 +24,64 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS = 20  # of a table that are printed
+_NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
 _NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Intervals:
+    """What each number of an answer lies between: arrays alike in shape with its `values`.
+
+    >>> Intervals(np.array([0.28]), np.array([0.32]))[0]
+    (0.28, 0.32)
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    sure: bool = True  # whether they hold the numbers without fail, or in 95 of 100 seeds
+    errors: np.ndarray | None = None  # standard errors
+    effective_sizes: np.ndarray | None = None  # independent samples that would know as much; inf: it is known
+    r_hat: np.ndarray | None = None  # by how much chains disagree
+
+    def __post_init__(self) -> None:
+        """They never change, as the values."""
+        for array in (self.low, self.high, self.errors, self.effective_sizes, self.r_hat):
+            if array is not None:
+                array.flags.writeable = False
+
+    def __getitem__(self, index: Any) -> tuple[float, float]:
+        """The ends for one number."""
+        return float(self.low[index]), float(self.high[index])
+
+    def changed(
+        self, change: Callable[[np.ndarray, Any], np.ndarray], values: np.ndarray | float = math.nan
+    ) -> Intervals:
+        """The same for other numbers: `change` gets an array, and what stands in it for a known number.
+
+        The ends of what is known are the values.
+        """
+
+        def of(array: np.ndarray | None, known: float) -> np.ndarray | None:
+            return None if array is None else change(array, known)
+
+        return Intervals(
+            change(self.low, values),
+            change(self.high, values),
+            self.sure,
+            of(self.errors, 0.0),
+            of(self.effective_sizes, math.inf),
+            of(self.r_hat, 1.0),
+        )
+
+    @property
+    def heads(self) -> tuple[str, str]:
+        """What stands above the ends in a table."""
+        return ("at least", "at most") if self.sure else ("95 % from", "to")
+
+    def cells(self, index: Any = ...) -> list[list[str]]:
+        """The ends in a table, one row for each number."""
+        lows, highs = np.ravel(self.low[index])[:_ROWS], np.ravel(self.high[index])[:_ROWS]
+        return [outward(*ends) for ends in zip(lows.tolist(), highs.tolist(), strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +98,18 @@ class Report:
     error: float = 0.0  # bound or standard error, in the units of the answer
     advice: str = ""
     iterations: int = 0
-    effective_sample_size: float | None = None
+    samples: int = 0  # drawn, with those thrown away
+    effective_sample_size: float | None = None  # the smallest of all numbers of the answer
+    r_hat: float | None = None  # the largest, where chains were run
+    interval: tuple[float, float] | None = None  # holds the answer in 95 of 100 seeds
     bounds: tuple[float, float] | None = None  # what the answer is surely between
+    intervals: Intervals | None = field(default=None, compare=False)  # the same, number by number
+    # Of the logarithm of P(given), or of the partition function: what it is between, and its standard error.
+    log_bounds: tuple[float, float] | None = None
+    log_error: float = 0.0
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
-    log_bounds: tuple[float, float] | None = (
-        None  # on the logarithm of P(given), or of the partition function
-    )
-    intervals: np.ndarray | None = field(
-        default=None, compare=False
-    )  # each probability's ends, its last axis
+    # Of the variables to be traced: which of its states each had, (chains, draws).
+    chains: Mapping[str, np.ndarray] | None = field(default=None, compare=False)
     trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
 
@@ -70,10 +130,16 @@ class Report:
         facts = [] if self.converged else ["not converged"]
         if self.error:
             facts.append(f"error {self.error:.2g}")
+        if self.interval is not None:
+            facts.append(f"95 % interval {self.interval[0]:.6g} to {self.interval[1]:.6g}")
         if self.bounds is not None:
             facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
         if self.effective_sample_size is not None:
-            facts.append(f"effective sample size {self.effective_sample_size:.0f}")
+            facts.append(f"effective sample size {self.effective_sample_size:,.0f}")
+        if self.r_hat is not None:
+            facts.append(f"R-hat {self.r_hat:.3f}")
+        if self.samples:
+            facts.append(f"{self.samples:,} samples")
         readable = self.bounds is not None and 1e-300 < self.bounds[1] < math.inf
         if self.log_bounds is not None and not readable:
             low, high = self.log_bounds
@@ -97,6 +163,7 @@ def together(reports: Sequence[Report]) -> Report:
         return first
     sizes = [r.effective_sample_size for r in reports if r.effective_sample_size is not None]
     worst = max(reports, key=lambda r: r.residual)
+    hats = [r.r_hat for r in reports if r.r_hat is not None]
     return replace(
         first,
         exact=all(r.exact for r in reports),
@@ -104,22 +171,15 @@ def together(reports: Sequence[Report]) -> Report:
         error=max(r.error for r in reports),
         advice=max(reports, key=lambda r: (not r.converged, bool(r.advice))).advice,
         iterations=sum(r.iterations for r in reports),
+        samples=sum(r.samples for r in reports),
         effective_sample_size=min(sizes) if sizes else None,
+        r_hat=max(hats) if hats else None,
+        log_error=math.hypot(*(r.log_error for r in reports)),
         bounds=None,
-        log_bounds=None,
         intervals=None,
+        log_bounds=None,
         residuals=worst.residuals,
     )
-
-
-def surrounded(report: Report, log_bounds: tuple[float, float] | None) -> Report:
-    """The report on a number whose logarithm lies between these; the number's own bounds are added."""
-    if log_bounds is None or log_bounds[1] == math.inf:
-        return replace(report, log_bounds=log_bounds)
-    low, high = (math.exp(x) if x < 709.0 else math.inf for x in log_bounds)
-    low = min(low, sys.float_info.max)
-    bounds = low * (1.0 - 2.0**-50), high * (1.0 + 2.0**-50) + sys.float_info.min
-    return replace(report, log_bounds=log_bounds, bounds=bounds)
 
 
 class Trace(tuple[tuple[str, ...], ...]):
@@ -253,7 +313,12 @@ class Distribution(_Value):
     @property
     def bounds(self) -> np.ndarray | None:
         """The least and the most that each probability can be, along the last axis; None: not known."""
-        return self.report.intervals
+        found = self.report.intervals
+        if found is None or not found.sure:
+            return None
+        ends = np.stack([found.low, found.high], axis=-1)
+        ends.flags.writeable = False
+        return ends
 
     def keys(self) -> Iterator[Any]:
         """The states in order; of a joint distribution, tuples of them."""
@@ -315,13 +380,9 @@ class Distribution(_Value):
         gone = tuple(axis for axis in own.values() if axis not in axes)
         order = [sorted(axes).index(axis) for axis in axes]
         values = self.values.sum(axis=gone).transpose(order).copy()
-        report = self.report
-        if report.intervals is not None and gone:
-            report = replace(
-                report, intervals=_summed(report.intervals, gone).transpose([*order, len(order)])
-            )
-        elif report.intervals is not None:
-            report = replace(report, intervals=report.intervals.transpose([*order, len(order)]))
+        report = _summed(self.report, gone) if gone else self.report
+        if report.intervals is not None:
+            report = replace(report, intervals=report.intervals.changed(lambda a, _: a.transpose(order)))
         return Distribution(tuple(self.variables[axis] for axis in axes), values, report)
 
     def to_dict(self) -> dict[Any, float]:
@@ -367,10 +428,10 @@ class Distribution(_Value):
         names = [label(name) for name in self.names]
         header = [*names, "P" if joint else f"P({names[0]})"]
         rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
-        if self.bounds is not None:
-            header += ["at least", "at most"]
-            for row, ends in zip(rows, self.bounds.reshape(-1, 2).tolist(), strict=False):
-                row += outward(*ends)
+        if self.report.intervals is not None:
+            header += self.report.intervals.heads
+            for row, ends in zip(rows, self.report.intervals.cells(), strict=False):
+                row += ends
         return header, rows, _notes(len(self), len(rows), "rows", self.report)
 
     def __repr__(self) -> str:
@@ -402,6 +463,18 @@ class _Items(ItemsView[str, Distribution]):
 
     def __iter__(self) -> Iterator[tuple[str, Distribution]]:
         return zip(self._mapping, self._mapping._all(), strict=True)
+
+
+def _of_part(report: Report, part: slice) -> Report:
+    """What a report on several answers says of one of them."""
+    assert report.intervals is not None
+    own = report.intervals.changed(lambda a, _: a[part])
+    report = replace(report, intervals=own)
+    if own.errors is None or own.effective_sizes is None:
+        return report
+    size = min(float(own.effective_sizes.min()), float(report.samples))
+    hat = None if own.r_hat is None else float(own.r_hat.max())
+    return replace(report, error=float(own.errors.max()), effective_sample_size=size, r_hat=hat)
 
 
 class Marginals(_Value, Mapping[str, Distribution]):
@@ -459,13 +532,10 @@ class Marginals(_Value, Mapping[str, Distribution]):
 
     def _make(self, variable: Variable, start: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
+        part = slice(start, start + variable.domain.card)
         _set_variables(made, (variable,))
-        _set_values(made, self._flat[start : start + variable.domain.card])
-        report = self.report
-        if report.intervals is not None:
-            mine = report.intervals[start : start + variable.domain.card]
-            report = replace(report, intervals=mine)
-        _set_report(made, report)
+        _set_values(made, self._flat[part])
+        _set_report(made, self.report if self.report.intervals is None else _of_part(self.report, part))
         return made
 
     def items(self) -> ItemsView[str, Distribution]:
@@ -518,11 +588,11 @@ class Marginals(_Value, Mapping[str, Distribution]):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows, header = [], ["variable", "most probable", "P", "next"]
         if self.report.intervals is not None:
-            header[3:3] = ["at least", "at most"]
+            header[3:3] = self.report.intervals.heads
         for name, p in islice(self.items(), _ROWS):
             first, *rest = np.argsort(-p.values, kind="stable")[:2].tolist()
             then = f"{label(p.states[rest[0]])} {number(p.values[rest[0]])}" if rest else ""
-            ends = [] if p.bounds is None else outward(*p.bounds[first].tolist())
+            ends = [] if p.report.intervals is None else p.report.intervals.cells(first)[0]
             rows.append([label(name), label(p.states[first]), number(p.values[first]), *ends, then])
         notes = _notes(len(self), len(rows), "variables", self.report)
         return header, rows, notes
@@ -554,7 +624,17 @@ class Probability(_Value, float):
         self = super().__new__(cls, value)
         if log is None:
             log = math.log(value) if value > 0 else -math.inf
-        _put(self, "log", Logarithm(log, report))
+        in_logs = report
+        if report.log_error > 0.0:
+            off = _NORMAL_95 * report.log_error
+            in_logs = replace(report, error=report.log_error, interval=(log - off, log + off))
+            ends = _exp(log - off), _exp(log + off)
+            report = replace(report, error=value * report.log_error, interval=ends)
+        if report.log_bounds is not None and report.log_bounds[1] < math.inf:
+            low, high = map(_exp, report.log_bounds)
+            low = min(low, sys.float_info.max) * (1.0 - 2.0**-50)
+            report = replace(report, bounds=(low, high * (1.0 + 2.0**-50) + sys.float_info.min))
+        _put(self, "log", Logarithm(log, in_logs))
         _put(self, "report", report)
         return self
 
@@ -592,6 +672,10 @@ class Logarithm(_Value, float):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
         return Logarithm, (float(self), self.report)
+
+
+def _exp(log: float) -> float:
+    return math.exp(log) if log < 709.0 else math.inf
 
 
 def _probability(value: float, report: Report, log: float) -> Probability:
@@ -931,16 +1015,25 @@ def number(p: float) -> str:
 
 
 def outward(low: float, high: float) -> list[str]:
-    """The ends of an interval for a table: six decimals, rounded so that it holds what it held."""
-    return [f"{math.floor(low * 1e6) / 1e6:.6f}", f"{math.ceil(high * 1e6) / 1e6:.6f}"]
+    """The ends of an interval for a table, as `number` has them, rounded so that it holds what it held."""
+    return [number(_rounded(low, math.floor)), number(_rounded(high, math.ceil))]
 
 
-def _summed(intervals: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """What sums of probabilities lie between."""
-    sums = intervals.sum(axis=axes)
-    sums[..., 0] *= 1.0 - 2.0**-40
-    sums[..., 1] *= 1.0 + 2.0**-40
-    return np.asarray(np.minimum(sums, 1.0))
+def _rounded(x: float, way: Callable[[float], int]) -> float:
+    digits = 6 if x == 0.0 or abs(x) >= 1e-4 else 2 - math.floor(math.log10(abs(x)))
+    return way(x * 10.0**digits) / 10.0**digits if digits < 300 else x
+
+
+def _summed(report: Report, axes: tuple[int, ...]) -> Report:
+    """The report on sums of the numbers along these axes."""
+    each = report.intervals
+    if each is None:
+        return report
+    if each.errors is not None:  # at most their sum; intervals that hold so often do not follow
+        return replace(report, intervals=None, error=float(each.errors.sum(axis=axes).max()))
+    low = each.low.sum(axis=axes) * (1.0 - 2.0**-40)
+    high = each.high.sum(axis=axes) * (1.0 + 2.0**-40)
+    return replace(report, intervals=Intervals(np.minimum(low, 1.0), np.minimum(high, 1.0)))
 
 
 def label(state: object) -> str:

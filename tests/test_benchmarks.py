@@ -20,6 +20,7 @@ from benchmarks import (
     random_networks,
     reading,
     rows,
+    sampling,
     uai,
 )
 from benchmarks.harness import PYAGRUM, Options, Report, Result
@@ -263,3 +264,15 @@ def test_belief_propagation_beside_its_peers():
     assert all(f.met is not False for f in report.findings if "100" not in f.wanted), report.findings
     error = report.of(loopy.ERRORS, "pgm")["Promedus_31"].figures["error"]
     assert 0.0 < error < 0.2
+
+
+def test_intervals_of_samplers_hold_the_truth():
+    """A smaller sample than the benchmark's: 10 seeds, bounds that fail once in a million."""
+    report = Report()
+    sampling.run(report, Options(networks=(), rounds=1, sizes=(400,), seconds=1, races=(sampling.HOLDS,)))
+    found = {(r.case, r.side): r.figures for r in report.results}
+    assert ("Ising", "swendsen-wang") in found
+    assert ("noisy-OR", "rejection") in found
+    for figures in found.values():
+        assert figures["mean"] > 0.8
+        assert figures.get("log P", 1.0) >= 0.5

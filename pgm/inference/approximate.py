@@ -21,12 +21,13 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidArgument, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Bounds, Engine, bounds, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Bounds, Engine, Sampler, bounds, cuts, exact, loopy, mean_field
+from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs, Plan
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
-from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
+from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.running import Impossible
 from pgm.inference.trees import tree_of
 from pgm.results import Report, together
@@ -35,6 +36,7 @@ Wide = tuple[float, int]
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
+_NOTHING = np.empty(0, np.int32)
 _HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of a folder
 
 # The options are of the class that has this name in ENGINES.
@@ -42,6 +44,11 @@ SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
     "bounds": bounds.solve,
+    "rejection": sampling.solve,
+    "likelihood-weighting": sampling.solve,
+    "importance": sampling.solve,
+    "gibbs": sampling.solve,
+    "swendsen-wang": sampling.solve,
 }
 MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {
     "loopy": loopy.maximise,
@@ -93,7 +100,9 @@ class Approximate(Posterior):
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        return self._solve(self._case([], only_wanted=False), singly=False).total()
+        found = self._solve(self._case([], only_wanted=False), _NOTHING)
+        self.reports[-1] = replace(self.reports[-1], intervals=None)
+        return found.total()
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
@@ -104,18 +113,22 @@ class Approximate(Posterior):
                 "fewer targets at once."
             )
         case = self._case(targets)
-        inner = open_targets(case, targets)
-        found = self._solve(case, singly=False)
-        # What the targets do not depend on was left out of the sum: its bounds are none on P(given).
-        self.reports[-1] = replace(self.reports[-1], log_bounds=None)
-        table = np.ones(1) if inner.size == 0 else found.joint(inner)
-        if table is None:
+        found = self._solve(case, open_targets(case, targets))
+        # What the targets do not depend on was left out of the sum: this says nothing of P(given).
+        self.reports[-1] = replace(self.reports[-1], log_bounds=None, log_error=0.0)
+        if found.values is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
-        full = spread(case, targets, table)
-        if found.spans is not None:
-            spans = np.ones((2, 1)) if inner.size == 0 else found.spans(inner)
-            self._note([spread(case, targets, part) for part in spans])
-        return np.asarray(full / full.sum())
+        index, shape = open_index(case, targets), self.program.arrays.cards[list(targets)]
+
+        def put(part: np.ndarray, known: np.ndarray | float) -> np.ndarray:
+            everywhere = np.full(shape, known)
+            everywhere[index] = part.reshape([i.size for i in index])
+            return everywhere
+
+        table = put(found.values, 0.0)
+        table /= table.sum()
+        self._place(table, put)
+        return table
 
     def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
         """P(a) P(b | a) P(c | a, b) ...: a run for each state of what stands before."""
@@ -166,12 +179,33 @@ class Approximate(Posterior):
         m = int(np.searchsorted(r.variables, n_named))
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
         places = owners + r.states[: owners.size]
-        if found.spans is not None:
-            spans = np.stack([flat, flat])
-            spans[:, places] = found.spans(None)[:, : owners.size]
-            self._note(spans)
+        assert found.values is not None  # only joints may not be known
         flat[places] = found.values[: owners.size]
+
+        def put(part: np.ndarray, known: np.ndarray | float) -> np.ndarray:
+            everywhere = np.full(flat.size, known)
+            everywhere[places] = part[: places.size]
+            return everywhere
+
+        self._place(flat, put)
         return flat, (math.nan, 0)
+
+    def _place(self, values: np.ndarray, put: Callable[[np.ndarray, Any], np.ndarray]) -> None:
+        """Put intervals where their numbers are in the answer."""
+        last = self.reports[-1]
+        if last.intervals is not None:
+            self.reports[-1] = replace(last, intervals=last.intervals.changed(put, values))
+
+    # --- draws ---
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """About as good as draws from the posterior: (n, variables)."""
+        case = self._case([], only_wanted=False)
+        seed = int(rng.integers(1 << 62))
+        assert isinstance(self.options, Sampler)
+        drawn, report = sampling.sample(self._problem(case, {}), self.options, self.clock, n, seed)
+        self.reports.append(report)
+        return self.all_states(case, drawn, rng)
 
     # --- maxima ---
 
@@ -263,16 +297,12 @@ class Approximate(Posterior):
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
 
-    def _problem(self, case: Case, held: Mapping[int, np.ndarray], *, singly: bool = True) -> Problem:
-        return Problem(case, held, self.names, self.trees, singly)
+    def _problem(
+        self, case: Case, held: Mapping[int, np.ndarray], targets: np.ndarray | None = None
+    ) -> Problem:
+        return Problem(case, held, self.names, self.trees, targets)
 
-    def _note(self, spans: Sequence[np.ndarray] | np.ndarray) -> None:
-        """Put intervals into the report of the last run: an axis for its two ends, last."""
-        intervals = np.stack(list(spans), axis=-1)
-        intervals.flags.writeable = False
-        self.reports[-1] = replace(self.reports[-1], intervals=intervals)
-
-    def _solve(self, case: Case, *, singly: bool = True) -> Solution:
+    def _solve(self, case: Case, targets: np.ndarray | None = None) -> Solution:
         """Run the engine; what it measured goes into the report."""
         p, held = self.program.arrays, {}
         for v, w in self.wanted.items():
@@ -282,7 +312,7 @@ class Approximate(Posterior):
                 raise NoFit(float(w[place]), (v, place))
             for i in open_targets(case, [v]).tolist():
                 held[i] = w[is_open]
-        found = SOLVERS[self.engine](self._problem(case, held, singly=singly), self.options, self.clock)
+        found = SOLVERS[self.engine](self._problem(case, held, targets), self.options, self.clock)
         self.reports.append(found.report)
         return found
 

@@ -280,8 +280,11 @@ class Posterior:
         needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n, asks="sample")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
         wide = self.check_of(case, replace(needs, wide=True))
-        drawn = exact.draws(case, tree, self.clock, n, rng, check=wide)
-        r = case.reduced
+        return self.all_states(case, exact.draws(case, tree, self.clock, n, rng, check=wide), rng)
+
+    def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the reduced variables with all others: those that are certain, those that were pruned."""
+        r, n = case.reduced, len(drawn)
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
         states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
         dropped = case.dropped()

@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -23,7 +24,7 @@ from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian, Tables
 from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
-from pgm.inference.engines import Conditioned, Engine, Exact, find
+from pgm.inference.engines import Conditioned, Engine, Exact, find, with_other_draws
 from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.engines.gaussian import rows as number_rows
 from pgm.inference.engines.gaussian.mixed import Mixed
@@ -44,7 +45,6 @@ from pgm.results import (
     Report,
     Samples,
     states_array,
-    surrounded,
     together,
 )
 from pgm.variables import Variable, VariableList
@@ -217,7 +217,7 @@ class Questions:
 
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
-            under, below = self._answer(compiled, second, chosen, _total, clock)
+            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock)
             reports.append(below)
         both = _together(first, second)
         if both is not None and compiled.gaussians is not None:
@@ -233,9 +233,8 @@ class Questions:
         above = found[0]
         report = found[1]
         if reports or not report.exact:
-            report = surrounded(
-                together([report, *reports]), _between(report, *reports, most=first.log_weight)
-            )
+            between = _between(report, *reports, most=first.log_weight)
+            report = replace(together([report, *reports]), log_bounds=between)
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:
@@ -324,7 +323,10 @@ class Questions:
         seed: int | np.random.Generator | None = None,
         engine: str | Engine = "auto",
     ) -> Samples:
-        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame."""
+        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame.
+
+        `engine="gibbs"`, `"importance"` and others draw where no tree fits: about so, and they say how well.
+        """
         count = _whole(n, "n", 0)
         rng = _generator(seed)
         clock = start_clock()

@@ -23,7 +23,7 @@ from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions, edit
-from pgm.results import Logarithm, Probability, Report, html_table, surrounded, text_table
+from pgm.results import Logarithm, Probability, Report, html_table, text_table
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
 from .grid import Pixels, grid_parts
@@ -168,7 +168,7 @@ class MarkovNetwork(Questions):
             log = math.log(math.ldexp(*found))
         mantissa, power = math.frexp(found[0])
         value = math.ldexp(mantissa, power + found[1]) if power + found[1] <= 1024 else math.inf
-        return Probability(value, surrounded(report, report.log_bounds), log=log)
+        return Probability(value, report, log=log)
 
     def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""

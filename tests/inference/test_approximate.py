@@ -27,6 +27,9 @@ ENGINES: dict[str, Any] = {
     "mean-field": "mean-field",
     "bounds": "bounds",
     "bounds, split": pgm.engines.Bounds(ibound=1, iterations=10),
+    "likelihood-weighting": pgm.engines.LikelihoodWeighting(samples=1000),
+    "importance": pgm.engines.Importance(samples=1000),
+    "gibbs": pgm.engines.Gibbs(samples=400, burn_in=20),
 }
 DATA = st.data()
 every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGINES))
@@ -89,6 +92,8 @@ def test_impossible_evidence_never_has_an_exact_answer(engine, data):
     found = ask(lambda: case.model.marginals(question.given, engine=engine))
     if not oracle.possible and found is not None:
         assert not found.exact
+    if "probability" not in found_class(engine).answers:
+        return
     p = ask(lambda: case.model.probability(question.given, engine=engine))
     if p is not None and p == 0.0 and p.exact:
         assert not oracle.possible
@@ -132,12 +137,14 @@ def test_an_answer_says_that_it_is_approximate_and_what_was_measured(engine):
         assert found.exact is False
         assert found.engine == found.report.engine == found_class(engine).name
         assert found.report.converged is True
-        assert found.report.iterations > 0
+        assert found.report.iterations + found.report.samples > 0
         for text in (repr(found), found._repr_html_()):
             assert f"APPROXIMATE ({found.engine})" in text
-            assert "iterations" in text
+            assert "iterations" in text or "samples" in text
         assert pickle.loads(pickle.dumps(found)) == found
     assert p.engine == q.engine
+    if "probability" not in found_class(engine).answers:
+        return
     z = mrf.partition(engine=engine)
     assert z.exact is False
     assert z.log.exact is False
@@ -149,6 +156,7 @@ def test_an_answer_says_that_it_is_approximate_and_what_was_measured(engine):
 def test_what_an_engine_does_not_answer_is_refused_by_name(engine):
     mrf, kind = loop(), found_class(engine)
     calls = {
+        "probability": lambda: mrf.partition(engine=engine),
         "sample": lambda: mrf.sample(3, engine=engine, seed=0),
         "k_best": lambda: mrf.k_best(k=2, engine=engine),
         "marginal MAP": lambda: mrf.map(targets="a", engine=engine),
@@ -184,8 +192,14 @@ def test_limits_hold(engine):
     mrf.marginals(engine=engine)  # what must compile has compiled
     with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.TooLarge, match="bytes"):
         mrf.marginals(engine=engine)
-    with pgm.config(time_limit=1e-4), pytest.raises(pgm.OutOfTime):
-        mrf.marginals(engine=engine)
+    with pgm.config(time_limit=1e-4):
+        try:
+            found = mrf.marginals(engine=engine)
+        except pgm.OutOfTime:
+            pass
+        else:  # a sampler answers by what it has drawn so far, and says so
+            assert not found.report.converged
+            assert "the time limit came after" in found.report.advice
     with pytest.raises(pgm.TooLarge, match="Ask for fewer"):
         mrf.query([f"pixel[{i},{i}]" for i in range(40)], engine=engine)
 
@@ -194,13 +208,14 @@ def test_limits_hold(engine):
 def test_empty_models_and_single_states(engine):
     mrf = pgm.MarkovNetwork()
     assert len(mrf.marginals(engine=engine)) == 0
-    assert mrf.partition(engine=engine) == pytest.approx(1.0)
+    sums = "probability" in found_class(engine).answers
+    assert not sums or mrf.partition(engine=engine) == pytest.approx(1.0)
     mrf.add_variable("one", states=["only"])
     mrf.add_variable("free", states=["x", "y", "z"])
     assert mrf.query("one", engine=engine).values.tolist() == [1.0]
     assert mrf.query("free", engine=engine).values == pytest.approx([1 / 3] * 3)
     assert mrf.query(["one", "free"], engine=engine).values == pytest.approx(np.full((1, 3), 1 / 3))
-    assert mrf.log_partition(engine=engine) == pytest.approx(math.log(3.0))
+    assert not sums or mrf.log_partition(engine=engine) == pytest.approx(math.log(3.0))
 
 
 @every_engine
@@ -213,7 +228,9 @@ def test_numbers_far_below_the_smallest_double(engine):
         rows = [[1.0, 1.0], [1e-300, 1e-300]]
         mrf.add_factor(["hub", f"x{i}"], rows if i % 2 else rows[::-1])
     p = mrf.query("hub", engine=engine)
-    assert p.values == pytest.approx([0.5, 0.5], abs=1e-9)
+    assert p.values == pytest.approx([0.5, 0.5], abs=max(1e-9, 6.0 * p.report.error))
+    if "probability" not in found_class(engine).answers:
+        return
     expected = 150 * math.log(1e-300) + 301 * math.log(2.0)
     assert mrf.log_partition(engine=engine) == pytest.approx(expected, rel=1e-9)
 
@@ -232,7 +249,7 @@ def test_too_large_names_engines_that_exist_and_answer():
             with pytest.raises(pgm.TooLarge) as refused:
                 call()
             for name, kind in pgm.engines.ENGINES.items():
-                named = f'engine="{name}" ' in str(refused.value).partition("\n")[0] + " "
+                named = f'"{name}"' in str(refused.value).partition("\n")[0]
                 if kind.approximates:
                     assert named == (question in kind.answers), (name, question)
         assert mrf.marginals(engine="loopy")["pixel[0,0]"].values.sum() == pytest.approx(1.0)
@@ -281,7 +298,7 @@ def test_an_impossible_event_has_probability_zero(engine, data):
     case = data.draw(bayesian_networks(TAME, most=4))
     name = data.draw(st.sampled_from(case.names))
     state = case.states[name][0]
-    if case.model.query(name)[state] == 0.0:
+    if "probability" in found_class(engine).answers and case.model.query(name)[state] == 0.0:
         assert ask(lambda: case.model.probability({name: state}, engine=engine)) in (None, 0.0)
 
 
@@ -294,6 +311,8 @@ def test_a_lower_bound_is_one(data):
     oracle = question.oracle(case)
     note(f"{case!r}\ngiven = {question.given}")
     for engine in ENGINES.values():
+        if "probability" not in found_class(engine).answers:
+            continue
         found = ask(lambda engine=engine: case.model.partition(engine=engine))
         if found is not None and found.report.log_bounds is not None:
             low, high = found.report.log_bounds

@@ -8,10 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
+from pgm.inference.engines.checks import lists_of_names, number, whole
+from pgm.inference.engines.sampling.options import (
+    Gibbs,
+    Importance,
+    LikelihoodWeighting,
+    Rejection,
+    SwendsenWang,
+)
 
 Question = Literal["query", "marginals", "probability", "map", "k_best", "marginal MAP", "sample", "plan"]
 SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
@@ -66,8 +74,8 @@ class Expansion:
 
     def __post_init__(self) -> None:
         """Refuse what is no number of sweeps."""
-        _whole(self, "sweeps", 1)
-        _whole(self, "bound_sweeps", 0)
+        whole(self, "sweeps", 1)
+        whole(self, "bound_sweeps", 0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,9 +138,9 @@ class Loopy:
                 f"schedule={shown(self.schedule)} is not one of 'sequential', 'residual', 'parallel'."
                 f"{nearest(self.schedule, known)}"
             )
-        _number(self, "damping", 0.0, 1.0)
-        _number(self, "tol", 0.0, math.inf)
-        _whole(self, "max_iter", 1)
+        number(self, "damping", 0.0, 1.0)
+        number(self, "tol", 0.0, math.inf)
+        whole(self, "max_iter", 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -163,18 +171,11 @@ class MeanField:
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
-        _whole(self, "restarts", 1)
-        _whole(self, "max_iter", 1)
-        _whole(self, "seed", 0)
-        _number(self, "tol", 0.0, math.inf)
-        if isinstance(self.structured, str) or not isinstance(self.structured, Iterable):
-            raise InvalidArgument(f"structured= takes lists of names, not {shown(self.structured)}.")
-        blocks = []
-        for block in self.structured:
-            if isinstance(block, str) or not isinstance(block, Iterable):
-                raise InvalidArgument(f"structured= takes lists of names; one of these is {shown(block)}.")
-            blocks.append(tuple(block))
-        object.__setattr__(self, "structured", tuple(blocks))
+        whole(self, "restarts", 1)
+        whole(self, "max_iter", 1)
+        whole(self, "seed", 0)
+        number(self, "tol", 0.0, math.inf)
+        lists_of_names(self, "structured")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -205,25 +206,15 @@ class Bounds:
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
         if self.ibound is not None:
-            _whole(self, "ibound", 1)
-        _whole(self, "iterations", 0)
-        _number(self, "tol", 0.0, math.inf)
+            whole(self, "ibound", 1)
+        whole(self, "iterations", 0)
+        number(self, "tol", 0.0, math.inf)
 
 
-def _whole(engine: object, name: str, least: int) -> None:
-    value = getattr(engine, name)
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+_OTHER_SEEDS = 1 << 40
 
-
-def _number(engine: object, name: str, least: float, below: float) -> None:
-    value = getattr(engine, name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < below:
-        upper = f" and below {below:g}" if below < math.inf else ""
-        raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
-
-
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds
+Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang
+Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds | Sampler
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -234,6 +225,11 @@ ENGINES: dict[str, type[Engine]] = {
     "loopy": Loopy,
     "mean-field": MeanField,
     "bounds": Bounds,
+    "rejection": Rejection,
+    "likelihood-weighting": LikelihoodWeighting,
+    "importance": Importance,
+    "gibbs": Gibbs,
+    "swendsen-wang": SwendsenWang,
 }
 
 
@@ -261,12 +257,18 @@ def find(engine: str | Engine, question: Question) -> Engine:
     return found
 
 
+def with_other_draws(engine: Engine) -> Engine:
+    """The same engine, its draws independent: errors of a quotient add up as those of two runs."""
+    return replace(engine, seed=engine.seed + _OTHER_SEEDS) if isinstance(engine, Sampler) else engine
+
+
 def remedies(question: Question | None) -> str:
     """The engines that answer a question without being exact, as the end of a sentence; maybe nothing."""
-    names = [f'engine="{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
+    names = [f'"{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
     if not names:
         return ""
-    return f" {' or '.join(names)} would approximate it, and say how well."
+    several = f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0]
+    return f" engine={several} would approximate it, and say how well."
 
 
 _WORDS: dict[str, str] = {
@@ -284,10 +286,17 @@ __all__ = [
     "Engine",
     "Exact",
     "Expansion",
+    "Gibbs",
+    "Importance",
+    "LikelihoodWeighting",
     "Loopy",
     "MeanField",
     "Question",
+    "Rejection",
+    "Sampler",
     "Search",
+    "SwendsenWang",
     "find",
     "remedies",
+    "with_other_draws",
 ]

@@ -22,20 +22,19 @@ class Problem:
     ]  # reduced variables whose marginal is given, and that over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
-    singly: bool = True  # whether the probabilities of each variable will be looked at
+    # Reduced variables whose joint is asked, or none for the total alone; None: the marginals of all.
+    targets: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Solution:
     """What was found of a reduced question."""
 
-    values: np.ndarray  # the probability of each open state of each reduced variable
+    # Of each open state of each reduced variable, or the joint of the targets; None: the engine knows it not.
+    values: np.ndarray | None
     total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
-    joint: Callable[[np.ndarray], np.ndarray | None]  # of reduced variables in this order; None: not known
     weights: Callable[[], dict[int, np.ndarray]]  # which likelihoods give the held variables their marginals
-    report: Report
-    # The least and the most that each probability can be, of joint as of values (None), where that is known.
-    spans: Callable[[np.ndarray | None], np.ndarray] | None = None
+    report: Report  # its intervals are those of `values`, flat
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,7 +11,7 @@ Costs are moved between mini-buckets, and weights changed, while that tightens t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from pgm.inference.engines.bounds.buckets import BOUNDS, outline
 from pgm.inference.engines.bounds.messages import ABOVE, BELOW, LARGEST, Bound, make_tables
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.running import Impossible, run
-from pgm.results import Report
+from pgm.results import Intervals, Report
 
 _SHARE = 1e-3  # of the width of the bounds, that those with states chosen may be off to be had sooner
 _NEAR = 1 << 14  # entries of a table over a variable and its neighbours
@@ -46,23 +46,27 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
         split = f"{found.n_split:,} of {found.order.size:,} buckets were split"
         advice = f"{split} at ibound={found.ibound}; a larger one narrows it"
     read = Reader(above, below, low, high)
-    everything = np.arange(found.order.size, dtype=np.int64)
-    alone = np.arange(found.order.size + 1, dtype=np.int64)
-    all_of = read.intervals(everything, alone) if problem.singly else np.empty((3, 0))
+    if problem.targets is None:
+        everything = np.arange(found.order.size, dtype=np.int64)
+        least, values, most = read.intervals(everything, np.arange(found.order.size + 1, dtype=np.int64))
+    elif problem.targets.size:
+        asked = problem.targets.astype(np.int64)
+        least, values, most = read.intervals(asked, np.array([0, asked.size]))
+    else:
+        least = values = most = np.ones(1)
     middle = 0.5 * (low + high) if low > -math.inf else high
     return Solution(
-        values=all_of[1],
+        values=values,
         total=lambda: loopy.wide_of(middle),
-        joint=lambda targets: read.joint(targets)[1],
         weights=dict,
         report=Report(
             options.name,
             exact=False,
             iterations=above.iterations + below.iterations,
+            intervals=Intervals(least, most),
             log_bounds=(low, high),
             advice=advice,
         ),
-        spans=lambda targets: (all_of if targets is None else read.joint(targets))[[0, 2]],
     )
 
 
@@ -93,19 +97,9 @@ class Reader:
     below: Bound
     low: float  # on the whole
     high: float
-    joints: dict[bytes, np.ndarray] = field(default_factory=dict)
-
-    def joint(self, targets: np.ndarray) -> np.ndarray:
-        """Lower ends, values inside, and upper ends, for the states of these variables together."""
-        key = targets.tobytes()
-        if key not in self.joints:
-            shape = self.above.tables.arrays.cards[targets]
-            flat = self.intervals(targets.astype(np.int64), np.array([0, targets.size]))
-            self.joints[key] = flat.reshape(3, *shape)
-        return self.joints[key]
 
     def intervals(self, variables: np.ndarray, group_at: np.ndarray) -> np.ndarray:
-        """The same for groups of variables, one after the other."""
+        """Lower ends, values inside, and upper ends, for the states of groups of variables together."""
         if group_at.size < 2:
             return np.empty((3, 0))
         width = self.high - self.low

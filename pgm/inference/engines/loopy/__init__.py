@@ -236,10 +236,10 @@ def solve(problem: Problem, options: Loopy, clock: Clock) -> Solution:
     tops = np.maximum.reduceat(found.beliefs, g.state_at[:-1]) if g.cards.size else found.beliefs
     values = np.exp(found.beliefs - np.repeat(tops, g.cards))
     sums = np.add.reduceat(values, g.state_at[:-1]) if g.cards.size else values
+    values /= np.repeat(sums, g.cards)
     return Solution(
-        values=values / np.repeat(sums, g.cards),
+        values=values if problem.targets is None else _joint(found, values, problem.targets),
         total=lambda: wide_multiply(found.graph.constant, wide_of(_bethe(found))),
-        joint=lambda targets: _joint(found, values, targets),
         weights=lambda: _weights(found),
         report=found.report(options.name),
     )
@@ -263,6 +263,8 @@ def wide_of(log: float) -> tuple[float, int]:
 def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
     """What a factor believes of these variables together; None where no factor has them all."""
     g = found.graph.arrays
+    if not targets.size:
+        return np.ones(1)
     if targets.size == 1:
         v = int(targets[0])
         return values[g.state_at[v] : g.state_at[v + 1]].copy()

@@ -113,9 +113,8 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
         "" if best.converged else f"the bound still rises after {best.iterations} sweeps; raise max_iter="
     )
     return Solution(
-        values=best.q,
+        values=best.q if problem.targets is None else _joint(best, problem.targets),
         total=lambda: loopy.wide_of(log),
-        joint=lambda targets: _joint(best, targets),
         weights=lambda: _weights(best, problem),
         report=Report(
             options.name,
@@ -150,7 +149,7 @@ def _starts(
     return starts
 
 
-def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray | None:
+def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
     """Independent between blocks; inside a block what the exact engine says."""
     g = found.graph.arrays
     parts: list[tuple[list[int], np.ndarray]] = []

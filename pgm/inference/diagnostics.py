@@ -1,0 +1,80 @@
+"""How far estimates from draws may be off: formulae on arrays.
+
+After Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), without their ranks: what is drawn are states.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
+
+
+def split(chains: np.ndarray) -> np.ndarray:
+    """Each chain as two, its first half and its last: (..., chains, draws) as (..., 2 chains, draws / 2)."""
+    half = chains.shape[-1] // 2
+    return np.concatenate([chains[..., :half], chains[..., -half:]], axis=-2)
+
+
+def r_hat(chains: np.ndarray) -> np.ndarray:
+    """By how much chains differ more than their draws do: 1 when they have forgotten where they began.
+
+    Args:
+        chains: numbers, (..., chains, draws); each chain is split, so that one that drifts is seen too.
+
+    >>> float(r_hat(np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]])).round(6))
+    0.707107
+    """
+    halves = split(chains)
+    n = halves.shape[-1]
+    between = halves.mean(-1).var(-1, ddof=1)  # not times n, nor divided by it below
+    within = halves.var(-1, ddof=1).mean(-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.sqrt(between / within + (n - 1) / n)
+    return np.asarray(np.where(within > 0.0, found, np.where(between > 0.0, np.inf, 1.0)))
+
+
+def effective_sample_size(chains: np.ndarray) -> np.ndarray:
+    """How many independent draws would know the mean as well: Geyer's monotone sequence, chains split.
+
+    Args:
+        chains: numbers, (..., chains, draws). Where none ever changes the answer is NaN.
+    """
+    halves = split(chains).astype(np.float64)
+    m, n = halves.shape[-2:]
+    centred = halves - halves.mean(-1, keepdims=True)
+    length = 1 << (2 * n - 1).bit_length()
+    waves = np.fft.rfft(centred, length)
+    power = (waves.real**2 + waves.imag**2).mean(-2)
+    covariance = np.fft.irfft(power, length)[..., :n] / n  # mean over the chains
+    within = covariance[..., :1] * n / (n - 1.0)
+    both = within * (n - 1.0) / n
+    if m > 1:
+        both = both + halves.mean(-1).var(-1, ddof=1)[..., None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho = 1.0 - (within - covariance) / both
+    rho[..., 0] = 1.0
+    n_pairs = max(1, (n - 1) // 2)
+    even, odd = rho[..., 0 : 2 * n_pairs : 2], rho[..., 1 : 2 * n_pairs : 2]
+    pairs = even + odd
+    negative = ~(pairs > 0.0)
+    negative[..., -1] = True  # the last pair ends the sum at the latest
+    end = negative.argmax(-1)[..., None]
+    falling = np.minimum.accumulate(pairs, axis=-1)
+    before = np.arange(n_pairs) < end
+    last = np.maximum(np.take_along_axis(even, end, -1)[..., 0], 0.0)
+    tau = -1.0 + 2.0 * np.where(before, falling, 0.0).sum(-1) + last
+    size = float(m * n)
+    tau = np.maximum(tau, 1.0 / np.log10(size))  # more than so many better than independent is not believed
+    return np.asarray(np.where(both[..., 0] > 0.0, size / tau, np.nan))
+
+
+def share_interval(p: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's 95 % interval of a probability, seen as the share p of so many independent cases.
+
+    Unlike p plus and minus two standard errors it has a width where p is 0 or 1.
+    """
+    z2 = NORMAL_95**2
+    centre = (p + z2 / (2.0 * sizes)) / (1.0 + z2 / sizes)
+    half = NORMAL_95 / (1.0 + z2 / sizes) * np.sqrt(p * (1.0 - p) / sizes + z2 / (4.0 * sizes**2))
+    return np.maximum(np.minimum(centre - half, p), 0.0), np.minimum(np.maximum(centre + half, p), 1.0)

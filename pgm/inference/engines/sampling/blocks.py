@@ -1,0 +1,129 @@
+"""Blocks of variables that a chain draws together, such that it can reach everything that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.errors import InvalidArgument, UnknownVariable, listed
+from pgm.inference.engines import Gibbs, SwendsenWang
+from pgm.inference.engines.sampling.layout import SAMPLING, Layout
+from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
+from pgm.inference.running import code, run
+
+_ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
+_WORTH = 16.0
+_LOOKS = 50.0  # at each link, while blocks are sought
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Blocks:
+    """The variables in the order in which they are drawn, block after block; some may come twice."""
+
+    steps: StepArrays
+    messages: GuideArrays
+    block_at: np.ndarray
+    has_zeros: bool
+
+
+def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
+    """The blocks asked for, joined where only that makes the chain reach everything; else refused."""
+    a, g = layout.arrays, layout.graph.arrays
+    numbers = _asked_for(layout, options)
+    kernels = code(8.0 * a.scopes.size, SAMPLING)
+    again = numbers.copy()
+    if options.blocks == "trees":
+        args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
+        budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
+        kernels.grow_trees(*args, np.arange(numbers.size), budget, numbers)
+        # What did not fit into the first trees comes first in others.
+        kernels.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
+    else:
+        single = numbers < 0
+        numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))
+    sizes = np.multiply.reduceat(a.cards[a.scopes], a.scope_at[:-1]) if g.table.size else np.empty(0)
+    has_zero = (np.diff(g.row_at)[g.table] < sizes).astype(np.uint8)
+    groups = _tied(layout, has_zero, clock)
+    most = max(_ENTRIES, _WORTH * float(sizes.sum()))
+    tied_blocks = numbers.copy()
+    for group in np.unique(groups[groups >= 0]).tolist():
+        mine = np.flatnonzero(groups == group)
+        if np.unique(numbers[mine]).size > 1:
+            tied_blocks[mine] = tied_blocks.max() + 1
+    tied_blocks = np.unique(tied_blocks, return_inverse=True)[1].astype(np.int64)
+    found = in_blocks(layout, tied_blocks, most)
+    if found is None and (groups < 0).all():
+        raise InvalidArgument(
+            f'blocks= of engine="gibbs" holds blocks that are too wide to be drawn as a whole (more than '
+            f"{most:,.0f} entries). Make them smaller, or trees."
+        )
+    if found is None:
+        mine = np.flatnonzero(groups >= 0)
+        raise InvalidArgument(
+            f'engine="gibbs" cannot be shown to reach every possible state: zeros tie {_named(layout, mine)} '
+            "together, too widely to be drawn as one block. "
+            'Use engine="importance" or "likelihood-weighting", which need no chain.'
+        )
+    if options.blocks == "trees" and numbers.max(initial=0) > 0:
+        more = in_blocks(layout, again, most)
+        if more is not None:
+            found = both(found, more)
+    return Blocks(*found, has_zeros=bool(has_zero.any()))
+
+
+def _named(layout: Layout, variables: np.ndarray) -> str:
+    problem = layout.problem
+    own = problem.case.reduced.variables[variables]
+    return listed([problem.names[v] for v in own.tolist() if v < len(problem.names)])
+
+
+def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
+    """Refuse options that name what is no variable, or one variable in two blocks."""
+    known = dict.fromkeys(names)
+    for name in options.trace:
+        if name not in known:
+            raise UnknownVariable(name, known, "trace=")
+    seen: set[object] = set()
+    if isinstance(options, Gibbs) and not isinstance(options.blocks, str):
+        for name in (name for block in options.blocks for name in block):
+            if not isinstance(name, str) or name not in known:
+                raise UnknownVariable(name, known, "blocks=")
+            if name in seen:
+                raise InvalidArgument(f"{name!r} is in blocks= twice; blocks do not share variables.")
+            seen.add(name)
+
+
+def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
+    """The number of the block that the user put each variable into; -1 for none."""
+    r, names = layout.problem.case.reduced, layout.problem.names
+    numbers = np.full(r.cards.size, -1, np.int64)
+    if isinstance(options.blocks, str):
+        return numbers
+    place = dict(zip(names, range(len(names)), strict=True))
+    for number, block in enumerate(options.blocks):
+        for name in block:
+            at = int(np.searchsorted(r.variables, place[name]))
+            if at < r.variables.size and r.variables[at] == place[name]:  # else known, or of no matter
+                numbers[at] = number
+    return np.unique(np.append(numbers, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
+
+
+def _tied(layout: Layout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
+    """Groups that have to be drawn together, so that surely everything is reached; -1 for the others.
+
+    A state is closed where another can take its place whatever the others are: one change of one variable
+    leads from the first to the second. What is possible hangs together if what is left does; and that does
+    if all variables that zeros still tie to each other are drawn together.
+    """
+    a, g = layout.arrays, layout.graph.arrays
+    groups = np.full(a.cards.size, -1, np.int64)
+    if not has_zero.any():
+        return groups
+    is_open = np.ones(a.local.size, np.uint8)
+    steps = 4.0 * float(a.logs.size) * float(a.cards.max()) + 20.0 * a.scopes.size
+    run("fold", a, g.user_at, g.users, has_zero, is_open, steps=steps, clock=clock, module=SAMPLING)
+    code(steps, SAMPLING).tied(a, has_zero, is_open, groups)
+    return groups

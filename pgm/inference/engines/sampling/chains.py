@@ -1,0 +1,126 @@
+"""Chains of states: Gibbs sampling in blocks, and Swendsen and Wang's clusters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from pgm.config import RUNNING, Clock
+from pgm.errors import OutOfTime
+from pgm.inference.engines import Gibbs, Importance, Loopy, SwendsenWang, loopy
+from pgm.inference.engines.sampling.blocks import find_blocks
+from pgm.inference.engines.sampling.clusters import find_bonds
+from pgm.inference.engines.sampling.draws import Draws, generator, room_of
+from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
+from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
+from pgm.inference.pool import Task, run_all
+from pgm.inference.running import code, settle
+from pgm.progress import report as report_progress
+
+_ROUND = 5e6  # inner steps that each chain does before all wait for each other
+_SECONDS = 3e-9  # of an inner step
+_LEAST = 4  # states of each chain, below which nothing can be said of it
+_TRIES = 1000  # cases that are drawn to find states from which to start
+# Goes on with a chain from these states: fills the array of states, by uniform numbers.
+Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
+
+
+def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
+    """Run the chains side by side."""
+    if isinstance(options, Gibbs):
+        return _run(layout, options, clock, *_gibbs(layout, options, clock))
+    return _run(layout, options, clock, *_swendsen_wang(layout, options))
+
+
+def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
+    blocks = find_blocks(layout, options, clock)
+    a, entries = layout.arrays, float(blocks.messages.table_at[-1])
+    starts = _starts(layout, options, clock, blocks.has_zeros)
+    check_room(options.name, 8.0 * options.chains * entries, "messages inside blocks")
+    pools = np.zeros((options.chains, int(entries)))
+    steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
+    kernels = code(steps * options.samples, SAMPLING)
+
+    def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
+        args = a, blocks.steps, blocks.messages, pools[chain], blocks.block_at
+        return int(kernels.sweep(*args, now, uniforms, states, room_of(layout), stop))
+
+    return move, starts, blocks.steps.variable.size, steps
+
+
+def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:
+    a, bonds = layout.arrays, find_bonds(layout)
+    starts = _starts(layout, options, None, has_zeros=False)
+    kernels = code(layout.steps * options.samples, SAMPLING)
+
+    def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
+        return int(kernels.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
+
+    return move, starts, a.table_at.size + a.cards.size, layout.steps
+
+
+def _starts(
+    layout: Layout, options: Gibbs | SwendsenWang, clock: Clock | None, has_zeros: bool
+) -> np.ndarray:
+    """Where each chain begins: anywhere; where there are zeros, at cases that these allow."""
+    a = layout.arrays
+    if not has_zeros or clock is None:
+        rng = generator(options.seed, 1 << 33)
+        uniforms = rng.random((options.chains, a.cards.size))
+        return np.asarray(np.floor(uniforms * a.cards), dtype=np.int64)
+    sent = loopy.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
+    guided = from_beliefs(layout, sent)
+    states, logs, _ = draw_from(guided, layout, options.name, _TRIES, options.seed, clock)
+    possible = np.flatnonzero(logs > -math.inf)
+    if not possible.size:
+        raise nothing_found(options.name, logs.size)
+    chosen = possible[np.arange(options.chains) % possible.size]
+    return np.asarray(states[chosen], dtype=np.int64)
+
+
+def _run(
+    layout: Layout,
+    options: Gibbs | SwendsenWang,
+    clock: Clock,
+    move: Move,
+    starts: np.ndarray,
+    n_uniforms: int,
+    steps: float,
+) -> Draws:
+    """Rounds of sweeps; after each all chains are equally long, so that the clock may end it there."""
+    m, chains = layout.arrays.cards.size, options.chains
+    kept = -(-options.samples // chains)
+    in_round = max(1, min(options.burn_in + kept, int(_ROUND / max(1.0, steps))))
+    kind = np.dtype(layout.states_type)
+    room = float(chains) * (kept * m * kind.itemsize + in_round * (8.0 * n_uniforms + m * kind.itemsize))
+    check_room(options.name, room, f"{chains * kept:,} samples of {m:,} variables")
+    states = np.empty((chains, kept, m), kind)
+    generators = [generator(options.seed, chain) for chain in range(chains)]
+    begun = -options.burn_in
+    while begun < kept:
+        until = min(kept, begun + in_round) if begun >= 0 else min(0, begun + in_round)
+
+        def work(chain: int, stop: np.ndarray, begun: int = begun, until: int = until) -> None:
+            uniforms = generators[chain].random((until - begun, n_uniforms))
+            to = states[chain, begun:until] if begun >= 0 else np.empty((until - begun, m), kind)
+            status = move(chain, starts[chain], uniforms, to, stop)
+            if not stop[0]:
+                settle(status, "sweep", clock)
+
+        seconds = (until - begun) * steps * _SECONDS
+        try:
+            run_all([Task(partial(work, chain), seconds) for chain in range(chains)], clock)
+        except OutOfTime:
+            if begun < _LEAST:
+                raise
+            break
+        begun = until
+        report_progress(float(begun + options.burn_in), float(kept + options.burn_in), "sweeps")
+    clock.lap(RUNNING)
+    cases = states[:, :begun].reshape(chains * begun, m)
+    tried = chains * (begun + options.burn_in)
+    equal = np.full(len(cases), 1.0 / len(cases))
+    return Draws(layout, cases, chains, equal, math.nan, math.nan, tried, chains * (kept + options.burn_in))

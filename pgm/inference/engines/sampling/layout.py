@@ -1,0 +1,82 @@
+"""A reduced question as tables in which one entry is found at once: what samplers look things up in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+from pgm.inference.engines.factor_graph import Graph, make_graph
+from pgm.inference.engines.solving import Problem
+from pgm.inference.running import code
+
+SAMPLING = "pgm.inference.engines.sampling.compiled"
+
+
+class LookupArrays(NamedTuple):
+    """Factors over two variables or more, as logarithms; an *axis* is a variable's place in a scope."""
+
+    cards: np.ndarray  # int64[m]
+    state_at: np.ndarray  # int64[m + 1]
+    local: np.ndarray  # float64 logarithms of the product of the factors over one variable
+    scope_at: np.ndarray  # int64[F + 1]
+    scopes: np.ndarray  # int32
+    owner: np.ndarray  # int32 the factor of each axis
+    stride: np.ndarray  # int64 how far apart two states of an axis are in its table
+    table_at: np.ndarray  # int64[F] where the table of each factor begins
+    logs: np.ndarray  # float64 all tables; minus infinity for zero
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Layout:
+    """A reduced question, as a graph and as tables to look things up in."""
+
+    problem: Problem
+    graph: Graph
+    arrays: LookupArrays
+    alone: np.ndarray  # bool[m] in no factor with others: nothing of it need be sampled
+
+    @property
+    def steps(self) -> float:
+        """Inner steps of drawing every variable once."""
+        a = self.arrays
+        return 10.0 * a.cards.size + 2.0 * float(a.state_at[-1]) + 4.0 * float(a.cards[a.scopes].sum())
+
+    @property
+    def states_type(self) -> type:
+        """The smallest integers that hold a state."""
+        return np.uint8 if self.arrays.cards.max(initial=1) <= 256 else np.int32
+
+
+def lay_out(problem: Problem, engine: str) -> Layout:
+    """Write out the tables of a reduced question; `TooLarge` when they would not fit."""
+    graph = make_graph(problem.case, engine, each_message=16.0)
+    g = graph.arrays
+    cards = g.cards[g.scopes]
+    stride = np.ones(g.scopes.size, np.int64)
+    code(8.0 * stride.size, SAMPLING).strides(g.scope_at, cards, stride)
+    ends = stride[g.scope_at[:-1]] * cards[g.scope_at[:-1]] if g.table.size else np.empty(0, np.int64)
+    of_table = np.zeros(g.row_at.size - 1, np.int64)
+    of_table[g.table] = ends  # tables of one variable keep size 0: they are in `local`
+    begins = np.concatenate([[0], np.cumsum(of_table)]).astype(np.int64)
+    check_room(engine, 8.0 * float(begins[-1]), "tables")
+    logs = np.full(int(begins[-1]), -np.inf)
+    kernels = code(8.0 * (logs.size + stride.size), SAMPLING)
+    kernels.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
+    arrays = LookupArrays(
+        g.cards, g.state_at, g.local, g.scope_at, g.scopes, g.owner, stride, begins[g.table], logs
+    )
+    return Layout(problem, graph, arrays, np.diff(g.user_at) == 0)
+
+
+def check_room(engine: str, size: float, what: str) -> None:
+    """Raise `TooLarge` before so many bytes are allocated, if they are not allowed."""
+    limit = current().memory_limit
+    if size > limit:
+        raise TooLarge(
+            f'engine="{engine}" needs about {size:,.0f} bytes for {what}, and {limit:,} are allowed. Take '
+            "fewer samples=, observe more, or allow more with pgm.config(memory_limit=...)."
+        )
