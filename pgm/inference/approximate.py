@@ -21,7 +21,7 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Engine, cuts, exact, loopy, mean_field
+from pgm.inference.engines import ENGINES, Engine, branching, cuts, exact, loopy, mean_field
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
@@ -42,7 +42,11 @@ SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
 }
-MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {"loopy": loopy.maximise}
+MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {
+    "loopy": loopy.maximise,
+    "srmp": branching.maximise,
+    "branch-and-bound": branching.maximise,
+}
 
 
 def make_approximate(
@@ -164,7 +168,8 @@ class Approximate(Posterior):
         states = np.where(hidden, -1, found.states)
         chosen = cuts.only(case, cuts.one_of_each(case, states))
         try:
-            at = cuts.reduce_everything(self.program, known, self.clock, chosen)
+            # The time may be up for an engine that then answers with the best it has.
+            at = cuts.reduce_everything(self.program, known, Clock(None, None), chosen)
             value = self._rest(at)
         except Impossible:
             raise NoSupportFound(
@@ -173,9 +178,11 @@ class Approximate(Posterior):
             ) from None
         log = log_of(value)
         proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
-        self.reports.append(
-            replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice)
-        )
+        said = _ANY if proven else found.report.advice
+        if found.report.exact and not proven and hidden.any():
+            said = "what is hidden inside gates is summed, and the bound is loose there"
+        error = found.report.error if proven else max(0.0, bound - log)
+        self.reports.append(replace(found.report, exact=proven, advice=said, error=error))
         codes = at.codes[: self.program.n_named].astype(np.int64)
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly

@@ -21,7 +21,7 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor
-from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
+from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.engines import Conditioned, Engine, Exact, find
 from pgm.inference.explanations import explain
@@ -468,7 +468,7 @@ class Questions:
         """Put the question, and say in the user's words what went wrong."""
         begin = time.perf_counter()
         try:
-            if engine.name in SOLVERS:
+            if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)
             else:
                 cutset = self._cutset(compiled, engine)

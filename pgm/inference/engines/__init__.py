@@ -177,6 +177,55 @@ class MeanField:
         object.__setattr__(self, "structured", tuple(blocks))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Srmp:
+    """A bound on the most probable states by moving costs between factors, and good states from it.
+
+    Any factors and any numbers of states. Only `map` can be asked; its answer is exact if it meets the
+    bound.
+
+    Args:
+        sweeps: how often all costs are moved at most; it stops sooner when the bound gains little.
+        moves: how often some variables are freed and solved again beside the others.
+        seed: of which variables are freed.
+    """
+
+    sweeps: int = 200
+    moves: int = 300
+    seed: int = 0
+    name = "srmp"
+    answers = ("map",)
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of sweeps."""
+        _whole(self, "sweeps", 1)
+        _whole(self, "moves", 0)
+        _whole(self, "seed", 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BranchAndBound:
+    """The most probable states by search, with the bounds of "srmp": exact when it ends.
+
+    Under a time limit it returns the best states so far with a bound on all others. Only `map` can be asked.
+
+    Args:
+        seed: of the moves that improve the states meanwhile.
+    """
+
+    seed: int = 0
+    name = "branch-and-bound"
+    answers = ("map",)
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no seed."""
+        _whole(self, "seed", 0)
+
+
 def _whole(engine: object, name: str, least: int) -> None:
     value = getattr(engine, name)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -190,7 +239,9 @@ def _number(engine: object, name: str, least: float, below: float) -> None:
         raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
 
 
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField
+Engine = (
+    Exact | Elimination | Search | Conditioned | Cuts | Expansion | Srmp | BranchAndBound | Loopy | MeanField
+)
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -198,6 +249,8 @@ ENGINES: dict[str, type[Engine]] = {
     "conditioned": Conditioned,
     "cuts": Cuts,
     "expansion": Expansion,
+    "srmp": Srmp,
+    "branch-and-bound": BranchAndBound,
     "loopy": Loopy,
     "mean-field": MeanField,
 }
@@ -243,6 +296,7 @@ _WORDS: dict[str, str] = {
 
 __all__ = [
     "ENGINES",
+    "BranchAndBound",
     "Conditioned",
     "Cuts",
     "Elimination",
@@ -253,6 +307,7 @@ __all__ = [
     "MeanField",
     "Question",
     "Search",
+    "Srmp",
     "find",
     "remedies",
 ]
