@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import os
 import subprocess
 import sys
@@ -509,7 +510,7 @@ def test_a_clique_of_40_nodes_with_10_states_is_too_large_at_once(ask):
     tracemalloc.stop()
     assert isinstance(caught.value, MemoryError)
     assert caught.value.plan is not None
-    assert "1e+" in str(caught.value) or "10" in str(caught.value)
+    assert re.search(r"\de\+3|10", str(caught.value))
 
 
 def test_what_too_large_advises_exists():

@@ -30,6 +30,7 @@ _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of
 _LEVELS, _BEST, _WORK, _FAILS = 2, 3, 4, 5  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
 _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
+_IDLE = 5  # forests that gain nothing, before something else is tried
 _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
 _NOTHING = np.empty(0, np.int64)
@@ -103,6 +104,7 @@ class _Branching:
         self._order = np.arange(p.cards.size)
         self._room = np.empty(p.cards.size + p.table.size, np.int64)
         self._mark = np.empty_like(self._room)
+        self._costs = np.empty(p.given_at, np.int64)
 
     @property
     def best(self) -> int:
@@ -171,24 +173,24 @@ class _Branching:
             self._move()
 
     def _move(self) -> None:
+        """Forests until some in a row gain nothing; then the neighbourhood of one variable, by a search."""
         p, s = self.layout.problem, self.layout.state
-        self._check()
-        m = p.cards.size
-        freed = np.zeros(m, np.uint8)
-        if self._rng.random() < 0.5:
+        m, begin = p.cards.size, int(s.n[_WORK])
+        idle = 0
+        while idle < _IDLE:
+            self._check()
+            before = self.best
+            freed = np.zeros(m, np.uint8)
             self._rng.shuffle(self._order)
             self._code.forest(p, self._order, self._room, self._mark, freed)
-        else:
-            self._code.ball(p, int(self._rng.integers(m)), min(self._size, m), self._room, freed)
+            self._code.solve_forest(p, s, freed, self._room, self._mark, self._costs)
+            idle = idle + 1 if self.best == before else 0
+        freed = np.zeros(m, np.uint8)
+        self._code.ball(p, int(self._rng.integers(m)), min(self._size, m), self._room, freed)
         kept = np.flatnonzero(freed == 0)
-        path = 2 * (p.state_at[kept] + s.best[kept])
-        before = int(s.n[_WORK])
-        ended = self._code.search(p, s, path, 100, _SLICE)
-        self._moved += int(s.n[_WORK]) - before
-        if ended:
-            self._size = min(self._size + 1, m)
-        else:
-            self._size = max(8, self._size - 4)
+        ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE)
+        self._size = min(self._size + 1, m) if ended else max(8, self._size - 4)
+        self._moved += int(s.n[_WORK]) - begin
 
     # --- branching ---
 

@@ -13,7 +13,7 @@ from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import distinct_tables, only_factors
 from pgm.inference.reduction import Case
 
-FORBIDDEN = 1 << 62  # as in compiled.py
+FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 8
 _BITS = 59  # no sum of costs over all factors reaches 2 to this
 _LEVELS = (6, 64)  # for how many the trail has room in full; where it ends the search is taken up again
@@ -25,6 +25,7 @@ class Problem(NamedTuple):
     cards: np.ndarray  # int64[m]
     state_at: np.ndarray  # int64[m + 1]
     owner_of_state: np.ndarray  # int64
+    own: np.ndarray  # int64 the cost of each state by itself
     scope_at: np.ndarray  # int64[F + 1]
     scopes: np.ndarray  # int32; an *axis* is a place in it
     stride: np.ndarray  # int64 of each axis in its table
@@ -115,11 +116,18 @@ def lay_out(case: Case, engine: str) -> Layout:
         axes = scope_at[:-1][widths[several] > a + 1] + a
         stride[axes] = stride[axes + 1] * cards[axes + 1]
     n_messages = int(message_at[-1])
+    own = np.zeros(n_states, np.int64)
+    for f in np.flatnonzero(
+        widths == 1
+    ).tolist():  # every open state has a non-zero entry: reduction saw to that
+        v, at = int(r.scopes[r.scope_at[f]]), int(begins[table[f]])
+        own[r.state_at[v] : r.state_at[v + 1]] += whole[at : at + int(r.cards[v])]
     order = np.arange(m, dtype=np.int32)
     problem = Problem(
         cards=r.cards,
         state_at=r.state_at,
         owner_of_state=np.repeat(np.arange(m), r.cards),
+        own=own,
         scope_at=scope_at,
         scopes=scopes,
         stride=stride,
@@ -139,10 +147,6 @@ def lay_out(case: Case, engine: str) -> Layout:
         grain=1 << min(max(0, shift - 10), 50),
     )
     state = _state(problem, int(widths.max(initial=1)), levels)
-    single = np.flatnonzero(widths == 1)
-    for f in single.tolist():  # every open state has a non-zero entry: reduction saw to that
-        v, at = int(r.scopes[r.scope_at[f]]), int(begins[table[f]])
-        state.w[r.state_at[v] : r.state_at[v + 1]] += whole[at : at + int(r.cards[v])]
     offset = -math.fsum(least[table].tolist()) * math.log(2.0)
     return Layout(problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0))
 
@@ -151,6 +155,7 @@ def _state(p: Problem, width: int, levels: int) -> State:
     """Nothing is decided, everything is open."""
     m, size = p.cards.size, p.floor_at + 1
     w = np.zeros(size, np.int64)
+    w[: p.given_at] = p.own
     w[p.open_at : p.left_at] = 1
     w[p.left_at : p.floor_at] = p.cards
     n = np.zeros(_NUMBERS, np.int64)

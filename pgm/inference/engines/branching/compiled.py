@@ -12,7 +12,7 @@ from __future__ import annotations
 from pgm.jit import njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
-FORBIDDEN = 1 << 62  # the cost of a row that is zero
+FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number
 TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT = range(8)  # places in `n`
 _PASSES = 6  # over what has changed, after each decision
 
@@ -372,6 +372,136 @@ def forest(p, order, together, mark, freed):
             freed[v] = 1
             for i in range(first, last):
                 together[_leader(together, p.owner[p.users[i]] + m)] = v
+
+
+@njit
+def _lowest_beside(p, s, axis, only, freed, costs):
+    """For each state of the axis's variable the least cost of its factor and of what hangs below it.
+
+    Variables that are not freed stay as in `s.best`. With one state only (not -1), the others' states that
+    go with it best are written to `s.best`.
+    """
+    f, v = p.owner[axis], p.scopes[axis]
+    begin, end = p.scope_at[f], p.scope_at[f + 1]
+    place, low, best = s.place, s.low, s.best
+    for x in range(p.cards[v]):
+        low[x] = FORBIDDEN
+        if only >= 0 and x != only:
+            continue
+        for b in range(begin, end):
+            u = p.scopes[b]
+            place[b - begin] = x if b == axis else 0 if freed[u] != 0 else best[u]
+        while True:
+            row, below = p.table[f], 0
+            for b in range(begin, end):
+                row += place[b - begin] * p.stride[b]
+                if b != axis and freed[p.scopes[b]] != 0:
+                    below = min(below + costs[p.state_at[p.scopes[b]] + place[b - begin]], FORBIDDEN)
+            cost = FORBIDDEN
+            if p.values[row] < FORBIDDEN and below < FORBIDDEN:
+                cost = p.values[row] + below
+            if cost < low[x]:
+                low[x] = cost
+                if only >= 0:
+                    for b in range(begin, end):
+                        s.row[b - begin] = place[b - begin]
+            b = end - 1
+            while b >= begin:
+                u = p.scopes[b]
+                if b != axis and freed[u] != 0:
+                    place[b - begin] += 1
+                    if place[b - begin] < p.cards[u]:
+                        break
+                    place[b - begin] = 0
+                b -= 1
+            if b < begin:
+                break
+        if only >= 0 and low[x] < FORBIDDEN:
+            for b in range(begin, end):
+                if b != axis and freed[p.scopes[b]] != 0:
+                    best[p.scopes[b]] = s.row[b - begin]
+
+
+@njit
+def solve_forest(p, s, freed, queue, hanging, costs):
+    """Give the freed variables, which no loop links, their best states beside the others' in `s.best`.
+
+    `queue`, `hanging` and `costs` are room for a number for each variable, factor and state.
+    """
+    head, tail, n_hanging = 0, 0, 0
+    best, n = s.best, s.n
+    for root in range(p.cards.size):
+        if freed[root] != 1:
+            continue
+        freed[root] = 2
+        queue[tail] = root
+        tail += 1
+        while head < tail:
+            v = queue[head]
+            head += 1
+            for x in range(p.state_at[v], p.state_at[v + 1]):
+                costs[x] = p.own[x]
+            for i in range(p.user_at[v], p.user_at[v + 1]):
+                a = p.users[i]
+                f = p.owner[a]
+                above = False  # the factor that v hangs from
+                for b in range(p.scope_at[f], p.scope_at[f + 1]):
+                    if b != a and freed[p.scopes[b]] == 3:
+                        above = True
+                if above:
+                    continue
+                hanging[n_hanging] = a
+                n_hanging += 1
+                for b in range(p.scope_at[f], p.scope_at[f + 1]):
+                    u = p.scopes[b]
+                    if freed[u] == 1:
+                        freed[u] = 2
+                        queue[tail] = u
+                        tail += 1
+            freed[v] = 3
+    for h in range(n_hanging - 1, -1, -1):
+        a = hanging[h]
+        at = p.state_at[p.scopes[a]]
+        _lowest_beside(p, s, a, -1, freed, costs)
+        for x in range(p.cards[p.scopes[a]]):
+            costs[at + x] = min(costs[at + x] + s.low[x], FORBIDDEN)
+        n[WORK] += p.rows[p.owner[a]]
+    for i in range(tail):  # whoever hangs from nothing chooses, and so on down
+        freed[queue[i]] = 1
+    for h in range(n_hanging):
+        a = hanging[h]
+        v = p.scopes[a]
+        if freed[v] == 1:
+            _choose(p, s, v, costs)
+            freed[v] = 2
+        _lowest_beside(p, s, a, best[v], freed, costs)
+        f = p.owner[a]
+        for b in range(p.scope_at[f], p.scope_at[f + 1]):
+            if freed[p.scopes[b]] == 1:
+                freed[p.scopes[b]] = 2
+    for i in range(tail):
+        if freed[queue[i]] == 1:  # in no factor
+            _choose(p, s, queue[i], costs)
+    total = 0
+    for v in range(p.cards.size):
+        total += p.own[p.state_at[v] + best[v]]
+    for f in range(p.scope_at.size - 1):
+        row = p.table[f]
+        for a in range(p.scope_at[f], p.scope_at[f + 1]):
+            row += best[p.scopes[a]] * p.stride[a]
+        total += p.values[row]
+    n[WORK] += p.scopes.size
+    if total < n[BEST]:
+        n[BEST] = total
+        n[IMPROVED] += 1
+
+
+@njit
+def _choose(p, s, v, costs):
+    at = p.state_at[v]
+    for x in range(p.cards[v]):
+        if costs[at + x] < costs[at + s.best[v]]:
+            s.best[v] = x
 
 
 @njit
