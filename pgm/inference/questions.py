@@ -218,9 +218,8 @@ class Questions:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
-        take the states declared first. Where no tree fits, minimum cuts may still give the exact answer;
-        `engine="loopy"` gives a good one, with a bound, and `engine="expansion"` where factors link two
-        variables at most.
+        take the states declared first. Where no tree fits, minimum cuts or a search may still give an exact
+        answer; `engine="branch-and-bound"` gives the best found in the time, with a bound.
         """
         return self._best(given, 1, targets, engine)[0]
 

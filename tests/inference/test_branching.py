@@ -71,3 +71,77 @@ def test_branch_and_bound_finds_the_best(numbers, data):
             assert found.log_joint == pytest.approx(right.log_joint, rel=1e-9, abs=1e-9)
         elif engine == "branch-and-bound":
             assert "hidden" in found.report.advice
+
+
+def test_a_sum_over_a_gate_is_no_maximum():
+    net = pgm.BayesianNetwork()
+    causes = [f"c{i}" for i in range(5)]
+    for name in causes:
+        net.add(name, 0.3)
+    net.add("e", pgm.NoisyOr(dict.fromkeys(causes, 0.6), leak=0.01))
+    found, right = net.map({"e": True}, engine="branch-and-bound"), net.map({"e": True})
+    assert found.log_joint <= right.log_joint + 1e-12
+    assert found.bound is None or found.bound >= right.log_joint - 1e-9
+
+
+def test_spins_that_contradict_each_other():
+    mrf = ising(7, 3)
+    right, found = mrf.map(), mrf.map(engine="branch-and-bound")
+    assert found.exact
+    assert found.log_joint == pytest.approx(right.log_joint, rel=1e-12)
+    good = mrf.map(engine="srmp")
+    assert good.log_joint <= right.log_joint + 1e-9
+    assert good.bound is None or good.bound >= right.log_joint - 1e-9
+
+
+def test_a_time_limit_gives_the_best_so_far_with_its_bound():
+    mrf = ising(24, 1)
+    mrf.map(engine=pgm.engines.Srmp(sweeps=1, moves=1))  # compiles
+    with pgm.config(time_limit=0.5):
+        found = mrf.map(engine="branch-and-bound")
+    assert not found.exact
+    assert found.bound > found.log_joint
+    assert "time" in found.report.advice
+    again = {name: state for name, state in found.items()}
+    assert len(again) == 24 * 24
+
+
+def test_without_a_tree_the_exact_search_goes_on():
+    mrf = ising(12, 5, 0.6)
+    right = mrf.map()
+    with pgm.config(memory_limit="2 MB"):
+        found = mrf.map()
+    assert found.exact
+    assert found.log_joint == pytest.approx(right.log_joint, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    mrf = ising(12, 2, 2.0)
+    engine = pgm.engines.Srmp(sweeps=5, moves=3, seed=4)
+    assert dict(mrf.map(engine=engine)) == dict(mrf.map(engine=engine))
+
+
+def test_options_are_checked():
+    for wrong in ({"sweeps": 0}, {"moves": -1}, {"seed": 1.5}):
+        with pytest.raises(pgm.InvalidArgument, match="whole number"):
+            pgm.engines.Srmp(**wrong)
+    with pytest.raises(pgm.InvalidArgument, match="does not answer"):
+        ising(2, 0).log_partition(engine="branch-and-bound")
+    with pytest.raises(pgm.InvalidArgument, match="k_best"):
+        ising(2, 0).k_best(k=2, engine="srmp")
+
+
+def test_C56_corners_and_lines_by_branching():
+    """The cube's units, corner by corner, as small integers over a hand-set compatibility."""
+    cube = pgm.MarkovNetwork()
+    for i in range(8):
+        cube.add_variable(f"corner{i}", states=["in", "out", "flat"])
+    fits = np.array([[3.0, 0.2, 1.0], [0.2, 2.0, 1.0], [1.0, 1.0, 0.5]])
+    for i in range(8):
+        for b in (1, 2, 4):
+            if i < i ^ b:
+                cube.add_factor([f"corner{i}", f"corner{i ^ b}"], fits)
+    found = cube.map(engine="branch-and-bound")
+    assert found.exact
+    assert set(found.values()) == {"in"}
+    assert found.log_joint == pytest.approx(12 * math.log(3.0), rel=1e-12)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import re
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -510,7 +510,7 @@ def test_a_clique_of_40_nodes_with_10_states_is_too_large_at_once(ask):
     tracemalloc.stop()
     assert isinstance(caught.value, MemoryError)
     assert caught.value.plan is not None
-    assert re.search(r"\de\+3|10", str(caught.value))
+    assert re.search(r"\de\+[34]|10", str(caught.value))
 
 
 def test_what_too_large_advises_exists():

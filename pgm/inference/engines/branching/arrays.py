@@ -60,6 +60,7 @@ class State(NamedTuple):
     score: np.ndarray  # float64[m]
     states: np.ndarray  # int64[m] what the costs at hand favour
     best: np.ndarray  # int64[m] the best states so far
+    ahead: np.ndarray  # uint8 for each place in `users`
     low: np.ndarray  # int64
     place: np.ndarray  # int64 work for going through a table
     row: np.ndarray  # int64
@@ -174,6 +175,7 @@ def _state(p: Problem, width: int, levels: int) -> State:
         score=np.zeros(m),
         states=np.zeros(m, np.int64),
         best=np.zeros(m, np.int64),
+        ahead=np.zeros(p.users.size, np.uint8),
         low=np.zeros(int(p.cards.max(initial=1)), np.int64),
         place=np.zeros(width + 1, np.int64),
         row=np.zeros(width + 1, np.int64),

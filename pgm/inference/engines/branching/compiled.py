@@ -18,15 +18,17 @@ _PASSES = 6  # over what has changed, after each decision
 
 
 @njit
-def _put(s, i, value):
-    """Set one number of the state, and note the old one if it is not noted on this level."""
-    n = s.n
-    if s.stamp[i] != n[STAMP]:
-        s.stamp[i] = n[STAMP]
-        s.trail_at[n[TRAIL]] = i
-        s.trail_old[n[TRAIL]] = s.w[i]
+def _put(w, stamp, trail_at, trail_old, n, i, value):
+    """Set one number of the state, and note the old one if it is not noted on this level.
+
+    The arrays come one by one because counting their users, out of a tuple, takes longer than the rest.
+    """
+    if stamp[i] != n[STAMP]:
+        stamp[i] = n[STAMP]
+        trail_at[n[TRAIL]] = i
+        trail_old[n[TRAIL]] = w[i]
         n[TRAIL] += 1
-    s.w[i] = value
+    w[i] = value
 
 
 @njit
@@ -48,63 +50,77 @@ def _new_level(s):
 def _lowest(p, s, axis):
     """For each state of the axis's variable the least that is left of its factor: into `s.low`."""
     f = p.owner[axis]
-    begin, end = p.scope_at[f], p.scope_at[f + 1]
+    begin, width = p.scope_at[f], p.scope_at[f + 1] - p.scope_at[f]
     w, low, values = s.w, s.low, p.values
-    open_at, given = p.open_at, p.given_at
     for x in range(p.cards[p.scopes[axis]]):
         low[x] = FORBIDDEN
-    last = end - 1
-    inner, inner_open = given + p.message_at[last], open_at + p.state_at[p.scopes[last]]
-    size, mine = p.cards[p.scopes[last]], axis - begin
-    s.row[0], s.cost[0], d = p.table[f], 0, 0
-    s.place[0] = -1
-    n_outer = last - begin
-    while d >= 0:
-        a = begin + d
-        v = p.scopes[a]
-        x = s.place[d] + 1
-        while x < p.cards[v] and w[open_at + p.state_at[v] + x] == 0:
-            x += 1
-        if x == p.cards[v]:
+    inner = begin + width - 1
+    v, mine = p.scopes[inner], axis - begin
+    card, given, is_open = p.cards[v], p.given_at + p.message_at[inner], p.open_at + p.state_at[v]
+    # All but the last two axes count through their states; these two are loops.
+    u = p.scopes[inner - 1]
+    card_2, given_2 = p.cards[u], p.given_at + p.message_at[inner - 1]
+    is_open_2, step_2 = p.open_at + p.state_at[u], p.stride[inner - 1]
+    n_outer = width - 2
+    place = s.place
+    for d in range(n_outer):
+        place[d] = 0
+    while True:
+        row, cost, here = p.table[f], 0, True
+        for d in range(n_outer):
+            a, x = begin + d, place[d]
+            if w[p.open_at + p.state_at[p.scopes[a]] + x] == 0:
+                here = False
+                break
+            row += x * p.stride[a]
+            cost += w[p.given_at + p.message_at[a] + x]
+        if here:
+            for y in range(card_2):
+                if w[is_open_2 + y] == 0:
+                    continue
+                at = row + y * step_2
+                more = cost + w[given_2 + y]
+                least = FORBIDDEN
+                for x in range(card):
+                    if w[is_open + x] != 0 and values[at + x] < FORBIDDEN:
+                        value = values[at + x] - more - w[given + x]
+                        if mine == n_outer + 1:
+                            low[x] = min(low[x], value)
+                        elif value < least:
+                            least = value
+                if mine == n_outer:
+                    low[y] = min(low[y], least)
+                elif mine < n_outer:
+                    low[place[mine]] = min(low[place[mine]], least)
+        d = n_outer - 1
+        while d >= 0:
+            place[d] += 1
+            if place[d] < p.cards[p.scopes[begin + d]]:
+                break
+            place[d] = 0
             d -= 1
-            continue
-        s.place[d] = x
-        s.row[d + 1] = s.row[d] + x * p.stride[a]
-        s.cost[d + 1] = s.cost[d] + w[given + p.message_at[a] + x]
-        d += 1
-        if d < n_outer:
-            s.place[d] = -1
-            continue
-        row, cost = s.row[d], s.cost[d]
-        d -= 1
-        if axis == last:
-            for y in range(size):
-                if w[inner_open + y] != 0 and values[row + y] < FORBIDDEN:
-                    low[y] = min(low[y], values[row + y] - cost - w[inner + y])
-        else:
-            least = low[s.place[mine]]
-            for y in range(size):
-                if w[inner_open + y] != 0 and values[row + y] < FORBIDDEN:
-                    least = min(least, values[row + y] - cost - w[inner + y])
-            low[s.place[mine]] = least
+        if d < 0:
+            break
 
 
 @njit
 def _close(p, s, v, x):
     """Take a state away from a variable, the last one never."""
-    _put(s, p.open_at + p.state_at[v] + x, 0)
-    _put(s, p.left_at + v, s.w[p.left_at + v] - 1)
+    w, stamp, trail_at, trail_old, n = s.w, s.stamp, s.trail_at, s.trail_old, s.n
+    _put(w, stamp, trail_at, trail_old, n, p.open_at + p.state_at[v] + x, 0)
+    _put(w, stamp, trail_at, trail_old, n, p.left_at + v, w[p.left_at + v] - 1)
 
 
 @njit
-def _useful(p, s, axis, forward):
-    """Whether the factor reaches an open variable that comes later on this way."""
+def _reach(p, s, axis, forward):
+    """1 if the factor has an open variable that comes later on this way, 2 if an earlier one, 3 if both."""
     f, v = p.owner[axis], p.scopes[axis]
+    found = 0
     for b in range(p.scope_at[f], p.scope_at[f + 1]):
         u = p.scopes[b]
-        if s.w[p.left_at + u] > 1 and u != v and (p.rank[u] > p.rank[v]) == forward:
-            return True
-    return False
+        if b != axis and s.w[p.left_at + u] > 1:
+            found |= 1 if (p.rank[u] > p.rank[v]) == forward else 2
+    return found
 
 
 @njit
@@ -122,71 +138,75 @@ def _visit(p, s, v, forward):
 
     Returns whether anything may still be better than the best states known.
     """
-    w, n = s.w, s.n
+    w, stamp, trail_at, trail_old, n = s.w, s.stamp, s.trail_at, s.trail_old, s.n
+    low, reached, owner, rows, message_at = s.low, s.ahead, p.owner, p.rows, p.message_at
+    given_at, open_at, left_at, floor_at = p.given_at, p.open_at, p.left_at, p.floor_at
     begin, card, best = p.state_at[v], p.cards[v], n[BEST]
     users, first, last = p.users, p.user_at[v], p.user_at[v + 1]
     closed = False
     for i in range(first, last):
         a = users[i]
         _lowest(p, s, a)
-        n[WORK] += p.rows[p.owner[a]]
-        given = p.given_at + p.message_at[a]
+        n[WORK] += rows[owner[a]]
+        given = given_at + message_at[a]
         for x in range(card):
-            if w[p.open_at + begin + x] == 0 or s.low[x] == 0:
+            if w[open_at + begin + x] == 0 or low[x] == 0:
                 continue
-            if s.low[x] == FORBIDDEN:
-                if w[p.left_at + v] == 1:
+            if low[x] == FORBIDDEN:
+                if w[left_at + v] == 1:
                     return False
                 _close(p, s, v, x)
                 closed = True
             else:
-                _put(s, begin + x, w[begin + x] + s.low[x])
-                _put(s, given + x, w[given + x] + s.low[x])
+                _put(w, stamp, trail_at, trail_old, n, begin + x, w[begin + x] + low[x])
+                _put(w, stamp, trail_at, trail_old, n, given + x, w[given + x] + low[x])
     least = FORBIDDEN
     for x in range(card):
-        if w[p.open_at + begin + x] != 0:
+        if w[open_at + begin + x] != 0:
             least = min(least, w[begin + x])
-    floor = w[p.floor_at] + least
+    floor = w[floor_at] + least
     if floor >= best:
         return False
     if least > 0:
-        _put(s, p.floor_at, floor)
+        _put(w, stamp, trail_at, trail_old, n, floor_at, floor)
     for x in range(card):
-        if w[p.open_at + begin + x] != 0:
+        if w[open_at + begin + x] != 0:
             if least > 0:
-                _put(s, begin + x, w[begin + x] - least)
+                _put(w, stamp, trail_at, trail_old, n, begin + x, w[begin + x] - least)
             if floor + w[begin + x] >= best:
                 _close(p, s, v, x)
                 closed = True
     if closed:
         for i in range(first, last):
             _touch(p, s, users[i])
-        if w[p.left_at + v] == 1:
+        if w[left_at + v] == 1:
             s.dirty[v] = 1
-    if w[p.left_at + v] == 1:
+    if w[left_at + v] == 1:
         return True
     ahead, behind = 0, 0
     for i in range(first, last):
-        ahead += _useful(p, s, users[i], forward)
-        behind += _useful(p, s, users[i], not forward)
+        reach = _reach(p, s, users[i], forward)
+        reached[i] = reach & 1
+        ahead += reach & 1
+        behind += reach >> 1
     if ahead == 0:
         return True
     parts, most = max(ahead, behind), 0
     for x in range(card):
-        if w[p.open_at + begin + x] == 0:
+        if w[open_at + begin + x] == 0:
             continue
         share = w[begin + x] // parts
         if share == 0:
             continue
         most = max(most, share)
-        _put(s, begin + x, w[begin + x] - share * ahead)
+        _put(w, stamp, trail_at, trail_old, n, begin + x, w[begin + x] - share * ahead)
         for i in range(first, last):
-            if _useful(p, s, users[i], forward):
-                at = p.given_at + p.message_at[users[i]] + x
-                _put(s, at, w[at] - share)
+            if reached[i] != 0:
+                at = given_at + message_at[users[i]] + x
+                _put(w, stamp, trail_at, trail_old, n, at, w[at] - share)
     if most > n[SIGNIFICANT]:
         for i in range(first, last):
-            if _useful(p, s, users[i], forward):
+            if reached[i] != 0:
                 _touch(p, s, users[i])
     return True
 
