@@ -17,6 +17,8 @@ from pgm.evidence import observe
 from pgm.inference.compiled_model import make_posterior
 from pgm.inference.engines import branching, cuts
 from pgm.inference.engines.branching import compiled
+from pgm.inference.engines.branching.arrays import lay_out
+from pgm.inference.posterior import log_of
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
 
 DATA = st.data()
@@ -145,3 +147,26 @@ def test_C56_corners_and_lines_by_branching():
     assert found.exact
     assert set(found.values()) == {"in"}
     assert found.log_joint == pytest.approx(12 * math.log(3.0), rel=1e-12)
+
+
+def test_wanted_marginals_are_refused_by_name():
+    with pytest.raises(pgm.InvalidEvidence, match=r'"branch-and-bound" does not take pgm\.Soft'):
+        ising(2, 0).map({"s0": pgm.Soft({-1: 0.5, 1: 0.5})}, engine="branch-and-bound")
+
+
+@MODULES
+def test_no_floor_passes_the_least_cost(module):
+    """The floor after any number of sweeps, beside the cost of states found by the tree."""
+    mrf = ising(5, 8)
+    case = case_of(mrf)
+    layout = lay_out(case, "srmp")
+    p, s = layout.problem, layout.state
+    right = mrf.map().log_joint
+    floors = []
+    for _ in range(6):
+        assert module.sweep(p, s, 0, 1 << 40) == 0
+        floors.append(int(s.w[p.floor_at]))
+        value = log_of(case.constant()) + layout.offset - floors[-1] * layout.unit
+        assert value >= right - 1e-9
+    assert floors == sorted(floors)
+    assert floors[-1] > floors[0]
