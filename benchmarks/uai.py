@@ -183,7 +183,7 @@ def run_maxima(report: Report, options: Options) -> None:
     if paths and solver is None:
         print("toulbar2 is not installed: apt-get install toulbar2", flush=True)
     counts: dict[str, dict[str, int]] = {}
-    wrong = []
+    wrong, below, near, proven, compared, provable = [], [], 0, 0, 0, 0
     for path in paths:
         _, tables = factors(path)
         known = log_value(tables, [int(x) for x in published(path, "MAP")[1:]])
@@ -208,22 +208,41 @@ def run_maxima(report: Report, options: Options) -> None:
                 close = 1e-9 * max(1.0, abs(known))
                 figures = {"log value": value, "above published": value - known}
                 if "failed" not in found:
-                    values[side] = value
                     if found.get("exact", True) is False:
-                        outcome = "not proven"
+                        outcome = note = "not proven"
                     elif value < known - close:
                         outcome = "wrong"
                         note = "WRONG: what was published is better"
                         wrong += [f"{name_of(path)}"] if side == "pgm" else []
+                    if outcome != "not proven":
+                        values[side] = value
             kinds = counts.setdefault(side, {})
             kinds[outcome] = kinds.get(outcome, 0) + 1
             both = side == TOULBAR2 and "seconds" in ours and "seconds" in found
             ratio = found["seconds"] / ours["seconds"] if both else None
             report.add(Result(MAP, name_of(path), side, found.get("seconds"), ratio, note, figures))
+        if theirs is not None and "codes" in theirs and "codes" in ours:
+            compared += 1
+            best = log_value(tables, theirs["codes"])
+            near += log_value(tables, ours["codes"]) >= best - 0.01 * abs(best)
+            if "failed" not in theirs:
+                provable += 1
+                proven += ours.get("exact") is True
+        bound = ours.get("bound")
+        if bound is not None and bound < known - 1e-9 * max(1.0, abs(known)):
+            below.append(name_of(path))
         if len(values) == 2 and values["pgm"] < values[TOULBAR2] - 1e-6 * abs(known):  # it has seven digits
             wrong.append(f"{name_of(path)} (toulbar2 has a better one)")
     if paths:
         _count(report, MAP, counts, len(paths), options)
+        if compared:
+            what = f"{MAP}: log value within 1 % of toulbar2's, of {compared}"
+            report.find(Finding(what, str(near), "90 %", near >= 0.9 * compared))
+            what = f"{MAP}: proven, of {provable} that toulbar2 proves"
+            report.find(Finding(what, str(proven), "60 %", proven >= 0.6 * provable))
+        report.find(
+            Finding(f"{MAP}: bounds below a known value", ", ".join(below) or "none", "none", not below)
+        )
         report.find(
             Finding(f"{MAP}: claimed exact and beaten", ", ".join(wrong) or "none", "none", not wrong)
         )

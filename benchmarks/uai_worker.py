@@ -61,13 +61,13 @@ def maximum(path: Path, seconds: float, size: float) -> tuple[None, dict[str, An
     net, given, limits, start = _asked(path, seconds, size)
     try:
         with limits:
-            best = net.map(given)
+            best = net.map(given, engine="branch-and-bound")
     except (pgm.TooLarge, pgm.OutOfTime, MemoryError) as refusal:
         return None, {"failed": _said(refusal)}
     took = time.perf_counter() - start
     states = {**given, **best}
     codes = [variable.states.index(states[name]) for name, variable in net.variables.items()]
-    return None, {"seconds": took, "codes": codes, "exact": best.exact}
+    return None, {"seconds": took, "codes": codes, "exact": best.exact, "bound": best.bound}
 
 
 def _said(refusal: BaseException) -> str:

@@ -21,7 +21,18 @@ from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidArgument, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, by_position
-from pgm.inference.engines import ENGINES, Bounds, Engine, Sampler, bounds, cuts, exact, loopy, mean_field
+from pgm.inference.engines import (
+    ENGINES,
+    Bounds,
+    Engine,
+    Sampler,
+    bounds,
+    branching,
+    cuts,
+    exact,
+    loopy,
+    mean_field,
+)
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs, Plan
@@ -53,6 +64,8 @@ SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
 MAXIMISERS: Mapping[str, Callable[[Problem, Any, Clock], Maximum]] = {
     "loopy": loopy.maximise,
     "bounds": bounds.maximise,
+    "srmp": branching.maximise,
+    "branch-and-bound": branching.maximise,
 }
 
 
@@ -226,8 +239,10 @@ class Approximate(Posterior):
         states = np.where(hidden, -1, found.states)
         chosen = cuts.only(case, cuts.one_of_each(case, states))
         try:
-            at = cuts.reduce_everything(self.program, known, self.clock, chosen)
-            value = self._rest(at)
+            # The time may be up for an engine that then answers with the best it has.
+            unhurried = replace(self, clock=Clock(None, None))
+            at = cuts.reduce_everything(self.program, known, unhurried.clock, chosen)
+            value = unhurried._rest(at)
         except Impossible:
             raise NoSupportFound(
                 f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
@@ -235,9 +250,11 @@ class Approximate(Posterior):
             ) from None
         log = log_of(value)
         proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
-        self.reports.append(
-            replace(found.report, exact=proven, advice=_ANY if proven else found.report.advice)
-        )
+        said = _ANY if proven else found.report.advice
+        if found.report.exact and not proven and hidden.any():
+            said = "what is hidden inside gates is summed, and the bound is loose there"
+        error = found.report.error if proven else max(0.0, bound - log)
+        self.reports.append(replace(found.report, exact=proven, advice=said, error=error))
         codes = at.codes[: self.program.n_named].astype(np.int64)
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly

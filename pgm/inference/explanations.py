@@ -11,15 +11,17 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
 from pgm.inference.approximate import Approximate
-from pgm.inference.engines import Cuts, Engine, Expansion, cuts
+from pgm.inference.engines import BranchAndBound, Cuts, Engine, Expansion, branching, cuts, remedies
 from pgm.inference.plan import Needs
 from pgm.inference.posterior import Posterior, Wide, log_of
+from pgm.inference.program import SUMMED
 from pgm.inference.reduction import reduce_case
 from pgm.inference.running import Impossible
 from pgm.inference.trees import shape_of
 from pgm.results import Report
 
 _PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
+_SEARCH_WORK = 3e8  # of a search without a time limit: some seconds
 _ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
 
 
@@ -43,7 +45,7 @@ def explain(
         targets: positions; for an engine that does not sum, all that are not observed.
         k: how many; 1 for an engine that does not find more.
         engine: who answers.
-        otherwise: go on to minimum cuts where no tree fits.
+        otherwise: go on to minimum cuts where no tree fits, and to a search.
     """
     if isinstance(posterior, Approximate):
         codes, value, bound, exactly = posterior.most_probable()
@@ -58,7 +60,8 @@ def explain(
     except TooLarge as refused:
         if not otherwise:
             raise
-        return [_asked(_by_cuts(posterior, refused.plan), targets)], _total_in_passing(posterior)
+        found = _by_cuts(posterior, refused.plan, search=True)
+        return [_asked(found, targets)], _total_in_passing(posterior)
     clock = posterior.clock
     answers = [Explanation(codes, value, _exact("exact", settled, clock)) for codes, value, settled in best]
     return answers, posterior.total()
@@ -74,25 +77,61 @@ def _exact(engine: str, settled: bool, clock: Clock) -> Report:
     return Report(engine, exact=True, advice="" if settled else _ONE_OF_SEVERAL, profile=clock.profile)
 
 
-def _by_cuts(posterior: Posterior, plan: object = None) -> Explanation:
-    """By minimum cuts; `plan` is that of the tree which was refused before, if any."""
+def _by_cuts(posterior: Posterior, plan: object = None, *, search: bool = False) -> Explanation:
+    """By minimum cuts; `plan` is that of the tree which was refused before, if any.
 
-    def by_tree(allowed: np.ndarray) -> cuts.Found:
-        return cuts.Found(*posterior.best(None, 1, allowed)[0])
+    What neither they nor a tree can do is searched, if that is wanted.
+    """
+    engine = "cuts"
+
+    def rest(allowed: np.ndarray) -> cuts.Found:
+        nonlocal engine
+        try:
+            return cuts.Found(*posterior.best(None, 1, allowed)[0])
+        except TooLarge:
+            found = _by_branching(posterior, allowed) if search else None
+            if found is None:
+                raise
+            engine = BranchAndBound.name
+            return found
 
     try:
-        found = cuts.maximum(posterior.program, posterior.known, posterior.clock, by_tree)
+        found = cuts.maximum(posterior.program, posterior.known, posterior.clock, rest)
     except TooLarge as error:
         if error.plan is None:
             raise
         raise TooLarge(
             "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
-            "large, and minimum cuts do not settle enough. Observe more, allow more with "
-            'pgm.config(memory_limit=...), or ask with engine="loopy" for good states and a bound, or where '
-            f'factors link two variables at most with engine="expansion".\n\n{plan or error.plan!r}',
+            f"large, minimum cuts do not settle enough{', a short search has not ended' if search else ''}. "
+            f"Observe more, or allow more with pgm.config({'time_limit' if search else 'memory_limit'}=...)."
+            f"{remedies('map')}\n\n{plan or error.plan!r}",
             plan or error.plan,
         ) from None
-    return Explanation(found.codes, found.value, _exact("cuts", found.settled, posterior.clock))
+    return Explanation(found.codes, found.value, _exact(engine, found.settled, posterior.clock))
+
+
+def _by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | None:
+    """By branch and bound, until the time limit, or without one some seconds; None if that is too short."""
+    program, clock = posterior.program, posterior.clock
+    case = cuts.reduce_everything(program, posterior.known, clock, allowed)
+    if (program.kinds[case.reduced.variables] == SUMMED).any():
+        return None
+    try:
+        states = branching.best_states(case, clock, math.inf if clock.deadline else _SEARCH_WORK)
+    except TooLarge:
+        return None
+    except OutOfTime:
+        raise OutOfTime(
+            f"The most probable states were not found for sure within the time limit of {clock.limit:g} s: a "
+            "tree of cliques is too large, and the search has not ended. Allow more with "
+            'pgm.config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
+            "with a bound."
+        ) from None
+    if states is None:
+        return None
+    chosen = cuts.only(case, cuts.one_of_each(case, states))
+    at = cuts.reduce_everything(program, posterior.known, Clock(None, None), chosen)
+    return cuts.Found(at.codes[: program.n_named].astype(np.int64), at.constant(), settled=False)
 
 
 def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:

@@ -22,7 +22,7 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian, Tables
-from pgm.inference.approximate import SOLVERS, Approximate, make_approximate
+from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
 from pgm.inference.engines import Conditioned, Engine, Exact, find, with_other_draws
 from pgm.inference.engines.gaussian import answers as numbers
@@ -258,9 +258,8 @@ class Questions:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
-        take the states declared first. Where no tree fits, minimum cuts may still give the exact answer;
-        `engine="loopy"` gives a good one, with a bound, and `engine="expansion"` where factors link two
-        variables at most.
+        take the states declared first. Where no tree fits, minimum cuts or a search may still give an exact
+        answer; `engine="branch-and-bound"` gives the best found in the time, with a bound.
         """
         return self._best(given, 1, targets, engine)[0]
 
@@ -523,7 +522,7 @@ class Questions:
         """Put the question, and say in the user's words what went wrong."""
         begin = time.perf_counter()
         try:
-            if engine.name in SOLVERS:
+            if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)
             else:
                 cutset = self._cutset(compiled, engine)

@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -484,7 +485,7 @@ TOO_MUCH = {
     "query": lambda net, name: net.query(name),
     "marginals": lambda net, name: net.marginals(),
     "log_partition": lambda net, name: net.log_partition(),
-    "map": lambda net, name: net.map(),
+    "map": lambda net, name: net.map(engine="cuts"),  # by itself it searches for some seconds
     "k_best": lambda net, name: net.k_best(k=3),
     "sample": lambda net, name: net.sample(1, seed=0),
 }
@@ -509,7 +510,7 @@ def test_a_clique_of_40_nodes_with_10_states_is_too_large_at_once(ask):
     tracemalloc.stop()
     assert isinstance(caught.value, MemoryError)
     assert caught.value.plan is not None
-    assert "1e+" in str(caught.value) or "10" in str(caught.value)
+    assert re.search(r"\de\+[34]|10", str(caught.value))
 
 
 def test_what_too_large_advises_exists():

@@ -211,10 +211,60 @@ class Bounds:
         number(self, "tol", 0.0, math.inf)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Srmp:
+    """A bound on the most probable states by moving costs between factors, and good states from it.
+
+    Any factors and any numbers of states. Only `map` can be asked; its answer is exact if it meets the
+    bound.
+
+    Args:
+        sweeps: how often all costs are moved at most; it stops sooner when the bound gains little.
+        moves: how often some variables are freed and solved again beside the others.
+        seed: of which variables are freed.
+    """
+
+    sweeps: int = 200
+    moves: int = 300
+    seed: int = 0
+    name = "srmp"
+    answers = ("map",)
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of sweeps."""
+        whole(self, "sweeps", 1)
+        whole(self, "moves", 0)
+        whole(self, "seed", 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BranchAndBound:
+    """The most probable states by search, with the bounds of "srmp": exact when it ends.
+
+    Under a time limit it returns the best states so far with a bound on all others. Only `map` can be asked.
+
+    Args:
+        seed: of the moves that improve the states meanwhile.
+    """
+
+    seed: int = 0
+    name = "branch-and-bound"
+    answers = ("map",)
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no seed."""
+        whole(self, "seed", 0)
+
+
 _OTHER_SEEDS = 1 << 40
 
 Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds | Sampler
+_Maximiser = Cuts | Expansion | Srmp | BranchAndBound
+Engine = Exact | Elimination | Search | Conditioned | _Maximiser | Loopy | MeanField | Bounds | Sampler
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -222,6 +272,8 @@ ENGINES: dict[str, type[Engine]] = {
     "conditioned": Conditioned,
     "cuts": Cuts,
     "expansion": Expansion,
+    "srmp": Srmp,
+    "branch-and-bound": BranchAndBound,
     "loopy": Loopy,
     "mean-field": MeanField,
     "bounds": Bounds,
@@ -280,6 +332,7 @@ _WORDS: dict[str, str] = {
 __all__ = [
     "ENGINES",
     "Bounds",
+    "BranchAndBound",
     "Conditioned",
     "Cuts",
     "Elimination",
@@ -295,6 +348,7 @@ __all__ = [
     "Rejection",
     "Sampler",
     "Search",
+    "Srmp",
     "SwendsenWang",
     "find",
     "remedies",

@@ -15,7 +15,6 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge
-from pgm.inference.arrays import ReducedArrays
 from pgm.inference.reduction import Case, wide_multiply
 from pgm.inference.running import code
 
@@ -80,15 +79,10 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     owners = np.repeat(np.arange(n_factors), widths)
     numbers = float(r.cards[r.scopes].sum())
     _check(engine, numbers * each_message + 40.0 * (p.cards.size + r.scopes.size + r.state_at[-1]))
-    kernels = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
-    class_of = np.empty(p.cards.size, np.int32)
-    kernels.classes(p, case.open_states, _slots(p.cards.size), class_of)
-    first = np.empty(n_factors, np.int64)
-    kernels.share(p, r, class_of, _slots(n_factors), first)
-    kept, table = np.unique(first, return_inverse=True)
+    kept, table = distinct_tables(case)
     sizes = np.diff(r.table_at)[kept]
     _check(engine, numbers * each_message + float((sizes * (40.0 + 4.0 * widths[kept])).sum()))
-    few = replace(case, reduced=_subset(r, kept))
+    few = only_factors(case, kept)
     mantissas, exponents = few.wide_tables()
     begins = few.reduced.table_at[:-1]
     positive = mantissas != 0.0
@@ -140,17 +134,31 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     return Graph(case, arrays, constant, several, single, table, steps, int(sums.max()))
 
 
-def _subset(r: ReducedArrays, kept: np.ndarray) -> ReducedArrays:
-    """Some of the reduced factors, and their tables one after the other."""
+def distinct_tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """Reduced factors whose tables differ from each other, and for each factor the one that has its table."""
+    p, n_factors = case.program.arrays, case.reduced.factors.size
+    kernels = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
+    class_of = np.empty(p.cards.size, np.int32)
+    kernels.classes(p, case.open_states, _slots(p.cards.size), class_of)
+    first = np.empty(n_factors, np.int64)
+    kernels.share(p, case.reduced, class_of, _slots(n_factors), first)
+    kept, table = np.unique(first, return_inverse=True)
+    return kept, table
+
+
+def only_factors(case: Case, kept: np.ndarray) -> Case:
+    """The case with some of its reduced factors, and their tables one after the other."""
+    r = case.reduced
     widths = np.diff(r.scope_at)[kept]
     ends = np.cumsum(widths)
     places = np.arange(int(widths.sum())) + np.repeat(r.scope_at[kept] - (ends - widths), widths)
-    return r._replace(
+    reduced = r._replace(
         factors=r.factors[kept],
         scope_at=np.concatenate([[0], ends]).astype(np.int64),
         scopes=r.scopes[places],
         table_at=np.concatenate([[0], np.cumsum(np.diff(r.table_at)[kept])]).astype(np.int64),
     )
+    return replace(case, reduced=reduced)
 
 
 def _slots(entries: int) -> np.ndarray:

@@ -1,0 +1,255 @@
+"""The most probable states by bounds and branching: any factors, any number of states, an answer at any time.
+
+Costs are moved between factors and variables until what is certain to be paid, the floor, rises no more:
+sequential reparametrisation (Kolmogorov 2015), on whole numbers. What is left favours states; from these,
+blocks of variables are freed and solved again, forests and neighbourhoods in turn. Branch and bound gives
+variables states, or closes them, until nothing below the best states known is left; it goes on where the
+floor is lowest (de Givry et al. 2015), so that the least of the floors is a bound on everything.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+
+import numpy as np
+
+from pgm import progress
+from pgm.config import Clock, current
+from pgm.errors import OutOfTime
+from pgm.inference.engines import BranchAndBound, Srmp
+from pgm.inference.engines.branching.arrays import FORBIDDEN, Layout, lay_out
+from pgm.inference.engines.solving import Maximum, Problem
+from pgm.inference.posterior import log_of
+from pgm.inference.reduction import Case
+from pgm.inference.running import Impossible, code
+from pgm.results import Report
+
+BRANCHING = "pgm.inference.engines.branching.compiled"
+_SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
+_LEVELS, _BEST, _WORK, _FAILS = 2, 3, 4, 5  # places in `n`, as in compiled.py
+_GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
+_MOVES_SHARE = 0.3  # of the work of a search that goes into moves
+_IDLE = 5  # forests that gain nothing, before something else is tried
+_PART = 300  # bytes that an open part takes beside its decisions
+_FIRST_SWEEPS = 200
+_NOTHING = np.empty(0, np.int64)
+
+
+def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> Maximum:
+    """Good states and a bound; with branching, until the two meet or the time is up."""
+    case = problem.case
+    work = _Branching(lay_out(case, options.name), options.seed, clock)
+    constant = log_of(case.constant())
+    in_time = True
+    try:
+        if isinstance(options, Srmp):
+            work.raise_floor(options.sweeps)
+            work.start()
+            work.move(options.moves)
+        else:
+            work.raise_floor(_FIRST_SWEEPS)
+            work.branch()
+    except OutOfTime:
+        in_time = False
+    least = work.floor()
+    if least >= work.best and work.best == FORBIDDEN:
+        raise Impossible
+    proven = least >= work.best
+    layout = work.layout
+    bound = constant + layout.offset - min(least, work.best) * layout.unit
+    bound += layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset))
+    said = "" if proven else "allow more time" if not in_time else 'ask with engine="branch-and-bound"'
+    report = Report(
+        options.name, exact=proven, converged=True, iterations=work.rounds, profile=clock.profile, advice=said
+    )
+    return Maximum(work.states(), bound, report)
+
+
+def best_states(case: Case, clock: Clock, work: float) -> np.ndarray | None:
+    """The best states of a reduced case; None if so much work does not show which they are."""
+    found = _Branching(lay_out(case, BranchAndBound.name), 0, clock, work)
+    try:
+        found.raise_floor(_FIRST_SWEEPS)
+        found.branch()
+    except _Spent:
+        return None
+    if found.best == FORBIDDEN:
+        raise Impossible
+    return found.states()
+
+
+class _Spent(Exception):
+    """The work that was allowed is done."""
+
+
+class _Branching:
+    """A problem under work: the best states so far, the floor, and what is still open."""
+
+    def __init__(self, layout: Layout, seed: int, clock: Clock, work: float = math.inf) -> None:
+        self.layout, self._clock, self._allowed = layout, clock, work
+        self._rng = np.random.default_rng(seed)
+        p = layout.problem
+        small = float(np.log2(p.cards.astype(np.float64)).sum()) < 5.0
+        self._code = code(0.0 if small else 1e9, BRANCHING)
+        self._root = 0  # the floor below which nothing is, before branching
+        self._heap: list[tuple[int, int, np.ndarray]] = []  # parts that are open: floor, number, decisions
+        self._stack: list[tuple[int, int, np.ndarray]] = []  # the same, where the last comes first
+        self._made, self._held = 0, 0
+        self._at: tuple[int, int, np.ndarray] | None = None  # the part under search
+        self._closed = False  # nothing better than the best is left
+        self.rounds = 0
+        self._moved = 0  # work that went into moves
+        self._size = 32
+        self._order = np.arange(p.cards.size)
+        self._room = np.empty(p.cards.size + p.table.size, np.int64)
+        self._mark = np.empty_like(self._room)
+        self._costs = np.empty(p.given_at, np.int64)
+
+    @property
+    def best(self) -> int:
+        """The cost of the best states so far."""
+        return int(self.layout.state.n[_BEST])
+
+    def states(self) -> np.ndarray:
+        """The best so far."""
+        return self.layout.state.best.copy()
+
+    def floor(self) -> int:
+        """What the best of all states costs at least."""
+        if self._closed:
+            return self.best
+        here = [] if self._at is None else [self._at]
+        least = min((part[0] for part in (*self._heap[:1], *self._stack, *here)), default=self._root)
+        return min(max(least, self._root), self.best)
+
+    def _check(self) -> None:
+        self._clock.check()
+        if self.layout.state.n[_WORK] > self._allowed:
+            raise _Spent
+
+    # --- the bound ---
+
+    def raise_floor(self, sweeps: int) -> None:
+        """Passes over everything, there and back, until they gain little."""
+        p, s = self.layout.problem, self.layout.state
+        for done in range(sweeps):
+            place, before = 0, self._root
+            while True:
+                self._check()
+                place = self._code.sweep(p, s, place, _SLICE)
+                if place <= 0:
+                    break
+            if place < 0:
+                self._closed = True
+                return
+            self._root = int(s.w[p.floor_at])
+            self._code.assess(p, s)
+            self.rounds += 1
+            progress.report(done + 1, sweeps, "bounding")
+            rest = self.best - self._root if self.best < FORBIDDEN else self._root
+            if self._root - before <= _GAIN * rest:
+                return
+            if self._root >= self.best:
+                self._closed = True
+                return
+
+    # --- states ---
+
+    def start(self) -> None:
+        """Find some states, however good."""
+        tries = 0
+        self._push(self._root, _NOTHING)
+        while self.best == FORBIDDEN and self._parts() and tries < 100:
+            self._step(1000)
+            tries += 1
+
+    def move(self, rounds: int) -> None:
+        """Free some variables and find their best states beside the others', again and again."""
+        for done in range(rounds):
+            if self._closed or self.best == FORBIDDEN or self.floor() >= self.best:
+                return
+            progress.report(done, rounds, "moves")
+            self._move()
+
+    def _move(self) -> None:
+        """Forests until some in a row gain nothing; then the neighbourhood of one variable, by a search."""
+        p, s = self.layout.problem, self.layout.state
+        m, begin = p.cards.size, int(s.n[_WORK])
+        idle = 0
+        while idle < _IDLE:
+            self._check()
+            before = self.best
+            freed = np.zeros(m, np.uint8)
+            self._rng.shuffle(self._order)
+            self._code.forest(p, self._order, self._room, self._mark, freed)
+            self._code.solve_forest(p, s, freed, self._room, self._mark, self._costs)
+            idle = idle + 1 if self.best == before else 0
+        freed = np.zeros(m, np.uint8)
+        self._code.ball(p, int(self._rng.integers(m)), min(self._size, m), self._room, freed)
+        kept = np.flatnonzero(freed == 0)
+        ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE)
+        self._size = min(self._size + 1, m) if ended else max(8, self._size - 4)
+        self._moved += int(s.n[_WORK]) - begin
+
+    # --- branching ---
+
+    def branch(self) -> None:
+        """Search until nothing better than the best states is left."""
+        if self._closed:
+            return
+        self._push(self._root, _NOTHING)
+        n = self.layout.state.n
+        fails, begin = 64, int(n[_WORK])
+        while self._parts():
+            if self.best < FORBIDDEN and self._moved < _MOVES_SHARE * (int(n[_WORK]) - begin):
+                self._move()
+                continue
+            replayed = self._step(fails)
+            if replayed > 0.1 * fails:
+                fails = min(2 * fails, 1 << 20)
+            elif replayed < 0.05 * fails:
+                fails = max(8, fails // 2)
+        self._closed = True
+
+    def _parts(self) -> bool:
+        """Whether anything is open that may be better than the best states."""
+        while self._stack and self._stack[-1][0] >= self.best:
+            self._held -= self._stack.pop()[2].nbytes + _PART
+        if self._stack and self.best < FORBIDDEN and not self._full():
+            for part in self._stack:
+                heapq.heappush(self._heap, part)
+            self._stack = []
+        if not self._stack and self._heap and self._heap[0][0] >= self.best:
+            self._heap, self._held = [], 0
+        return bool(self._heap or self._stack)
+
+    def _step(self, fails: int) -> int:
+        """Search one of the open parts for so many dead ends; returns how many decisions it began with."""
+        p, s = self.layout.problem, self.layout.state
+        self._check()
+        floor, _, path = self._at = self._stack.pop() if self._stack else heapq.heappop(self._heap)
+        self._held -= path.nbytes + _PART
+        ended = self._code.search(p, s, path, fails, _SLICE)
+        self.rounds += int(s.n[_FAILS])
+        if not ended:
+            levels = int(s.n[_LEVELS])
+            taken, floors = s.decisions[:levels].copy(), s.floors[: levels + 1].tolist()
+            for i in np.flatnonzero(taken % 2 == 0).tolist():
+                self._push(max(floor, floors[i]), np.concatenate([path, taken[:i], [taken[i] + 1]]))
+            self._push(max(floor, floors[levels]), np.concatenate([path, taken]))
+        self._at = None
+        return path.size
+
+    def _full(self) -> bool:
+        return self._held > current().memory_limit // 4
+
+    def _push(self, floor: int, path: np.ndarray) -> None:
+        """Keep a part for later: by its floor; last first while no states are known or memory is short."""
+        self._made -= 1
+        self._held += path.nbytes + _PART
+        part = (floor, self._made, path)
+        if self.best == FORBIDDEN or self._full():
+            self._stack.append(part)
+        else:
+            heapq.heappush(self._heap, part)

@@ -1,0 +1,172 @@
+"""Branch and bound and its bounds, against brute force: good states, true bounds, exact where it says so."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import pgm
+from pgm import jit
+from pgm.config import Clock
+from pgm.evidence import observe
+from pgm.inference.compiled_model import make_posterior
+from pgm.inference.engines import branching, cuts
+from pgm.inference.engines.branching import compiled
+from pgm.inference.engines.branching.arrays import lay_out
+from pgm.inference.posterior import log_of
+from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
+
+DATA = st.data()
+MODULES = pytest.mark.parametrize(
+    "module", [compiled, jit.interpreted(branching.BRANCHING)], ids=["compiled", "interpreted"]
+)
+
+
+def case_of(model: Any, given: Any = None) -> Any:
+    compiled_model = model._compile()
+    posterior = make_posterior(compiled_model, observe(compiled_model.by_name, given), Clock(None, None))
+    return cuts.reduce_everything(posterior.program, posterior.known, posterior.clock)
+
+
+def ising(n: int, seed: int, strength: float = 1.0) -> pgm.MarkovNetwork:
+    """A square of spins that want to be equal here and different there."""
+    rng = np.random.default_rng(seed)
+    mrf = pgm.MarkovNetwork()
+    for i in range(n * n):
+        mrf.add_variable(f"s{i}", states=[-1, 1])
+    for i in range(n * n):
+        h = strength * rng.normal()
+        mrf.add_factor([f"s{i}"], [math.exp(-h), math.exp(h)])
+        for j in [i + 1] * (i % n < n - 1) + [i + n] * (i + n < n * n):
+            w = strength * rng.normal()
+            mrf.add_factor([f"s{i}", f"s{j}"], np.exp([[w, -w], [-w, w]]))
+    return mrf
+
+
+@pytest.mark.parametrize("numbers", [NUMBERS, TIES], ids=["numbers", "ties"])
+@settings(max_examples=100)
+@given(data=DATA)
+def test_branch_and_bound_finds_the_best(numbers, data):
+    case = data.draw(models(numbers, most=8))
+    question = data.draw(knowledge(case, soft=0, kinds=KINDS))
+    note(f"{case!r}\ngiven = {question.given}")
+    oracle = question.oracle(case)
+    if not oracle.possible:
+        with pytest.raises((pgm.ImpossibleEvidence, pgm.NoSupportFound)):
+            case.model.map(question.given, engine="branch-and-bound")
+        return
+    right = case.model.map(question.given)
+    for engine in ("branch-and-bound", pgm.engines.Srmp(sweeps=3, moves=3)):
+        try:
+            found = case.model.map(question.given, engine=engine)
+        except pgm.NoSupportFound:
+            assert engine != "branch-and-bound"
+            continue
+        assert found.log_joint <= right.log_joint + 1e-9
+        assert found.bound is None or found.bound >= right.log_joint - 1e-9
+        if found.exact:
+            assert found.log_joint == pytest.approx(right.log_joint, rel=1e-9, abs=1e-9)
+        elif engine == "branch-and-bound":
+            assert "hidden" in found.report.advice
+
+
+def test_a_sum_over_a_gate_is_no_maximum():
+    net = pgm.BayesianNetwork()
+    causes = [f"c{i}" for i in range(5)]
+    for name in causes:
+        net.add(name, 0.3)
+    net.add("e", pgm.NoisyOr(dict.fromkeys(causes, 0.6), leak=0.01))
+    found, right = net.map({"e": True}, engine="branch-and-bound"), net.map({"e": True})
+    assert found.log_joint <= right.log_joint + 1e-12
+    assert found.bound is None or found.bound >= right.log_joint - 1e-9
+
+
+def test_spins_that_contradict_each_other():
+    mrf = ising(7, 3)
+    right, found = mrf.map(), mrf.map(engine="branch-and-bound")
+    assert found.exact
+    assert found.log_joint == pytest.approx(right.log_joint, rel=1e-12)
+    good = mrf.map(engine="srmp")
+    assert good.log_joint <= right.log_joint + 1e-9
+    assert good.bound is None or good.bound >= right.log_joint - 1e-9
+
+
+def test_a_time_limit_gives_the_best_so_far_with_its_bound():
+    mrf = ising(24, 1)
+    mrf.map(engine=pgm.engines.Srmp(sweeps=1, moves=1))  # compiles
+    with pgm.config(time_limit=0.5):
+        found = mrf.map(engine="branch-and-bound")
+    assert not found.exact
+    assert found.bound > found.log_joint
+    assert "time" in found.report.advice
+    again = {name: state for name, state in found.items()}
+    assert len(again) == 24 * 24
+
+
+def test_without_a_tree_the_exact_search_goes_on():
+    mrf = ising(12, 5, 0.6)
+    right = mrf.map()
+    with pgm.config(memory_limit="2 MB"):
+        found = mrf.map()
+    assert found.exact
+    assert found.log_joint == pytest.approx(right.log_joint, rel=1e-12)
+
+
+def test_the_same_seed_gives_the_same_answer():
+    mrf = ising(12, 2, 2.0)
+    engine = pgm.engines.Srmp(sweeps=5, moves=3, seed=4)
+    assert dict(mrf.map(engine=engine)) == dict(mrf.map(engine=engine))
+
+
+def test_options_are_checked():
+    for wrong in ({"sweeps": 0}, {"moves": -1}, {"seed": 1.5}):
+        with pytest.raises(pgm.InvalidArgument, match="whole number"):
+            pgm.engines.Srmp(**wrong)
+    with pytest.raises(pgm.InvalidArgument, match="does not answer"):
+        ising(2, 0).log_partition(engine="branch-and-bound")
+    with pytest.raises(pgm.InvalidArgument, match="k_best"):
+        ising(2, 0).k_best(k=2, engine="srmp")
+
+
+def test_C56_corners_and_lines_by_branching():
+    """The cube's units, corner by corner, as small integers over a hand-set compatibility."""
+    cube = pgm.MarkovNetwork()
+    for i in range(8):
+        cube.add_variable(f"corner{i}", states=["in", "out", "flat"])
+    fits = np.array([[3.0, 0.2, 1.0], [0.2, 2.0, 1.0], [1.0, 1.0, 0.5]])
+    for i in range(8):
+        for b in (1, 2, 4):
+            if i < i ^ b:
+                cube.add_factor([f"corner{i}", f"corner{i ^ b}"], fits)
+    found = cube.map(engine="branch-and-bound")
+    assert found.exact
+    assert set(found.values()) == {"in"}
+    assert found.log_joint == pytest.approx(12 * math.log(3.0), rel=1e-12)
+
+
+def test_wanted_marginals_are_refused_by_name():
+    with pytest.raises(pgm.InvalidEvidence, match=r'"branch-and-bound" does not take pgm\.Soft'):
+        ising(2, 0).map({"s0": pgm.Soft({-1: 0.5, 1: 0.5})}, engine="branch-and-bound")
+
+
+@MODULES
+def test_no_floor_passes_the_least_cost(module):
+    """The floor after any number of sweeps, beside the cost of states found by the tree."""
+    mrf = ising(5, 8)
+    case = case_of(mrf)
+    layout = lay_out(case, "srmp")
+    p, s = layout.problem, layout.state
+    right = mrf.map().log_joint
+    floors = []
+    for _ in range(6):
+        assert module.sweep(p, s, 0, 1 << 40) == 0
+        floors.append(int(s.w[p.floor_at]))
+        value = log_of(case.constant()) + layout.offset - floors[-1] * layout.unit
+        assert value >= right - 1e-9
+    assert floors == sorted(floors)
+    assert floors[-1] > floors[0]
