@@ -187,43 +187,41 @@ def cuthill_mckee(indptr, indices, order):
 
 
 @njit
-def columns(indptr, indices, log2_card, order, parent, count, weight):
-    """The elimination tree of an order, and the size and log2 weight of each vertex's clique.
+def postordered(indptr, indices, order, parent):
+    """The elimination tree of an order, and an order with the same cliques that ends each branch first.
 
-    In near-linear time; everything is by position in the order. Liu 1990 for the tree, Gilbert, Ng &
-    Peyton 1994 for the counts: vertex i is in the cliques of the subtree of tree vertices between i and
-    its earlier neighbours, so its weight is added at the leaves of that subtree, taken off where two
-    paths meet and above i, and sums up the tree do the rest. Returns the log2 of the sum and of the
-    largest of the maximal cliques, and the sum of the sizes of these.
+    What is near in the tree is near in memory then. `parent` is by position in the order that is returned.
+    In near-linear time: Liu 1990.
     """
     n = order.size
     position = np.empty(n, np.int32)
+    above = np.full(n, -1, np.int32)
     for i in range(n):
         position[order[i]] = i
-        parent[i] = -1
     ancestor = np.full(n, -1, np.int32)
     for i in range(n):
         v = order[i]
         for e in range(indptr[v], indptr[v + 1]):
             j = position[indices[e]]
             while j != -1 and j < i:
-                above = ancestor[j]
+                up = ancestor[j]
                 ancestor[j] = i
-                if above == -1:
-                    parent[j] = i
-                j = above
-    # A postorder without recursion: children as linked lists, a stack of the path.
-    child = np.full(n, -1, np.int32)
-    sibling = np.full(n, -1, np.int32)
+                if up == -1:
+                    above[j] = i
+                j = up
+    # Without recursion: children as linked lists, a stack of the path.
+    child, sibling = ancestor, position  # the room of what is done with
+    child[:] = -1
     for i in range(n - 1, -1, -1):
-        if parent[i] >= 0:
-            sibling[i] = child[parent[i]]
-            child[parent[i]] = i
+        if above[i] >= 0:
+            sibling[i] = child[above[i]]
+            child[above[i]] = i
     post = np.empty(n, np.int32)
     stack = np.empty(n, np.int32)
+    orphan = np.full(n + 1, -1, np.int32)  # at each depth the last whose parent has no number yet
     k = 0
     for root in range(n):
-        if parent[root] >= 0:
+        if above[root] >= 0:
             continue
         stack[0] = root
         top = 0
@@ -234,27 +232,49 @@ def columns(indptr, indices, log2_card, order, parent, count, weight):
                 stack[top] = child[i]
                 child[i] = sibling[child[i]]
             else:
+                post[k] = order[i]
+                j, orphan[top + 1] = orphan[top + 1], -1
+                while j >= 0:
+                    other = parent[j]
+                    parent[j] = k
+                    j = other
+                parent[k] = -1
+                if top > 0:
+                    parent[k] = orphan[top]
+                    orphan[top] = k
                 top -= 1
-                post[k] = i
                 k += 1
-    first = np.full(n, -1, np.int32)
+    return post
+
+
+@njit
+def columns(indptr, indices, log2_card, order, parent, count, weight):
+    """The size and log2 weight of each vertex's clique, by position in an order that `postordered` made.
+
+    In near-linear time (Gilbert, Ng & Peyton 1994): vertex i is in the cliques of the subtree of tree
+    vertices between i and its earlier neighbours, so its weight is added at the leaves of that subtree, taken
+    off where two paths meet and above i, and sums up the tree do the rest. Returns the log2 of the sum and
+    of the largest of the maximal cliques, and the sum of the sizes of these.
+    """
+    n = order.size
+    position = np.empty(n, np.int32)
+    first = np.empty(n, np.int32)  # where the subtree below begins
     for i in range(n):
+        position[order[i]] = i
+        first[i] = i
         count[i] = 0
         weight[i] = 0.0
-    for k in range(n):
-        i = post[k]
-        if first[i] == -1:
+    for i in range(n):
+        if first[i] == i:
             count[i] = 1
             weight[i] = log2_card[order[i]]
-        while i != -1 and first[i] == -1:
-            first[i] = k
-            i = parent[i]
+        up = parent[i]
+        if up >= 0:
+            first[up] = min(first[up], first[i])
     furthest = np.full(n, -1, np.int32)
     last_leaf = np.full(n, -1, np.int32)
-    for i in range(n):
-        ancestor[i] = i
-    for k in range(n):
-        j = post[k]
+    ancestor = np.arange(n)
+    for j in range(n):
         up = parent[j]
         if up >= 0:
             count[up] -= 1
@@ -718,7 +738,8 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
             if status == 3 and turn < 7:
                 turn = 6  # no time for the dearer ones
         if status == 0:
-            total, largest, _ = columns(indptr, indices, log2_card, trial, parent, count, weight)
+            again = postordered(indptr, indices, trial, parent)
+            total, largest, _ = columns(indptr, indices, log2_card, again, parent, count, weight)
             if total < best_total or heuristic == 0:
                 best_total, best_largest = total, largest
                 heuristic = turn + 2 if turn < 7 else rule + 8
@@ -758,6 +779,7 @@ def ordered(indptr, indices, log2_card, order, limit):
     n = log2_card.size
     parent = np.empty(n, np.int32)
     count = np.empty(n, np.int64)
+    order = postordered(indptr, indices, order, parent)
     total, largest, sizes = columns(indptr, indices, log2_card, order, parent, count, np.empty(n))
     status = 0
     if total > limit or sizes > 100_000_000:

@@ -20,6 +20,8 @@ _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
+_FAR_APART = 1 << 16  # tables, from which on those that share variables had better lie side by side
+
 _LN2 = np.log(np.longdouble(2))
 
 # What a variable is: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
@@ -238,7 +240,11 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarr
     scopes, counts, widths, heads, owners, joined = flat.joined()
     each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
-    user_at, users = code(4.0 * (n + scopes.size), REDUCTION).users_of(n, scope_at, scopes)
+    kernels = code(4.0 * (n + scopes.size), REDUCTION)
+    user_at, users = kernels.users_of(n, scope_at, scopes)
+    if each.size >= _FAR_APART and each.size == sizes.size and not joined.any():
+        each, scope_at, scopes = kernels.walk(scope_at, scopes, user_at, users)
+        user_at, users = kernels.users_of(n, scope_at, scopes)
     arrays = ProgramArrays(
         cards=cards,
         state_at=np.concatenate([[0], np.cumsum(cards)]).astype(np.int64),

@@ -142,8 +142,12 @@ def test_columns_match_their_twin():
         n = len(graph)
         log2_card, order = cards(n, seed), np.random.default_rng(seed).permutation(n).astype(np.int32)
         parent, count, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
+        given, order = order, compiled.postordered(*twins.arrays(graph), order, parent)
         total, largest, sizes = compiled.columns(
             *twins.arrays(graph), log2_card, order, parent, count, weight
+        )
+        assert sorted(map(sorted, twins.filled(graph, given.tolist())[1])) == sorted(
+            map(sorted, twins.filled(graph, order.tolist())[1])
         )
         _, steps = twins.filled(graph, order.tolist())
         place = {v: i for i, v in enumerate(order.tolist())}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 import pgm
-from pgm.inference import pool, posterior, slabs, slicing, support, sweeps, trees
+from pgm.inference import pool, posterior, program, slabs, slicing, support, sweeps, trees
 from pgm.inference.engines import exact
 from pgm.inference.running import TABLES, TREES, Narrow
 from tests.inference import test_truth as truth
@@ -83,6 +83,11 @@ def sparse(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(support, "_FULL", 2.0)
 
 
+def walked(patch: pytest.MonkeyPatch) -> None:
+    """The tables of even the smallest model stand in an order that goes from one to its neighbours."""
+    patch.setattr(program, "_FAR_APART", 0)
+
+
 PATHS = [
     sliced_always,
     new_tree_always,
@@ -92,6 +97,7 @@ PATHS = [
     threads_on_new_trees,
     slabs_of_every_clique,
     sparse,
+    walked,
 ]
 
 

@@ -466,6 +466,43 @@ def neighbours(n, scope_at, scopes, together):
 
 
 @njit
+def walk(scope_at, scopes, user_at, users):
+    """An order of the factors that goes from one to what shares a variable with it; with their scopes in it.
+
+    A tree of cliques is gone through much like that: what is near in it is near in memory then.
+    """
+    n_factors = scope_at.size - 1
+    order = np.empty(n_factors, np.int64)
+    order_at = np.zeros(n_factors + 1, np.int64)
+    ordered = np.empty(scopes.size, np.int32)
+    stack = np.empty(n_factors + scopes.size, np.int64)
+    waiting = np.ones(n_factors, np.uint8)
+    seen = np.zeros(user_at.size - 1, np.uint8)
+    count, at = 0, 0
+    for start in range(n_factors):
+        stack[0], depth = start, 1
+        while depth > 0:
+            depth -= 1
+            f = stack[depth]
+            if waiting[f] == 0:
+                continue
+            waiting[f] = 0
+            order[count] = f
+            for i in range(scope_at[f], scope_at[f + 1]):
+                v = scopes[i]
+                ordered[at] = v
+                at += 1
+                if seen[v] == 0:
+                    seen[v] = 1
+                    for u in range(user_at[v], user_at[v + 1]):
+                        stack[depth] = users[u]
+                        depth += 1
+            count += 1
+            order_at[count] = at
+    return order, order_at, ordered
+
+
+@njit
 def users_of(n, scope_at, scopes):
     """The factors of each variable, in order, flat with their begins."""
     at = np.zeros(n + 1, np.int64)
