@@ -268,6 +268,66 @@ class Approximate(Posterior):
         wide = self.check_of(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(exact.total, case, tree, self.clock, check=wide)
 
+    def most_probable_of(self, targets: Sequence[int]) -> tuple[np.ndarray, Wide, float, Posterior]:
+        """The same of some variables, all others summed out.
+
+        What the engine suggests is made better one variable at a time, as far as the exact engine can say by
+        how much. Where it cannot sum the others out, the number is a bound from below.
+        """
+        exactly = Posterior(self.program, self.trees, self.known, self.clock, self.names)
+        case = reduce_case(self.program, self.known, np.array(targets, dtype=np.int64), self.clock)
+        free = open_targets(case, targets)
+        found = MAXIMISERS[self.engine](self._problem(case, {}, free), self.options, self.clock)
+        r, codes = case.reduced, case.codes.astype(np.int64)
+        codes[r.variables[free]] = r.states[r.state_at[free] + found.states[free]]
+
+        def given(states: Iterable[int]) -> Known:
+            cards = self.program.arrays.cards
+            return self.known.with_weights({v: np.eye(cards[v])[codes[v]] for v in states})
+
+        asked = [v for v in targets if v not in self.known.hard]
+        try:
+            said, proven = "", found.report.exact
+            try:
+                if not proven:
+                    self._climb(
+                        r.variables[free].tolist(), codes, lambda held: replace(exactly, known=given(held))
+                    )
+                value = replace(exactly, known=given(asked)).total()
+            except TooLarge:
+                below = replace(self, known=given(asked), reports=[])
+                below.total()
+                bounds_of = below.reports[0].log_bounds
+                assert bounds_of is not None
+                value, proven = loopy.wide_of(bounds_of[0]), False
+                said = "what is summed out is too large a sum: the number is a bound from below"
+            if value[0] == 0.0:
+                raise Impossible
+        except Impossible:
+            raise NoSupportFound(
+                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
+                "are none."
+            ) from None
+        log = log_of(value)
+        proven = proven or (not said and found.bound - log <= _ROUNDING * max(1.0, abs(log)))
+        error = 0.0 if proven else max(0.0, found.bound - log)
+        self.reports.append(replace(found.report, exact=proven, advice=_ANY if proven else said, error=error))
+        return codes[: self.program.n_named], value, log if proven else max(found.bound, log), exactly
+
+    def _climb(
+        self, free: Sequence[int], codes: np.ndarray, given: Callable[[Iterable[int]], Posterior]
+    ) -> None:
+        """Give one variable after the other its best state given the others, until none has a better one."""
+        settled, turn = 0, 0
+        while settled < len(free) and (self.clock.remaining() > 0.0 or turn < len(free)):
+            v = free[turn % len(free)]
+            share = given(u for u in free if u != v).joint([v])
+            best = int(share.argmax())
+            settled += 1
+            if share[best] > share[codes[v]] * (1.0 + _ROUNDING):
+                codes[v], settled = best, 1
+            turn += 1
+
     # --- what it will take ---
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:

@@ -48,7 +48,11 @@ def explain(
         otherwise: go on to minimum cuts where no tree fits, and to a search.
     """
     if isinstance(posterior, Approximate):
-        codes, value, bound, exactly = posterior.most_probable()
+        hard, n = posterior.known.hard, posterior.program.n_named
+        if targets is None or len({*targets, *hard}) == n:
+            codes, value, bound, exactly = posterior.most_probable()
+        else:
+            codes, value, bound, exactly = posterior.most_probable_of(targets)
         found = Explanation(codes, value, posterior.report, bound)
         return [_asked(found, targets)], _total_in_passing(exactly)
     if isinstance(engine, Expansion):

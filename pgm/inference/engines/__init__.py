@@ -199,7 +199,7 @@ class Bounds:
     iterations: int = 100
     tol: float = 1e-6
     name = "bounds"
-    answers = (*SUMS, "map", "plan")
+    answers = (*SUMS, "map", "marginal MAP", "plan")
     approximates = True
     takes_soft = False
 

@@ -19,7 +19,7 @@ from pgm.config import Clock
 from pgm.errors import NoSupportFound
 from pgm.inference.engines import Bounds, MeanField, loopy, mean_field
 from pgm.inference.engines.bounds.buckets import BOUNDS, outline
-from pgm.inference.engines.bounds.messages import ABOVE, BELOW, LARGEST, Bound, make_tables
+from pgm.inference.engines.bounds.messages import ABOVE, BELOW, Bound, make_tables
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.running import Impossible, run
 from pgm.results import Intervals, Report
@@ -70,13 +70,15 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     )
 
 
-def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: bool) -> Bound:
+def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: np.ndarray | None) -> Bound:
     """A bound from above, tightened and at rest: what search and importance sampling are guided by.
+
+    Variables marked `largest` are maximised, the others summed out before them; None: all are summed out.
 
     Its `ahead` says what the mini-buckets of a variable make of its states, given those of the variables that
     are eliminated later; its `arrays` and `state` are what compiled code hands to the kernel of that name.
     """
-    found = Bound(make_tables(problem, options, clock), LARGEST if largest else ABOVE)
+    found = Bound(make_tables(problem, options, clock, largest), ABOVE, largest)
     return found.tighten(options.iterations, options.tol)
 
 
@@ -155,8 +157,15 @@ class Reader:
 
 
 def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
-    """States chosen one after the other by what mini-buckets say, and a bound on all others."""
-    found = heuristic(problem, options, clock, largest=True)
+    """States chosen one after the other by what mini-buckets say, and a bound on all others.
+
+    With targets the others are summed out, and their states mean nothing.
+    """
+    n = problem.case.reduced.cards.size
+    largest = np.full(n, problem.targets is None)
+    if problem.targets is not None:
+        largest[problem.targets] = True
+    found = heuristic(problem, options, clock, largest=largest)
     if found.log == -math.inf:
         raise Impossible
     split = found.tables.outline.n_split > 0

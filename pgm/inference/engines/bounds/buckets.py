@@ -102,14 +102,18 @@ class Outline:
         return self
 
 
-def outline(case: Case, ibound: int | None, clock: Clock) -> Outline:
-    """The mini-buckets of at most ibound + 1 variables; None: as large as memory allows and time is worth."""
+def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | None = None) -> Outline:
+    """The mini-buckets of at most ibound + 1 variables; None: as large as memory allows and time is worth.
+
+    Variables marked `last` are eliminated after all others.
+    """
     r = case.reduced
     m = r.cards.size
     log2_cards = np.log2(r.cards.astype(np.float64))
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
     clock.check()
-    triangulation = triangulate(at, indices, log2_cards, effort=0.1, budget=1e7)
+    stage = None if last is None else last.astype(np.int64)
+    triangulation = triangulate(at, indices, log2_cards, effort=0.1, budget=1e7, stage=stage)
     order = triangulation.order.astype(np.int64)
     clock.check()
     place = np.empty(m, np.int64)

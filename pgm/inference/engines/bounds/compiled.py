@@ -13,7 +13,7 @@ import numpy as np
 from pgm.jit import njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
-_MAX, _UPPER, _LOWER = 0, 1, 2  # what is bounded: the largest product from above, the sum from both sides
+_UPPER, _LOWER = 0, 1  # from where; buckets of weight 0 take maxima, all others sum
 _UNIT = 2.0**-53  # of rounding
 _GRID = 2.0**32  # shifts are whole numbers of this part of one: sums of them are exact
 _MOST_SHIFT = 2.0**20
@@ -470,7 +470,7 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
         for r in range(k):
             c = first + r
             if c != lead:
-                share = 1.0 / k if mode == _MAX else weights[c]
+                share = 1.0 / k if weights[lead] == 0.0 else weights[c]
                 x = shift[b.shared_at[c] + s] + step * (share * total - moments[r * n + s])
                 x = math.floor(x * _GRID + 0.5) / _GRID
                 moments[r * n + s] = x
@@ -528,7 +528,7 @@ def forward(b, state, mode, step, match, reweigh, f, idx, top, moments, out, sto
             return STOPPED
         first, last = b.bucket_at[k], b.bucket_at[k + 1]
         split = last - first > 1
-        if split and reweigh and mode != _MAX:
+        if split and reweigh and state.weights[first] != 0.0:
             _reweigh(first, last, b.lead[k], step, mode, state.weights, state.entropy)
         if split and match:
             n = b.shared_at[first + 1] - b.shared_at[first]
@@ -572,7 +572,7 @@ def backward(b, state, mode, f, idx, sums, stop):
         w, size = state.weights[c], b.size_at[c + 1] - b.size_at[c]
         card = b.cards[b.scopes[b.scope_at[c + 1] - 1]]
         _gathered(b, c, state.theta, state.shift, state.sent, none, state.sent, mode, w, f, 0, idx)
-        scale = 1.0 if mode == _MAX else 1.0 / w
+        scale = 1.0 if w == 0.0 else 1.0 / w
         top = -math.inf
         for i in range(size):
             y = (f[i] + state.back[b.sent_at[c] + i // card]) * scale
@@ -583,7 +583,7 @@ def backward(b, state, mode, f, idx, sums, stop):
         if sound:
             for i in range(size):
                 y = (f[i] + state.back[b.sent_at[c] + i // card]) * scale - top
-                if mode == _MAX:
+                if w == 0.0:
                     f[i] = y
                 else:
                     x = math.exp(y)
@@ -601,7 +601,7 @@ def backward(b, state, mode, f, idx, sums, stop):
                 state.back[at : at + n] = 0.0
                 continue
             _places(b, c, b.strides, b.stride_at[d], idx)
-            if mode == _MAX:
+            if w == 0.0:
                 sums[:n] = _FLOOR
                 for i in range(size):
                     if f[i] > sums[idx[i]]:
@@ -610,13 +610,13 @@ def backward(b, state, mode, f, idx, sums, stop):
                 sums[:n] = 0.0
                 for i in range(size):
                     sums[idx[i]] += f[i]
-            child = 1.0 if mode == _MAX else state.weights[d]
+            child = 1.0 if state.weights[d] == 0.0 else state.weights[d]
             for s in range(n):
                 m = state.sent[at + s]
                 if not -math.inf < m < math.inf:
                     state.back[at + s] = 0.0
-                elif mode == _MAX:
-                    state.back[at + s] = sums[s] - m
+                elif w == 0.0:
+                    state.back[at + s] = child * sums[s] - m
                 else:
                     x = math.log(sums[s] / whole) if sums[s] > 1e-300 * whole else _FLOOR
                     state.back[at + s] = child * x - m

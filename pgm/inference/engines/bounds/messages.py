@@ -16,7 +16,7 @@ from pgm.inference.engines.solving import Problem
 from pgm.inference.running import code, run
 from pgm.progress import report as report_progress
 
-LARGEST, ABOVE, BELOW = 0, 1, 2  # what is bounded: the largest product from above, the sum from both sides
+ABOVE, BELOW = 0, 1  # from where a bound is
 _NEGATIVE = -0.25  # weight, shared by all mini-buckets of a bucket but one, of a bound from below
 _LEAST_STEP = 1 / 64
 _PATIENCE = 3  # steps in a row that gain next to nothing
@@ -60,10 +60,10 @@ class Tables:
         return math.fsum(parts), 2.0**-51 * (rounded + math.fsum(map(abs, parts)))
 
 
-def make_tables(problem: Problem, options: Bounds, clock: Clock) -> Tables:
-    """Choose the mini-buckets and fill them."""
+def make_tables(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarray | None = None) -> Tables:
+    """Choose the mini-buckets and fill them; those of the variables marked `largest` come last."""
     graph = make_graph(problem.case, options.name, each_message=8.0)
-    found = outline(problem.case, options.ibound, clock).check()
+    found = outline(problem.case, options.ibound, clock, largest).check()
     arrays = lay_out(problem.case, found)
     g, n = graph.arrays, found.parent.size
     theta, big, error = np.empty(int(arrays.size_at[-1])), np.zeros(n), np.zeros(n)
@@ -82,21 +82,22 @@ def _places(b: BucketArrays) -> np.ndarray:
 
 
 class Bound:
-    """A bound on the logarithm of a sum, or of the largest product, of all factors."""
+    """A bound on the logarithm of a sum of the product of all factors, or of maxima over some variables."""
 
-    def __init__(self, tables: Tables, mode: int) -> None:
-        """Start from even weights, nothing moved."""
+    def __init__(self, tables: Tables, mode: int, largest: np.ndarray | None = None) -> None:
+        """Even weights, nothing moved; variables marked `largest` are maximised: in a bound from above."""
         b, n = tables.arrays, tables.outline.parent.size
         parts = np.repeat(np.diff(b.bucket_at), np.diff(b.bucket_at)).astype(np.float64)
         weights = np.zeros(n)
         if mode == ABOVE:
             weights = np.floor(2.0**24 / np.maximum(parts, 1.0)) / 2.0**24
-        elif mode == BELOW:
+        else:
             weights = np.minimum(-1.0, np.ceil(2.0**24 * _NEGATIVE / np.maximum(parts - 1.0, 1.0))) / 2.0**24
-        if mode != LARGEST:  # they sum to one, exactly
-            weights[b.lead] = 0.0
-            sums = np.add.reduceat(weights, b.bucket_at[:-1]) if n else weights
-            weights[b.lead] = 1.0 - sums
+        weights[b.lead] = 0.0  # they sum to one, exactly
+        sums = np.add.reduceat(weights, b.bucket_at[:-1]) if n else weights
+        weights[b.lead] = 1.0 - sums
+        if largest is not None:
+            weights[np.repeat(largest[b.order], np.diff(b.bucket_at))] = 0.0
         shifts, sent = int(b.shared_at[-1]), int(b.sent_at[-1])
         self.tables, self.mode = tables, mode
         self.state = State(
