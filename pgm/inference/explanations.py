@@ -11,12 +11,22 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
 from pgm.inference.approximate import Approximate
-from pgm.inference.engines import BranchAndBound, Cuts, Engine, Expansion, branching, cuts, remedies
+from pgm.inference.engines import (
+    BranchAndBound,
+    Cuts,
+    Engine,
+    Expansion,
+    Question,
+    branching,
+    cuts,
+    remedies,
+)
 from pgm.inference.plan import Needs
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import reduce_case
 from pgm.inference.running import Impossible
+from pgm.inference.tightest import Tightest
 from pgm.inference.trees import shape_of
 from pgm.results import Report
 
@@ -47,6 +57,15 @@ def explain(
         engine: who answers.
         otherwise: go on to minimum cuts where no tree fits, and to a search.
     """
+    if isinstance(posterior, Tightest):
+        n = posterior.program.n_named
+        summed = targets is not None and len({*targets, *posterior.known.hard}) < n
+        asked: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
+
+        def ask(one: Posterior, by: Engine) -> tuple[list[Explanation], Wide | None]:
+            return explain(one, targets, k, by, otherwise=asked == "map")
+
+        return posterior.explain(ask, asked)
     if isinstance(posterior, Approximate):
         hard, n = posterior.known.hard, posterior.program.n_named
         if targets is None or len({*targets, *hard}) == n:

@@ -24,7 +24,15 @@ from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian, Tables
 from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate
 from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
-from pgm.inference.engines import Conditioned, Engine, Exact, find, with_other_draws
+from pgm.inference.engines import (
+    Best,
+    Conditioned,
+    Engine,
+    Exact,
+    find,
+    with_half_the_time,
+    with_other_draws,
+)
 from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.engines.gaussian import rows as number_rows
 from pgm.inference.engines.gaussian.mixed import Mixed
@@ -35,6 +43,7 @@ from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
 from pgm.inference.program import compile_program, same_structure
 from pgm.inference.running import Impossible
+from pgm.inference.tightest import make_tightest
 from pgm.inference.trees import TreeCache
 from pgm.results import (
     Assignment,
@@ -217,6 +226,7 @@ class Questions:
 
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
+            chosen = with_half_the_time(chosen)
             under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock)
             reports.append(below)
         both = _together(first, second)
@@ -524,9 +534,12 @@ class Questions:
         try:
             if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)
+            elif isinstance(engine, Best) and compiled.gaussians is None:
+                posterior = make_tightest(compiled, observed, clock, engine)
             else:
                 cutset = self._cutset(compiled, engine)
-                posterior = make_posterior(compiled, observed, clock, engine.name, fit=fit, cutset=cutset)
+                name = Exact.name if isinstance(engine, Best) else engine.name
+                posterior = make_posterior(compiled, observed, clock, name, fit=fit, cutset=cutset)
             found = answer(posterior)
             if isinstance(posterior, Approximate):
                 posterior.warn()

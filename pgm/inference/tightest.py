@@ -1,0 +1,263 @@
+"""Several engines for one question: exact where the plan fits the time, else the tightest of the others."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.inference.approximate import make_approximate
+from pgm.inference.compiled_model import CompiledModel, by_position, make_posterior
+from pgm.inference.engines import (
+    ENGINES,
+    Best,
+    Bounds,
+    BranchAndBound,
+    Engine,
+    Exact,
+    Importance,
+    Loopy,
+    Question,
+    loopy,
+)
+from pgm.inference.posterior import Posterior, Wide, log_of
+from pgm.results import EXACT, Intervals, Report, together
+
+_PLANNED, _RUN = 0.7, 0.9  # of the time, that an exact answer may be planned to take, and may take
+_SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
+_EXPLAINED = 0.4  # of the time, for the most probable states exactly
+_ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
+_DRAWN = 1e8  # states that are drawn at most, a byte each
+_ENOUGH = 100.0  # effective draws from which on they can judge others
+# Who is asked, for which part of the time that is left then; the first are believed before the later ones
+# where nothing can be measured.
+_RIVALS = (("loopy", 0.3), ("bounds", 0.6), ("importance", 0.9))
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Rival(Generic[_Answer]):
+    """What one engine answered."""
+
+    name: str
+    answer: _Answer
+    values: np.ndarray
+    report: Report
+
+    def spread(self) -> np.ndarray | None:
+        """The standard error of each number, of an engine that draws enough."""
+        size, intervals = self.report.effective_sample_size, self.report.intervals
+        if size is None or size < _ENOUGH:
+            return None
+        if intervals is not None and intervals.errors is not None:
+            return intervals.errors
+        return np.array([self.report.log_error]) if self.values.size == 1 else None
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Tightest(Posterior):
+    """A model with what is known of it, to be asked of several engines within a time."""
+
+    compiled: CompiledModel
+    observed: Observed
+    until: float  # in time.monotonic()
+    made: list[Report] = field(default_factory=list)
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return replace(together(self.made), profile=self.clock.profile)
+
+    # --- maxima ---
+
+    def explain(self, ask: Callable[[Posterior, Engine], _Answer], question: Question) -> _Answer:
+        """The exact answer, or with what time is left the best states found and a bound."""
+        clock = self._clock(_EXPLAINED)
+        try:
+            return ask(make_posterior(self.compiled, self.observed, clock), Exact())
+        except (TooLarge, OutOfTime):
+            if question == "k_best":
+                raise
+        finally:
+            self.clock.mark = clock.mark
+        clock = self._clock(1.0)
+        options: Engine = BranchAndBound() if question == "map" else Bounds()
+        try:
+            return ask(make_approximate(self.compiled, self.observed, clock, options), options)
+        finally:
+            self.clock.mark = clock.mark
+
+    # --- sums ---
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        found = self._best(lambda p: p.total(), lambda wide: np.array([log_of(wide)]), [], None)
+        if isinstance(found, tuple):
+            return found
+        return loopy.wide_of(float(found[0]))
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target."""
+        cards = [int(self.program.arrays.cards[t]) for t in targets]
+        found = self._best(
+            lambda p: p.joint(targets, question), np.ravel, targets, np.array([0, math.prod(cards)])
+        )
+        return np.asarray(found).reshape(cards)
+
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other; not the total."""
+        groups = self.program.arrays.state_at[: self.program.n_named + 1]
+        found = self._best(lambda p: p.marginals(targets)[0], np.asarray, targets, groups)
+        return np.asarray(found), (math.nan, 0)
+
+    def _best(
+        self,
+        ask: Callable[[Posterior], _Answer],
+        numbers: Callable[[_Answer], np.ndarray],
+        targets: Sequence[int] | None,
+        groups: np.ndarray | None,
+    ) -> _Answer | np.ndarray:
+        """The exact answer, or the numbers of the tightest other one; its report is noted down.
+
+        `groups` says where each distribution begins among the numbers; None: they are one logarithm.
+        """
+        found = self._exactly(ask, targets)
+        if found is not None:
+            self.made.append(EXACT)
+            return found[0]
+        rivals = self._asked(ask, numbers)
+        best = _tightest(rivals)
+        if best.report.exact:
+            self.made.append(best.report)
+            return best.values
+        sure = next((r for r in rivals if r.name == "bounds"), None)
+        values, intervals, log_bounds = best.values, best.report.intervals, best.report.log_bounds
+        if sure is not None:
+            log_bounds = sure.report.log_bounds
+            if groups is None and log_bounds is not None:
+                values = values.clip(*log_bounds)
+            elif groups is not None and sure.report.intervals is not None:
+                intervals = sure.report.intervals
+                values = _inside(values, sure.values, intervals, groups)
+        names = [r.name for r in rivals]
+        said = f"the tightest of {listed(names)} is of {best.name}" if len(names) > 1 else f"of {best.name}"
+        moved = not np.array_equal(values, best.values)
+        self.made.append(
+            replace(
+                best.report,
+                engine=Best.name,
+                advice=said + (", moved into the bounds" if moved else ""),
+                intervals=intervals,
+                log_bounds=log_bounds,
+            )
+        )
+        return values
+
+    def _clock(self, share: float) -> Clock:
+        """A clock for this part of the time that is left; what it measures is counted with the rest."""
+        now = time.monotonic()
+        return Clock(self.until - now, now + share * max(0.0, self.until - now), self.clock.profile)
+
+    def _exactly(
+        self, ask: Callable[[Posterior], _Answer], targets: Sequence[int] | None
+    ) -> tuple[_Answer] | None:
+        """The exact answer if it is planned to be had in the time, or is found by a short search."""
+        clock = self._clock(_RUN)
+        try:
+            posterior = make_posterior(self.compiled, self.observed, clock)
+            plan = posterior.plan("", targets)
+            if plan.fits and plan.seconds <= _PLANNED / _RUN * clock.remaining():
+                return (ask(posterior),)
+        except (TooLarge, OutOfTime):
+            pass
+        finally:
+            self.clock.mark = clock.mark
+        has_zero = self.program.arrays.has_zero
+        if self.observed.soft or has_zero.sum() < _ZEROS * max(1, has_zero.size):
+            return None
+        clock = self._clock(_SEARCHED)
+        try:
+            return (ask(make_posterior(self.compiled, self.observed, clock, "search")),)
+        except (TooLarge, OutOfTime):
+            return None
+        finally:
+            self.clock.mark = clock.mark
+
+    def _asked(
+        self, ask: Callable[[Posterior], _Answer], numbers: Callable[[_Answer], np.ndarray]
+    ) -> list[_Rival[_Answer]]:
+        found = []
+        for name, share in _RIVALS:
+            clock = self._clock(share)
+            options: Engine = ENGINES[name]()
+            if self.observed.soft and not getattr(options, "takes_soft", True):
+                continue
+            if isinstance(options, Loopy):
+                options = Loopy(damping=0.3)
+            elif isinstance(options, Importance):
+                fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
+                options = Importance(samples=int(max(1_000, min(2e6, fits))))
+            try:
+                posterior = make_approximate(self.compiled, self.observed, clock, options)
+                answer = ask(posterior)
+            except (TooLarge, OutOfTime, NoSupportFound, InvalidArgument):
+                continue
+            finally:
+                self.clock.mark = clock.mark
+            rival = _Rival(name, answer, numbers(answer), posterior.report)
+            if rival.report.exact:  # messages are, on a tree
+                return [rival]
+            if np.isfinite(rival.values).all():
+                found.append(rival)
+        if not found:
+            raise OutOfTime(
+                'engine="best" has no answer: no engine had one within its time. Allow more with '
+                "pgm.engines.Best(seconds=...)."
+            )
+        return found
+
+
+def _tightest(rivals: Sequence[_Rival[_Answer]]) -> _Rival[_Answer]:
+    """The one that is nearest to the truth, as far as draws can tell.
+
+    The squared distance of an answer from unbiased draws is its own squared error and the variance of the
+    draws. Without enough of these, what has converged comes first, and then in the order of asking.
+    """
+    judge = next((r for r in rivals if r.spread() is not None), None)
+    if judge is None:
+        return min(rivals, key=lambda r: not r.report.converged)
+    errors = judge.spread()
+    assert errors is not None
+    noise = float(np.square(errors).mean())
+
+    def risk(r: _Rival[_Answer]) -> float:
+        return noise if r is judge else float(np.square(r.values - judge.values).mean()) - noise
+
+    return min(rivals, key=risk)
+
+
+def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:
+    """Each distribution moved towards one within the bounds, as far as it takes to be within them too."""
+    low, high = np.ravel(sure.low), np.ravel(sure.high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        over, under = (values - high) / (values - middle), (low - values) / (middle - values)
+    move = np.where(values > high, over, np.where(values < low, under, 0.0)).clip(0.0, 1.0)
+    most = np.maximum.reduceat(move, groups[:-1])
+    share = np.repeat(most, np.diff(groups))
+    return np.asarray(np.where(share > 0.0, (1.0 - share) * values + share * middle, values))
+
+
+def make_tightest(compiled: CompiledModel, observed: Observed, clock: Clock, options: Best) -> Tightest:
+    """Put evidence into positions, and the time to be kept."""
+    known, _ = by_position(compiled, observed)
+    until = time.monotonic() + min(options.seconds, clock.remaining())
+    fields = compiled.program, compiled.trees, known, clock, compiled.names, options.name
+    return Tightest(*fields, compiled=compiled, observed=observed, until=until)

@@ -1,0 +1,145 @@
+"""`pgm.engines.Best`: exact where the plan fits, else the tightest of several answers, inside sure bounds."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+import pgm
+from pgm.inference import tightest
+from tests.oracle import log
+from tests.strategies import TAME, knowledge, models
+
+Best = pgm.engines.Best
+DATA = st.data()
+pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
+
+
+@pytest.fixture
+def hurried(monkeypatch):
+    """Nothing is planned to fit the time: every answer is one of the others."""
+    monkeypatch.setattr(tightest, "_PLANNED", -1.0)
+    monkeypatch.setattr(tightest, "_ZEROS", 2.0)
+
+
+def grid(side: int, strength: float) -> pgm.MarkovNetwork:
+    rng = np.random.default_rng(side)
+    seen = rng.integers(0, 2, (side, side))
+    return pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=strength, unary=[[0.7, 0.3], [0.4, 0.6]])
+
+
+@settings(max_examples=25)
+@given(data=DATA)
+def test_what_fits_is_exact(data):
+    case = data.draw(models(most=5))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}")
+    if not oracle.possible:
+        with pytest.raises(pgm.ImpossibleEvidence):
+            case.model.marginals(question.given, engine=Best(seconds=5))
+        return
+    for name, p in case.model.marginals(question.given, engine=Best(seconds=5)).items():
+        assert p.report.exact
+        assert p.values == pytest.approx(oracle.posterior([name]), abs=1e-12)
+    found = case.model.probability(question.given, engine=Best(seconds=5))
+    assert found.report.exact
+    assert found.log == pytest.approx(oracle.log_probability, abs=1e-10)
+    assert case.model.map(question.given, engine=Best(seconds=5)).exact
+
+
+@settings(max_examples=20, deadline=None)
+@given(data=DATA)
+def test_what_does_not_fit_is_within_sure_bounds(hurried_always, data):
+    case = data.draw(models(TAME, most=5))
+    question = data.draw(knowledge(case))
+    oracle = question.oracle(case)
+    note(f"{case!r}\ngiven = {question.given}")
+    try:
+        found = case.model.marginals(question.given, engine=Best(seconds=2))
+    except pgm.ImpossibleEvidence:
+        assert not oracle.possible
+        return
+    assert oracle.possible
+    for name, p in found.items():
+        assert p.values.sum() == pytest.approx(1.0)
+        expected = oracle.posterior([name])
+        if p.exact:  # of a tree, by its messages
+            assert p.values == pytest.approx(expected, abs=1e-9)
+            continue
+        low, high = np.moveaxis(p.bounds, -1, 0)
+        assert (low <= expected).all()
+        assert (expected <= high).all()
+        assert (low - 1e-15 <= p.values).all()
+        assert (p.values <= high + 1e-15).all()
+    p = case.model.probability(question.given, engine=Best(seconds=2))
+    if p.report.exact:
+        assert p.log == pytest.approx(oracle.log_probability, abs=1e-8)
+        return
+    low, high = p.log.bounds
+    assert low <= p.log <= high
+    off = 1e-14 * (abs(log(oracle.partition_before)) + 1.0)
+    assert low - off <= oracle.log_probability <= high + off
+
+
+@pytest.fixture(scope="module")
+def hurried_always():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tightest, "_PLANNED", -1.0)
+        patch.setattr(tightest, "_ZEROS", 2.0)
+        yield
+
+
+def test_draws_choose_between_answers(hurried):
+    """Belief propagation is off where loops are short and strong; draws see it."""
+    mrf = grid(5, 0.5)
+    exact = mrf.marginals()
+    names = list(exact)
+
+    def error(found):
+        return np.mean([abs(found[v].values - exact[v].values).mean() for v in names])
+
+    loopy = mrf.marginals(engine="loopy")
+    found = mrf.marginals(engine=Best(seconds=3))
+    assert "the tightest of 'loopy', 'bounds', 'importance' is of" in found.report.advice
+    assert error(found) < 0.5 * error(loopy)
+    joint = mrf.query(names[:2], engine=Best(seconds=3))
+    assert joint.values == pytest.approx(mrf.query(names[:2]).values, abs=0.02)
+    assert joint.values.shape == (2, 2)
+
+
+def test_answers_are_moved_into_the_bounds():
+    low, high = np.array([0.1, 0.5, 0.0, 0.9]), np.array([0.5, 0.9, 0.1, 1.0])
+    middle = np.array([0.3, 0.7, 0.05, 0.95])
+    values = np.array([0.05, 0.95, 0.08, 0.92])
+    found = tightest._inside(values, middle, pgm.results.Intervals(low, high), np.array([0, 2, 4]))
+    assert found == pytest.approx([0.1, 0.9, 0.08, 0.92])
+
+
+def test_the_time_is_kept_and_said():
+    mrf = grid(40, 0.8)
+    mrf.marginals(engine=Best(seconds=60))  # compiles what it needs
+    with pgm.config(memory_limit="200 MB"):
+        begin = time.perf_counter()
+        found = mrf.marginals(engine=Best(seconds=1.5))
+        took = time.perf_counter() - begin
+    assert not found.report.exact
+    assert found.report.engine == "best"
+    assert took < 5.0
+    with pgm.config(memory_limit="200 MB"):
+        best = mrf.map(engine=Best(seconds=2))
+    assert best.exact or best.bound >= best.log_joint
+
+
+def test_what_it_cannot_do_is_said(hurried):
+    mrf = grid(3, 0.5)
+    with pytest.raises(pgm.InvalidArgument, match="seconds"):
+        Best(seconds=0)
+    with pytest.raises(pgm.InvalidArgument, match="does not answer `sample`"):
+        mrf.sample(3, engine=Best())
+    soft = mrf.marginals({"pixel[0,0]": pgm.Soft({0: 0.5, 1: 0.5})}, engine=Best(seconds=2))
+    assert soft["pixel[0,0]"].values == pytest.approx([0.5, 0.5], abs=1e-6)
