@@ -190,8 +190,8 @@ def errors(report: Report, options: Options) -> None:
         except pgm.PGMError as refused:
             report.add(Result(ERRORS, name, "pgm", note=type(refused).__name__))
             continue
-        right = _published(path)
-        error = _error({names.index(v): p for v, p in mine.items()}, right)
+        right = published(path)
+        error = error_of({names.index(v): p for v, p in mine.items()}, right)
         ours_all.append(error)
         report.add(Result(ERRORS, name, "pgm", seconds, 1.0, figures={"error": error}))
         cards, tables = _sliced(path)
@@ -201,7 +201,7 @@ def errors(report: Report, options: Options) -> None:
             report.add(Result(ERRORS, name, PYGMS, note=f"left out: {messages:,} messages are too slow"))
             continue
         took, beliefs = timed(lambda _, c=cards, t=tables: PyGMs(c, t).marginals(_UAI_SWEEPS), 0)
-        other = _error(beliefs, right)
+        other = error_of(beliefs, right)
         note = "NaN: zeros" if math.isnan(other) else ""
         report.add(Result(ERRORS, name, PYGMS, took, took / seconds, note, {"error": other}))
         if not math.isnan(other):
@@ -219,7 +219,7 @@ def errors(report: Report, options: Options) -> None:
         report.find(Finding(f"{ERRORS}: larger than of pyGMs", ", ".join(worse) or "none", "none", not worse))
 
 
-def _published(path: Path) -> dict[int, np.ndarray]:
+def published(path: Path) -> dict[int, np.ndarray]:
     numbers = uai.published(path, "MAR")
     found, at = {}, 1
     for v in range(int(numbers[0])):
@@ -229,7 +229,7 @@ def _published(path: Path) -> dict[int, np.ndarray]:
     return found
 
 
-def _error(found: Mapping[int, np.ndarray], right: Mapping[int, np.ndarray]) -> float:
+def error_of(found: Mapping[int, np.ndarray], right: Mapping[int, np.ndarray]) -> float:
     """Over all states of all variables that are not observed."""
     off = [np.abs(np.asarray(p) - right[v]) for v, p in found.items() if v in right]
     return float(np.concatenate(off).mean()) if off else 0.0

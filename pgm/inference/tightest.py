@@ -16,7 +16,6 @@ from pgm.evidence import Observed
 from pgm.inference.approximate import make_approximate
 from pgm.inference.compiled_model import CompiledModel, by_position, make_posterior
 from pgm.inference.engines import (
-    ENGINES,
     Best,
     Bounds,
     BranchAndBound,
@@ -30,15 +29,13 @@ from pgm.inference.engines import (
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.results import EXACT, Intervals, Report, together
 
-_PLANNED, _RUN = 0.7, 0.9  # of the time, that an exact answer may be planned to take, and may take
+_PLANNED, _RUN = 0.5, 0.7  # of the time, that an exact answer may be planned to take, and may take
 _SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
 _EXPLAINED = 0.4  # of the time, for the most probable states exactly
 _ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
 _DRAWN = 1e8  # states that are drawn at most, a byte each
 _ENOUGH = 100.0  # effective draws from which on they can judge others
-# Who is asked, for which part of the time that is left then; the first are believed before the later ones
-# where nothing can be measured.
-_RIVALS = (("loopy", 0.3), ("bounds", 0.6), ("importance", 0.9))
+_QUICK = 20  # sweeps of messages where there is no time for anything
 
 _Answer = TypeVar("_Answer")
 
@@ -191,38 +188,52 @@ class Tightest(Posterior):
         finally:
             self.clock.mark = clock.mark
 
+    def _engines(self) -> list[tuple[Engine, float]]:
+        """Who is asked, for which part of the time that is left then."""
+        fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
+        draws = Importance(samples=int(max(1_000, min(2e6, fits))))
+        asked: list[tuple[Loopy | Bounds | Importance, float]] = [
+            (Loopy(damping=0.3, max_iter=10_000), 0.3),
+            (Bounds(), 0.6),
+            (draws, 0.9),
+        ]
+        return [(one, share) for one, share in asked if one.takes_soft or not self.observed.soft]
+
     def _asked(
         self, ask: Callable[[Posterior], _Answer], numbers: Callable[[_Answer], np.ndarray]
     ) -> list[_Rival[_Answer]]:
-        found = []
-        for name, share in _RIVALS:
-            clock = self._clock(share)
-            options: Engine = ENGINES[name]()
-            if self.observed.soft and not getattr(options, "takes_soft", True):
-                continue
-            if isinstance(options, Loopy):
-                options = Loopy(damping=0.3)
-            elif isinstance(options, Importance):
-                fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
-                options = Importance(samples=int(max(1_000, min(2e6, fits))))
+        """What each of the engines answers that has an answer."""
+        found: list[_Rival[_Answer]] = []
+        refused: list[TooLarge] = []
+
+        def put(options: Engine, clock: Clock) -> None:
             try:
                 posterior = make_approximate(self.compiled, self.observed, clock, options)
                 answer = ask(posterior)
-            except (TooLarge, OutOfTime, NoSupportFound, InvalidArgument):
-                continue
+                rival = _Rival(options.name, answer, numbers(answer), posterior.report)
+                if np.isfinite(rival.values).all():
+                    found.append(rival)
+            except TooLarge as error:
+                refused.append(error)
+            except (OutOfTime, NoSupportFound, InvalidArgument):
+                pass
             finally:
                 self.clock.mark = clock.mark
-            rival = _Rival(name, answer, numbers(answer), posterior.report)
-            if rival.report.exact:  # messages are, on a tree
-                return [rival]
-            if np.isfinite(rival.values).all():
-                found.append(rival)
-        if not found:
-            raise OutOfTime(
-                'engine="best" has no answer: no engine had one within its time. Allow more with '
-                "pgm.engines.Best(seconds=...)."
-            )
-        return found
+
+        for options, share in self._engines():
+            put(options, self._clock(share))
+            if found and found[-1].report.exact:  # messages are, on a tree
+                return found[-1:]
+        if not found and not refused:  # the time was hardly enough to plan: one quick answer all the same
+            put(Loopy(max_iter=_QUICK), Clock(self.clock.limit, self.clock.deadline, self.clock.profile))
+        if found:
+            return found
+        if refused:
+            raise refused[0]
+        raise OutOfTime(
+            'engine="best" has no answer: no engine had one within its time. Allow more with '
+            "pgm.engines.Best(seconds=...)."
+        )
 
 
 def _tightest(rivals: Sequence[_Rival[_Answer]]) -> _Rival[_Answer]:

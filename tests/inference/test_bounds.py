@@ -309,3 +309,14 @@ def test_too_large_an_ibound_is_refused_before_it_is_tried():
             mrf.log_partition(engine=Bounds(ibound=25))
         low, high = mrf.log_partition(engine=Bounds(iterations=1)).bounds
         assert low < high
+
+
+def test_bounds_that_run_out_of_time_still_hold():
+    mrf = random_grid(12, 2.0, seed=1)
+    exact = mrf.log_partition()
+    mrf.log_partition(engine=Bounds(ibound=9, iterations=1))  # compiled before the clock runs
+    with pgm.config(time_limit=1.0), pytest.warns(pgm.ConvergenceWarning, match="the time limit came after"):
+        found = mrf.log_partition(engine=Bounds(ibound=9, iterations=100_000, tol=0.0))
+    low, high = found.bounds
+    assert low <= exact <= high
+    assert not found.report.converged

@@ -119,6 +119,7 @@ class Bound:
         self._top, self._moments = np.empty(self._most(b.shared_at)), np.empty(int(in_bucket.max(initial=1)))
         self._sums = np.empty(self._most(b.sent_at))
         self.log, self.slack, self.iterations = math.nan, 0.0, 0
+        self.converged = True  # False: the time was up
 
     @staticmethod
     def _most(begins: np.ndarray) -> int:
@@ -137,8 +138,9 @@ class Bound:
         self._call("forward", step, match, reweigh, *room, out)
         return float(out[0]), float(out[1])
 
-    def tighten(self, iterations: int, tol: float) -> Bound:
-        """Move costs and weights while that helps; the best found is kept."""
+    def tighten(self, iterations: int, tol: float, share: float = 1.0) -> Bound:
+        """Move costs and weights while that helps, for a share of the time that is left; the best is kept."""
+        enough = (1.0 - share) * self.tables.clock.remaining()
         state, sign = self.state, -1.0 if self.mode == BELOW else 1.0
         self.log, self.slack = self._forward()
         self.iterations = 1
@@ -148,6 +150,9 @@ class Bound:
         self._backward()
         step, idle = 1.0, 0
         for number in range(iterations):
+            if self.tables.clock.remaining() < enough < math.inf:
+                self.converged = False
+                break
             self.tables.clock.check()
             report_progress(float(number), float(iterations), "bounds")
             log, _ = self._forward(step, match=True, reweigh=number > 0)

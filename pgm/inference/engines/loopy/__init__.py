@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from pgm.config import RUNNING, Clock, current
+from pgm.errors import OutOfTime
 from pgm.inference.engines import Loopy
 from pgm.inference.engines.factor_graph import GRAPHS, Graph, make_graph
 from pgm.inference.engines.loopy.trace import Notes
@@ -48,6 +49,7 @@ class Messages:
     has_loops: bool
     residuals: list[float]
     notes: Notes | None
+    late: bool = False  # the time was up
 
     @property
     def rounding(self) -> float:
@@ -75,7 +77,9 @@ class Messages:
     def report(self, name: str) -> Report:
         """What was measured."""
         advice = ""
-        if not self.converged:
+        if not self.converged and self.late:
+            advice = f"the time limit came after {len(self.residuals)} sweeps"
+        elif not self.converged:
             more = ", or pgm.engines.Loopy(damping=0.5)" if self.options.damping == 0.0 else " and damping="
             advice = (
                 f"messages still change by {self.residuals[-1]:.2g} after {len(self.residuals)} sweeps; try "
@@ -114,9 +118,15 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
     _gather(run_)
     sweep = _sweeps(run_)
     while not run_.converged and len(run_.residuals) < options.max_iter:
-        clock.check()
         report_progress(float(len(run_.residuals)), float(options.max_iter), "messages")
-        run_.residuals.append(sweep(len(run_.residuals)))
+        try:
+            clock.check()
+            run_.residuals.append(sweep(len(run_.residuals)))
+        except OutOfTime:
+            if not run_.residuals:
+                raise
+            run_.clock, run_.late = Clock(None, None, clock.profile), True  # what there is can still be read
+            break
         if notes is not None:
             notes.take(len(run_.residuals), run_.beliefs, messages)
     _gather(run_)
