@@ -71,11 +71,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
 
 
 def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: bool) -> Bound:
-    """A bound from above, tightened and at rest: what search and importance sampling are guided by.
-
-    Its `ahead` says what the mini-buckets of a variable make of its states, given those of the variables that
-    are eliminated later; its `arrays` and `state` are what compiled code hands to the kernel of that name.
-    """
+    """A bound from above, tightened and at rest: its messages guide draws and choices of states."""
     found = Bound(make_tables(problem, options, clock), LARGEST if largest else ABOVE)
     return found.tighten(options.iterations, options.tol)
 
@@ -164,4 +160,4 @@ def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
     return Maximum(found.states(), found.value(), report)
 
 
-__all__ = ["heuristic", "maximise", "outline", "solve"]
+__all__ = ["Bound", "heuristic", "maximise", "outline", "solve"]
