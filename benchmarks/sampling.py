@@ -50,6 +50,7 @@ ENGINES: Mapping[str, Callable[[int], Any]] = {
     "rejection": lambda seed: pgm.engines.Rejection(seed=seed),
     "likelihood-weighting": lambda seed: pgm.engines.LikelihoodWeighting(seed=seed),
     "importance": lambda seed: pgm.engines.Importance(seed=seed),
+    "importance, mini-buckets": lambda seed: pgm.engines.Importance(seed=seed, guide="bounds"),
     "gibbs": lambda seed: pgm.engines.Gibbs(seed=seed),
     "swendsen-wang": lambda seed: pgm.engines.SwendsenWang(seed=seed),
 }

@@ -191,7 +191,7 @@ class Tightest(Posterior):
     def _engines(self) -> list[tuple[Engine, float]]:
         """Who is asked, for which part of the time that is left then."""
         fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
-        draws = Importance(samples=int(max(1_000, min(2e6, fits))))
+        draws = Importance(samples=int(max(1_000, min(2e6, fits))), guide="bounds")
         asked: list[tuple[Loopy | Bounds | Importance, float]] = [
             (Loopy(damping=0.3, max_iter=10_000), 0.3),
             (Bounds(), 0.6),

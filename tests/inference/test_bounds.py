@@ -12,10 +12,6 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.config import Clock, start_clock
-from pgm.inference.engines import bounds
-from pgm.inference.engines.solving import Problem
-from pgm.inference.reduction import Known, reduce_case
 from tests.oracle import log
 from tests.strategies import knowledge, models
 
@@ -214,64 +210,6 @@ def test_intervals_are_shown_and_pickled():
     assert z.bounds[0] <= mrf.partition() <= z.bounds[1]
     assert z.log.bounds == z.report.log_bounds
     assert mrf.query("v[0,0]").bounds is None
-
-
-def problem_of(mrf: Any) -> tuple[Problem, Clock]:
-    compiled, clock = mrf._compile(), start_clock()
-    everything = np.arange(len(compiled.names))
-    case = reduce_case(compiled.program, Known(), everything, clock)
-    return Problem(case, {}, compiled.names, compiled.trees), clock
-
-
-def log_products(mrf: Any, cards: list[int]) -> np.ndarray:
-    """The logarithm of the product of all tables at every joint state: here, by brute force."""
-    whole, names = np.zeros(cards), list(mrf.variables)
-    for potential in mrf.potentials:
-        axes = [names.index(name) for name in potential.names]
-        order = np.argsort(axes)
-        shape = [cards[i] if i in axes else 1 for i in range(len(cards))]
-        with np.errstate(divide="ignore"):
-            whole = whole + np.log(potential.values.transpose(order).reshape(shape))
-    return whole
-
-
-@pytest.mark.parametrize("seed", [0, 1, 3])
-@pytest.mark.parametrize("ibound", [1, 2])
-def test_the_heuristic_never_underestimates_what_is_still_to_come(seed, ibound):
-    """For every choice of the variables eliminated last: what is left of the bound holds for the rest."""
-    mrf = random_grid(3, 1.5, zeros=0.1, seed=seed)
-    whole = log_products(mrf, [2] * 9)
-    problem, clock = problem_of(mrf)
-    assert problem.case.reduced.cards.tolist() == [2] * 9
-    found = bounds.heuristic(problem, Bounds(ibound=ibound, iterations=5), clock, largest=np.ones(9, bool))
-    order = found.tables.arrays.order
-    for codes in np.ndindex(*[2] * 9):
-        states, left = np.array(codes), found.value()
-        for turn in range(8, -1, -1):
-            v = int(order[turn])
-            left += found.ahead(turn, states).sum(axis=0)[codes[v]]
-            chosen = tuple(codes[u] if u in order[turn:] else slice(None) for u in range(9))
-            assert left >= whole[chosen].max() - 1e-9
-
-
-@pytest.mark.parametrize("ibound", [1, 2])
-def test_importance_weights_of_draws_from_the_mini_buckets_are_bounded(ibound):
-    """The mixture by weights is a distribution; the product over it is at most Z's bound (Liu, 2015)."""
-    mrf = random_grid(3, 1.0, seed=3)
-    whole = log_products(mrf, [2] * 9)
-    problem, clock = problem_of(mrf)
-    found = bounds.heuristic(problem, Bounds(ibound=ibound, iterations=20), clock, largest=None)
-    b, total = found.tables.arrays, 0.0
-    for codes in np.ndindex(*[2] * 9):
-        log_q = 0.0
-        for turn in range(8, -1, -1):
-            weights = found.state.weights[b.bucket_at[turn] : b.bucket_at[turn + 1]]
-            rows = np.exp(found.ahead(turn, np.array(codes)) / weights[:, None])
-            assert rows.sum(axis=1) == pytest.approx(1.0)
-            log_q += math.log(float((weights @ rows)[codes[int(b.order[turn])]]))
-        assert whole[codes] - log_q <= found.value() + 1e-9
-        total += math.exp(log_q)
-    assert total == pytest.approx(1.0)
 
 
 def test_a_plan_says_what_it_will_take_and_makes_no_table():

@@ -601,7 +601,16 @@ def test_late_is_out_of_time_within_a_second(ask):
     assert float(seconds) < 1.5
 
 
-@pytest.mark.parametrize("ask", ["log_partition()", "query('pixel[0,0]')", "map()"])
+@pytest.mark.parametrize(
+    "ask",
+    [
+        "log_partition()",
+        "query('pixel[0,0]')",
+        "map()",
+        "map(engine='branch-and-bound')",
+        "query('pixel[0,0]', engine=pgm.engines.Gibbs(samples=1_000_000))",
+    ],
+)
 def test_ctrl_c_stops_within_a_second(ask):
     out = run(
         LONG

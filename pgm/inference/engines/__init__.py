@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
-from pgm.inference.engines.checks import lists_of_names, number, whole
+from pgm.inference.engines.checks import lists_of_names, number, one_of, whole
 from pgm.inference.engines.sampling.options import (
     Gibbs,
     Importance,
@@ -132,12 +132,7 @@ class Loopy:
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
-        if self.schedule not in ("sequential", "residual", "parallel"):
-            known = ("sequential", "residual", "parallel")
-            raise InvalidArgument(
-                f"schedule={shown(self.schedule)} is not one of 'sequential', 'residual', 'parallel'."
-                f"{nearest(self.schedule, known)}"
-            )
+        one_of(self, "schedule", ("sequential", "residual", "parallel"))
         number(self, "damping", 0.0, 1.0)
         number(self, "tol", 0.0, math.inf)
         whole(self, "max_iter", 1)

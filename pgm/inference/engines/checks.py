@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from pgm.errors import InvalidArgument, shown
+from pgm.errors import InvalidArgument, nearest, shown
 
 
 def whole(engine: object, name: str, least: int) -> None:
@@ -21,6 +21,14 @@ def number(engine: object, name: str, least: float, below: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < below:
         upper = f" and below {below:g}" if below < math.inf else ""
         raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
+
+
+def one_of(engine: object, name: str, known: Sequence[str]) -> None:
+    """Refuse an option that is none of these words."""
+    value = getattr(engine, name)
+    if not isinstance(value, str) or value not in known:
+        words = ", ".join(map(repr, known))
+        raise InvalidArgument(f"{name}={shown(value)} is not one of {words}.{nearest(value, known)}")
 
 
 def lists_of_names(engine: object, name: str) -> None:

@@ -75,13 +75,10 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     )
 
 
-def heuristic(problem: Problem, options: Bounds, clock: Clock, *, largest: np.ndarray | None) -> Bound:
-    """A bound from above, tightened and at rest: what search and importance sampling are guided by.
+def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarray | None = None) -> Bound:
+    """A bound from above, tightened and at rest: its messages guide draws and choices of states.
 
     Variables marked `largest` are maximised, the others summed out before them; None: all are summed out.
-
-    Its `ahead` says what the mini-buckets of a variable make of its states, given those of the variables that
-    are eliminated later; its `arrays` and `state` are what compiled code hands to the kernel of that name.
     """
     found = Bound(make_tables(problem, options, clock, largest), ABOVE, largest)
     return found.tighten(options.iterations, options.tol)
@@ -170,7 +167,7 @@ def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
     largest = np.full(n, problem.targets is None)
     if problem.targets is not None:
         largest[problem.targets] = True
-    found = heuristic(problem, options, clock, largest=largest)
+    found = heuristic(problem, options, clock, largest)
     if found.log == -math.inf:
         raise Impossible
     split = found.tables.outline.n_split > 0
@@ -178,4 +175,4 @@ def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
     return Maximum(found.states(), found.value(), report)
 
 
-__all__ = ["heuristic", "maximise", "outline", "solve"]
+__all__ = ["Bound", "heuristic", "maximise", "outline", "solve"]

@@ -771,8 +771,7 @@ def ahead(b, state, turn, states, out):
     """What the mini-buckets of a bucket say of each state of its variable, given the states of later ones.
 
     `out`: a row for each mini-bucket, of logarithms less what it sent. For maxima their sum over the bucket
-    bounds by how much the best product changes when the state is chosen: a heuristic for search. For sums,
-    divided by the weights, each is a distribution to draw from.
+    bounds by how much the best product changes when the state is chosen.
     """
     first, last = b.bucket_at[turn], b.bucket_at[turn + 1]
     card = b.cards[b.order[turn]]

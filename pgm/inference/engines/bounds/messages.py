@@ -13,7 +13,7 @@ from pgm.inference.engines import Bounds
 from pgm.inference.engines.bounds.buckets import BOUNDS, BucketArrays, Outline, lay_out, outline
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.solving import Problem
-from pgm.inference.running import code, run
+from pgm.inference.running import run
 from pgm.progress import report as report_progress
 
 ABOVE, BELOW = 0, 1  # from where a bound is
@@ -209,19 +209,6 @@ class Bound:
         out = np.where(finite, self.slack + slacks + off + 2.0**-50 * (np.abs(logs) + abs(constant)), 0.0)
         raw = logs + constant
         return raw - out if self.mode == BELOW else raw + out, raw
-
-    def ahead(self, turn: int, states: np.ndarray) -> np.ndarray:
-        """What each mini-bucket of a place in the order says of the states of its variable: a row each.
-
-        Logarithms, less what the mini-bucket sends on. Of maxima, the column sums are at most 0: by how much
-        at least the bound falls with each state. Of sums, a row divided by the weight of its mini-bucket is a
-        distribution; drawn from a mixture of them by weight, states have importance weights that are bounded.
-        """
-        b = self.tables.arrays
-        rows = int(b.bucket_at[turn + 1] - b.bucket_at[turn])
-        out = np.empty((rows, int(b.cards[b.order[turn]])))
-        code(100.0 * rows, BOUNDS).ahead(b, self.state, turn, states, out)
-        return out
 
     def states(self) -> np.ndarray:
         """A state for each variable, from the last to the first, the best by what was sent."""

@@ -208,8 +208,8 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
     chains_ = drawn.chains
     advice, converged = [], True
     size = float(measured.effective_sizes.min(initial=np.inf))
-    if math.isinf(size):  # nothing was asked of the draws but the total
-        size = 1.0 / float((drawn.weights**2).sum())
+    if not chains_ or math.isinf(size):  # with all weight on a few cases their spread is not known either
+        size = min(size, 1.0 / float((drawn.weights**2).sum()))
     hat = None if measured.r_hat is None else float(measured.r_hat.max(initial=1.0))
     if drawn.tried < drawn.asked_for:
         advice.append(
@@ -218,7 +218,9 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
         )
         converged = False
     if size < _LEAST_SIZE:
-        other = "" if chains_ or isinstance(options, Importance) else ', or engine="importance"'
+        other = "" if chains_ else ', or engine="importance"'
+        if isinstance(options, Importance):
+            other = ', or guide="bounds"' if options.guide == "loopy" else ""
         advice.append(f"the samples are worth only {size:.3g} independent ones; try more samples={other}")
         converged = False
     if hat is not None and not hat <= _MOST_R_HAT:

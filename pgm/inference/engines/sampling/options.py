@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgm.errors import InvalidArgument, shown
-from pgm.inference.engines.checks import lists_of_names, whole
+from pgm.inference.engines.checks import lists_of_names, one_of, whole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,22 +68,26 @@ class LikelihoodWeighting:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Importance:
-    """Cases drawn with the messages of belief propagation as a guide, and weighted for what these got wrong.
+    """Cases drawn with the messages of another engine as a guide, and weighted for what these got wrong.
 
-    For rare evidence: what belief propagation knows of it reaches every draw. The estimate of P(given) is
-    unbiased, whatever the guide; on a tree every weight is the same, and so it is exact up to rounding.
+    For rare evidence: what the guide knows of it reaches every draw. The estimate of P(given) is unbiased,
+    whatever the guide. Where that is exact every weight is the same, and so the estimate is exact up to
+    rounding: belief propagation on a tree of pairs, mini-buckets where none had to be split.
 
     Args:
         samples: how many cases are drawn.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
-        guide_iter: how often all messages are sent at most.
+        guide: "loopy" for belief propagation, quick on large models; "bounds" for mini-buckets, better where
+            loops are short and strong.
+        guide_iter: how often all messages of the guide are sent at most.
 
-    >>> Importance(samples=1000).guide_iter
-    100
+    >>> Importance(samples=1000).guide
+    'loopy'
     """
 
     samples: int = 10_000
     seed: int = 0
+    guide: Literal["loopy", "bounds"] = "loopy"
     guide_iter: int = 100
     name = "importance"
     answers = ("query", "marginals", "probability", "sample")
@@ -95,6 +99,7 @@ class Importance:
         whole(self, "samples", 1)
         whole(self, "seed", 0)
         whole(self, "guide_iter", 1)
+        one_of(self, "guide", ("loopy", "bounds"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

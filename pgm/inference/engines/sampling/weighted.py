@@ -10,12 +10,19 @@ import numpy as np
 
 from pgm.config import RUNNING, Clock
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime
-from pgm.inference.engines import Importance, LikelihoodWeighting, Loopy, Rejection, loopy
+from pgm.inference.engines import Bounds, Importance, LikelihoodWeighting, Loopy, Rejection, bounds, loopy
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
-from pgm.inference.engines.sampling.steps import NO_GUIDES, GuideArrays, StepArrays, make_steps, parents_first
+from pgm.inference.engines.sampling.steps import (
+    NO_GUIDES,
+    GuideArrays,
+    StepArrays,
+    make_guides,
+    make_steps,
+    parents_first,
+)
 from pgm.inference.pool import Task, run_all
-from pgm.inference.running import code, settle
+from pgm.inference.running import Impossible, code, settle
 from pgm.progress import report as report_progress
 
 _CHUNK = 2e6  # inner steps that are drawn in one go, and never shared
@@ -72,6 +79,21 @@ def from_beliefs(layout: Layout, sent: loopy.Messages) -> Proposal:
     return Proposal(steps, plain_every=0 if perfect else _PLAIN_EVERY, perfect=perfect)
 
 
+def from_buckets(layout: Layout, bound: bounds.Bound) -> Proposal:
+    """Against the order of elimination, from the factors and from what was sent to the mini-buckets."""
+    found, cards = bound.tables.outline, layout.arrays.cards
+    sends = found.parent >= 0
+    widths = np.where(sends, np.diff(found.scope_at) - 1, 0)
+    ends = np.repeat(found.scope_at[1:], np.diff(found.scope_at)) - 1
+    kept = np.repeat(sends, np.diff(found.scope_at)) & (np.arange(found.scopes.size) != ends)
+    scope_at = np.concatenate([[0], np.cumsum(widths[sends])]).astype(np.int64)
+    guides = make_guides(cards, scope_at, found.scopes[kept])
+    values = bound.state.sent[np.repeat(sends, np.diff(bound.tables.arrays.sent_at))]
+    perfect = not found.n_split
+    steps = make_steps(layout, found.order[::-1].copy(), guides)
+    return Proposal(steps, guides, values, 0 if perfect else _PLAIN_EVERY, perfect)
+
+
 def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Clock) -> Proposal:
     """The proposal with its guides as strong as serves best: loops make them too sure."""
     if proposal.perfect:
@@ -81,8 +103,8 @@ def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Cl
     for number, strength in enumerate(_STRENGTHS):
         one = replace(
             proposal,
-            steps=proposal.steps._replace(guide=strength * proposal.steps.guide),
-            values=strength * proposal.values,
+            steps=proposal.steps._replace(guide=_weaker(proposal.steps.guide, strength)),
+            values=_weaker(proposal.values, strength),
             plain_every=proposal.plain_every if strength else 0,
         )
         key = (1 << 31) + number  # cases of their own: those of the answer are not what it was chosen by
@@ -94,6 +116,10 @@ def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Cl
         if worth > most:
             best, most = one, worth
     return best
+
+
+def _weaker(logs: np.ndarray, strength: float) -> np.ndarray:
+    return strength * logs if strength else np.zeros_like(logs)
 
 
 def _effective(logs: np.ndarray) -> float:
@@ -110,8 +136,7 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     if isinstance(options, Rejection):
         _check_network(layout)
     if isinstance(options, Importance):
-        guide = loopy.send(layout.problem, Loopy(max_iter=options.guide_iter), clock)
-        proposal = tried_out(from_beliefs(layout, guide), layout, options, clock)
+        proposal = tried_out(_guided(layout, options, clock), layout, options, clock)
     else:
         proposal = from_network(layout)
     states, logs, numbers = draw_from(proposal, layout, options.name, options.samples, options.seed, clock)
@@ -129,9 +154,20 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     spread = math.fsum(float(w.var(ddof=1)) * w.size for w in (weights[plain], weights[~plain]) if w.size > 1)
     # What no case of n has met has 3 / n at most, in 95 of 100 seeds; unless each must weigh the same.
     unseen = _UNSEEN / logs.size
-    error = 0.0 if proposal.perfect else math.hypot(math.sqrt(spread) / total, unseen)
     log = top + math.log(mean)
+    rounding = 2.0**-50 * (abs(log) + layout.steps)
+    error = rounding if proposal.perfect else math.hypot(math.sqrt(spread) / total, unseen)
     return Draws(layout, states, 0, weights / total, log, error, logs.size, options.samples)
+
+
+def _guided(layout: Layout, options: Importance, clock: Clock) -> Proposal:
+    if options.guide == "loopy":
+        sent = loopy.send(layout.problem, Loopy(max_iter=options.guide_iter), clock)
+        return from_beliefs(layout, sent)
+    bound = bounds.heuristic(layout.problem, Bounds(iterations=options.guide_iter), clock)
+    if bound.log == -math.inf:
+        raise Impossible
+    return from_buckets(layout, bound)
 
 
 def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.ndarray) -> Draws:
