@@ -29,7 +29,7 @@ from pgm.inference.engines import (
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.results import EXACT, Intervals, Report, together
 
-_PLANNED, _RUN = 0.5, 0.7  # of the time, that an exact answer may be planned to take, and may take
+_PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
 _SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
 _EXPLAINED = 0.4  # of the time, for the most probable states exactly
 _ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
@@ -191,11 +191,12 @@ class Tightest(Posterior):
     def _engines(self) -> list[tuple[Engine, float]]:
         """Who is asked, for which part of the time that is left then."""
         fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
-        draws = Importance(samples=int(max(1_000, min(2e6, fits))), guide="bounds")
+        samples = int(max(1_000, min(2e6, fits)))
         asked: list[tuple[Loopy | Bounds | Importance, float]] = [
-            (Loopy(damping=0.3, max_iter=10_000), 0.3),
-            (Bounds(), 0.6),
-            (draws, 0.9),
+            (Loopy(damping=0.3, max_iter=10_000), 0.2),
+            (Bounds(), 0.5),
+            (Importance(samples=samples), 0.5),
+            (Importance(samples=samples, guide="bounds"), 0.9),
         ]
         return [(one, share) for one, share in asked if one.takes_soft or not self.observed.soft]
 
@@ -210,7 +211,8 @@ class Tightest(Posterior):
             try:
                 posterior = make_approximate(self.compiled, self.observed, clock, options)
                 answer = ask(posterior)
-                rival = _Rival(options.name, answer, numbers(answer), posterior.report)
+                name = options.name + (" by bounds" if getattr(options, "guide", "") == "bounds" else "")
+                rival = _Rival(name, answer, numbers(answer), posterior.report)
                 if np.isfinite(rival.values).all():
                     found.append(rival)
             except TooLarge as error:
@@ -240,14 +242,12 @@ def _tightest(rivals: Sequence[_Rival[_Answer]]) -> _Rival[_Answer]:
     """The one that is nearest to the truth, as far as draws can tell.
 
     The squared distance of an answer from unbiased draws is its own squared error and the variance of the
-    draws. Without enough of these, what has converged comes first, and then in the order of asking.
+    draws. Without enough of these the order of asking counts, but bounds come before what has not converged.
     """
-    judge = next((r for r in rivals if r.spread() is not None), None)
-    if judge is None:
-        return min(rivals, key=lambda r: not r.report.converged)
-    errors = judge.spread()
-    assert errors is not None
-    noise = float(np.square(errors).mean())
+    judges = [(float(np.square(s).mean()), r) for r in rivals if (s := r.spread()) is not None]
+    if not judges:
+        return min(rivals, key=lambda r: not r.report.converged and r.name != Bounds.name)
+    noise, judge = min(judges, key=lambda one: one[0])
 
     def risk(r: _Rival[_Answer]) -> float:
         return noise if r is judge else float(np.square(r.values - judge.values).mean()) - noise

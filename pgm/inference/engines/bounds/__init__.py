@@ -81,7 +81,7 @@ def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarr
     Variables marked `largest` are maximised, the others summed out before them; None: all are summed out.
     """
     found = Bound(make_tables(problem, options, clock, largest), ABOVE, largest)
-    return found.tighten(options.iterations, options.tol)
+    return found.tighten(options.iterations, options.tol, _TIGHTEN)
 
 
 def _independent(problem: Problem, clock: Clock) -> float:

@@ -29,6 +29,7 @@ LOOPY = "pgm.inference.engines.loopy.compiled"
 _LN2 = math.log(2.0)
 _ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that is no change
 _SECONDS = 1e-9  # of an inner step
+_BEYOND = 1e13  # by which no logarithm of a message changes that ever comes to rest
 _WORTH_THREADS = 5e-3  # seconds of one sweep
 
 
@@ -77,7 +78,12 @@ class Messages:
     def report(self, name: str) -> Report:
         """What was measured."""
         advice = ""
-        if not self.converged and self.late:
+        if self.residuals and self.residuals[-1] > _BEYOND:
+            advice = (
+                "messages grow without end, as they do where nearly hard rules around a loop contradict each "
+                "other; try pgm.engines.Loopy(damping=0.5), or another engine"
+            )
+        elif not self.converged and self.late:
             advice = f"the time limit came after {len(self.residuals)} sweeps"
         elif not self.converged:
             more = ", or pgm.engines.Loopy(damping=0.5)" if self.options.damping == 0.0 else " and damping="
@@ -126,6 +132,8 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
             if not run_.residuals:
                 raise
             run_.clock, run_.late = Clock(None, None, clock.profile), True  # what there is can still be read
+            break
+        if run_.residuals[-1] > _BEYOND:
             break
         if notes is not None:
             notes.take(len(run_.residuals), run_.beliefs, messages)
