@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _ROWS = 20  # of a table that are printed
-_NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
+NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
 _NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
 
 
@@ -38,8 +38,7 @@ class Intervals:
 
     low: np.ndarray
     high: np.ndarray
-    sure: bool = True  # whether they hold the numbers without fail, or in 95 of 100 seeds
-    errors: np.ndarray | None = None  # standard errors
+    errors: np.ndarray | None = None  # standard errors; None where nothing was drawn
     effective_sizes: np.ndarray | None = None  # independent samples that would know as much; inf: it is known
     r_hat: np.ndarray | None = None  # by how much chains disagree
 
@@ -67,11 +66,15 @@ class Intervals:
         return Intervals(
             change(self.low, values),
             change(self.high, values),
-            self.sure,
             of(self.errors, 0.0),
             of(self.effective_sizes, math.inf),
             of(self.r_hat, 1.0),
         )
+
+    @property
+    def sure(self) -> bool:
+        """Whether they hold the numbers without fail, or in 95 of 100 seeds."""
+        return self.errors is None
 
     @property
     def heads(self) -> tuple[str, str]:
@@ -626,7 +629,7 @@ class Probability(_Value, float):
             log = math.log(value) if value > 0 else -math.inf
         in_logs = report
         if report.log_error > 0.0:
-            off = _NORMAL_95 * report.log_error
+            off = NORMAL_95 * report.log_error
             in_logs = replace(report, error=report.log_error, interval=(log - off, log + off))
             ends = _exp(log - off), _exp(log + off)
             report = replace(report, error=value * report.log_error, interval=ends)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
+from pgm.results import NORMAL_95
 
 
 def split(chains: np.ndarray) -> np.ndarray:

@@ -483,6 +483,11 @@ def test_intervals_are_printed(net):
     assert shown == pytest.approx([low, high], abs=1e-6)
     assert "<th>95 % from</th>" in p._repr_html_()
     assert p.bounds is None  # not surely
+    joint = net.query(["rain", "cloudy"], {"wet": True}, engine="gibbs")
+    turned, summed = joint.marginal(["cloudy", "rain"]), joint.marginal("rain")
+    assert turned.report.intervals[0, 1] == joint.report.intervals[1, 0]
+    assert summed.report.intervals is None  # of a sum it is not known how often they hold
+    assert joint.report.error < summed.report.error < 3.0 * joint.report.error
     q = net.marginals({"wet": True}, engine="gibbs")
     assert "95 % from" in repr(q)
     assert "R-hat" in repr(q)

@@ -217,6 +217,9 @@ class Srmp:
         sweeps: how often all costs are moved at most; it stops sooner when the bound gains little.
         moves: how often some variables are freed and solved again beside the others.
         seed: of which variables are freed.
+
+    >>> Srmp(sweeps=50).moves
+    300
     """
 
     sweeps: int = 200
@@ -242,6 +245,9 @@ class BranchAndBound:
 
     Args:
         seed: of the moves that improve the states meanwhile.
+
+    >>> BranchAndBound(seed=1).seed
+    1
     """
 
     seed: int = 0

@@ -118,11 +118,12 @@ def lay_out(case: Case, engine: str) -> Layout:
         stride[axes] = stride[axes + 1] * cards[axes + 1]
     n_messages = int(message_at[-1])
     own = np.zeros(n_states, np.int64)
-    for f in np.flatnonzero(
-        widths == 1
-    ).tolist():  # every open state has a non-zero entry: reduction saw to that
-        v, at = int(r.scopes[r.scope_at[f]]), int(begins[table[f]])
-        own[r.state_at[v] : r.state_at[v + 1]] += whole[at : at + int(r.cards[v])]
+    single = np.flatnonzero(widths == 1)  # every open state has a non-zero entry: reduction saw to that
+    of = r.scopes[r.scope_at[single]]
+    sizes = r.cards[of]
+    within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    costs_at = np.repeat(begins[table[single]], sizes) + within
+    np.add.at(own, np.repeat(r.state_at[of], sizes) + within, whole[costs_at])
     order = np.arange(m, dtype=np.int32)
     problem = Problem(
         cards=r.cards,

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from pgm.config import Clock
-from pgm.inference.diagnostics import NORMAL_95, effective_sample_size, r_hat, share_interval
+from pgm.inference.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines import Gibbs, Importance, Sampler, SwendsenWang
 from pgm.inference.engines.loopy import wide_of
 from pgm.inference.engines.sampling import chains, weighted
@@ -18,7 +18,7 @@ from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
 from pgm.inference.engines.solving import Problem, Solution
 from pgm.inference.reduction import wide_multiply
 from pgm.inference.running import code
-from pgm.results import Intervals, Report
+from pgm.results import NORMAL_95, Intervals, Report
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
 _MOST_R_HAT = 1.05
@@ -137,7 +137,7 @@ def _joint(drawn: Draws, targets: np.ndarray) -> tuple[np.ndarray, Intervals]:
     if layout.alone[targets].all():
         values = _product(_by_itself(layout), layout, targets)
         zeros = np.zeros(values.size)
-        return values, Intervals(values, values, sure=False, errors=zeros, effective_sizes=zeros + np.inf)
+        return values, Intervals(values, values, errors=zeros, effective_sizes=zeros + np.inf)
     cells = np.ravel_multi_index(tuple(drawn.states[:, targets].T.astype(np.int64)), tuple(cards))
     size = int(np.prod(cards))
     sums = np.bincount(cells, drawn.weights, size)
@@ -169,7 +169,7 @@ def _measured(
     low, high = share_interval(p, sizes)
     # Not the root of p (1 - p) / size, which is 0 for what was never met, or always.
     errors = (high - low) / (2.0 * NORMAL_95)
-    return Intervals(low, high, sure=False, errors=errors, effective_sizes=sizes, r_hat=hats)
+    return Intervals(low, high, errors=errors, effective_sizes=sizes, r_hat=hats)
 
 
 def _of_chains(

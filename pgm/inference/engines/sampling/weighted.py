@@ -195,7 +195,8 @@ def draw_from(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Cases, the logarithms of their weights, and their numbers: fewer if the time is up before."""
     m = layout.arrays.cards.size
-    chunk = max(1, min(samples, int(_CHUNK / max(1.0, layout.steps))))
+    steps = layout.steps + 4.0 * float(layout.arrays.cards[proposal.guides.scopes].sum())
+    chunk = max(1, min(samples, int(_CHUNK / max(1.0, steps))))
     kind = layout.states_type
     room = float(samples) * (m * np.dtype(kind).itemsize + 8.0) + 8.0 * chunk * m
     check_room(name, room, f"{samples:,} samples of {m:,} variables")
@@ -203,7 +204,7 @@ def draw_from(
     logs = np.empty(samples)
     numbers = range(-(-samples // chunk))
     done = np.zeros(len(numbers), bool)
-    kernels = code(layout.steps * samples, SAMPLING)
+    kernels = code(steps * samples, SAMPLING)
 
     def work(i: int, stop: np.ndarray) -> None:
         part = slice(i * chunk, min(samples, (i + 1) * chunk))
@@ -216,7 +217,7 @@ def draw_from(
             done[i] = True
             report_progress(float(done.sum()), float(done.size), "samples")
 
-    seconds = chunk * layout.steps * _SECONDS
+    seconds = chunk * steps * _SECONDS
     try:
         run_all([Task(partial(work, i), seconds) for i in numbers], clock)
     except OutOfTime:
