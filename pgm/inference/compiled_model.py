@@ -12,7 +12,7 @@ from pgm.config import Clock
 from pgm.evidence import Observed
 from pgm.factors import Factor, LinearGaussian
 from pgm.inference.engines.gaussian.arrays import Gaussians, collect
-from pgm.inference.engines.gaussian.mixed import with_numbers
+from pgm.inference.engines.gaussian.mixed import Mixed, with_numbers
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
@@ -86,10 +86,18 @@ def make_posterior(
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
     if compiled.gaussians is not None:
-        number, position = compiled.gaussians.number, compiled.position
-        given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
-        return with_numbers(posterior, soft if fit else {}, compiled.gaussians, compiled.factors, given)
+        return beside_numbers(compiled, observed, posterior, soft if fit else {})
     return posterior.fitted(soft) if soft and fit else posterior
+
+
+def beside_numbers(
+    compiled: CompiledModel, observed: Observed, posterior: Posterior, soft: dict[int, np.ndarray]
+) -> Mixed:
+    """The same with its continuous variables."""
+    assert compiled.gaussians is not None
+    number, position = compiled.gaussians.number, compiled.position
+    given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
+    return with_numbers(posterior, soft, compiled.gaussians, compiled.factors, given)
 
 
 def by_position(compiled: CompiledModel, observed: Observed) -> tuple[Known, dict[int, np.ndarray]]:

@@ -26,7 +26,7 @@ from pgm.inference.compiled_model import CompiledModel, make_posterior, with_den
 from pgm.inference.engines import Conditioned, Engine, Exact, find
 from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.engines.gaussian import rows as number_rows
-from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
@@ -290,9 +290,10 @@ class Questions:
             places = None if asked is None else [compiled.position[name] for name in asked]
             plain = not isinstance(posterior, Mixed)
             if isinstance(posterior, Mixed):
+                if chosen.name != "exact":  # minimum cuts know nothing of numbers
+                    raise no_states(chosen.name, posterior.named())
                 if places is None or posterior.numbers(places):
                     return numbers.best(compiled, posterior, places, k)
-                posterior.solve()  # refuses engines that know nothing of numbers
             otherwise = engine == "auto" and k == 1 and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:

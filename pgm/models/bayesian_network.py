@@ -26,7 +26,7 @@ from pgm.errors import (
     listed,
     shown,
 )
-from pgm.evidence import names
+from pgm.evidence import names, number_of
 from pgm.factors import Factor, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
@@ -387,6 +387,9 @@ class BayesianNetwork(Questions):
     def do(self, actions: Mapping[str, State]) -> Self:
         """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
 
+        What was done is certain: its own state or number has probability 1, any other 0. So the probability
+        of a case is the product of the distributions of all other variables.
+
         >>> net = BayesianNetwork()
         >>> net.add("rain", 0.2)
         >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
@@ -401,12 +404,11 @@ class BayesianNetwork(Questions):
             if domain is None:
                 raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
             variable = Variable.of(name, domain)
-            code = variable.code(state)
             if variable.continuous:
-                fixed.append(LinearGaussian(bias=state, sd=0.0).bind(name, None, ()))
+                fixed.append(LinearGaussian(bias=number_of(variable, state), sd=0.0).bind(name, None, ()))
                 continue
             values = np.zeros(variable.card)
-            values[code] = 1.0
+            values[variable.code(state)] = 1.0
             values.flags.writeable = False
             fixed.append(TableCPD._of(variable, (), values))
         made = self.copy()

@@ -14,7 +14,7 @@ from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.posterior import log_of
 from pgm.results import Assignment, Marginals, Samples, states_array
-from pgm.variables import Interval
+from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
     from pgm.inference.compiled_model import CompiledModel
@@ -95,7 +95,7 @@ def together(compiled: CompiledModel, first: Observed, second: Observed, both: O
         if not compiled.by_name[name].continuous:
             continue
         pieces = (first.given[name], second.given[name])
-        values = {float(piece) for piece in pieces if not isinstance(piece, Interval)}  # type: ignore[arg-type]
+        values = {as_float(piece) for piece in pieces if not isinstance(piece, Interval)}
         spans = [piece for piece in pieces if isinstance(piece, Interval)]
         if values:
             value = values.pop()

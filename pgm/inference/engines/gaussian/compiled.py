@@ -110,7 +110,10 @@ def row_of(d, x, digit, cards):
 
 @njit
 def seen_log(d, x, row, value):
-    """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly."""
+    """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly.
+
+    What depends on nothing and has no noise is a constant: to be what it is has probability 1.
+    """
     at = d.weight_at[x] + (row - d.row_at[x]) * (d.parent_at[x + 1] - d.parent_at[x])
     mean = d.bias[row]
     far = max(abs(mean), abs(value[x]))
@@ -122,7 +125,8 @@ def seen_log(d, x, row, value):
     off = value[x] - mean
     if d.sd[row] == 0.0:
         if abs(off) <= _CANCELLED * far:
-            return 0.0, 1
+            constant = d.parent_at[x] == d.parent_at[x + 1] and d.switch_at[x] == d.switch_at[x + 1]
+            return 0.0, 0 if constant else 1
         return -np.inf, 0
     off /= d.sd[row]
     return -0.5 * off * off - math.log(d.sd[row]) - _HALF_LOG_2PI, 0

@@ -16,6 +16,7 @@ from pgm.inference.running import GAUSSIAN, REDUCTION, code
 
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
+_MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
 _LARGE = 1_000  # vertices
 _TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
@@ -65,7 +66,9 @@ class Layout:
 
     def fits(self, *, outward: bool) -> bool:
         """Whether a run may begin under the limit of this moment."""
-        return self.bytes(outward=outward) <= current().memory_limit and self.steps <= _MOST_STEPS
+        needed = self.bytes(outward=outward)
+        counted = needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2
+        return counted and needed <= current().memory_limit and self.steps <= _MOST_STEPS
 
     def check(self, names: Sequence[str], *, outward: bool) -> None:
         """Raise `TooLarge` where this does not fit."""
@@ -87,7 +90,7 @@ class Layout:
                 "for fewer targets at once."
             )
         what = f"{needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB are allowed"
-        if needed <= allowed:
+        if needed <= allowed and needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2:
             what = f"{self.steps:.2g} operations"
         raise TooLarge(f"An exact answer needs {what}: {why}")
 
@@ -155,8 +158,8 @@ def make_layout(
     each = np.where(k.parent < 0, _TABLE_BYTES, 16.0)
     bytes_inward = float((about * (8.0 * own * (wide + 1) + 9.0 * sent * (sent + 3) + each)).sum())
     top = int(np.argmax(log2_confs)) if n_cliques else -1
-    fits = log2_confs.max(initial=0.0) < _MOST_LOG2 and bytes_inward < 2.0**45
-    confs = np.rint(about).astype(np.int64) if fits else np.zeros(n_cliques, np.int64)
+    counted = log2_confs.max(initial=0.0) < _MOST_LOG2 and bytes_inward < _MOST_BYTES
+    confs = np.rint(about).astype(np.int64) if counted else np.zeros(n_cliques, np.int64)
     tree = StrongTree(
         parent=k.parent,
         own=own,
@@ -190,7 +193,7 @@ def make_layout(
         most_columns=int(wide.max(initial=0)),
         log2_largest=float(log2_confs[top]) if top >= 0 else 0.0,
         largest=tuple(axes[axis_at[top] : axis_at[top + 1]].tolist()) if top >= 0 else (),
-        bytes_inward=bytes_inward if fits else np.inf,
+        bytes_inward=bytes_inward,
         bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()),
         steps=float((about * wide * (wide + 1) * (rows_in + 1)).sum()),
     )
