@@ -104,6 +104,7 @@ def make_layout(
     targets: np.ndarray,
     last: np.ndarray,
     whole_bytes: float,
+    names: Sequence[str],
     clock: Clock,
 ) -> Layout:
     """Lay out the elimination of the continuous variables that matter and are hidden.
@@ -118,9 +119,11 @@ def make_layout(
         last: more variables that shall come last, each in a clique without a parent.
         whole_bytes: give every clique all discrete variables of its part, so that nothing need be mixed, if
             that takes no more memory than this.
+        names: of all variables of the model.
         clock: the time of the question.
     """
     o = _scopes(g, cards, codes, (relevant != 0) & (seen == 0), relevant)
+    _check_scopes(g, o, names)
     n_hidden, m = o.hidden.size, o.hidden.size + o.discrete.size
     vertex = np.full(g.n, -1, np.int64)
     vertex[o.hidden] = np.arange(n_hidden)
@@ -194,9 +197,23 @@ def make_layout(
         log2_largest=float(log2_confs[top]) if top >= 0 else 0.0,
         largest=tuple(axes[axis_at[top] : axis_at[top + 1]].tolist()) if top >= 0 else (),
         bytes_inward=bytes_inward,
-        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()),
+        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum() + 3e4 * wide.max(initial=0)),
         steps=float((about * wide * (wide + 1) * (rows_in + 1)).sum()),
     )
+
+
+def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
+    """Refuse a density over so many variables that its clique alone, or its links, would be too large."""
+    wide = np.diff(o.scope_at).astype(np.float64)
+    needed, allowed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0), current().memory_limit
+    if needed > allowed:
+        at = int(wide.argmax())
+        name = names[int(g.positions[o.owners[at]])]
+        raise TooLarge(
+            f"An exact answer needs at least {needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB "
+            f"are allowed: the density of {name!r} ties {int(wide[at]):,} variables together that are not "
+            "observed. Observe more of them, or write its sum in parts: a node with sd=0 for the sum of some."
+        )
 
 
 class _Scopes(NamedTuple):

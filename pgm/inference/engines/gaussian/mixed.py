@@ -93,7 +93,9 @@ class Mixed(Posterior):
 
         def lay_out() -> Layout:
             relevant = solving.ancestors(g, marked)
-            return make_layout(g, cards, codes, self.seen, relevant, targets, last, room, self.clock)
+            return make_layout(
+                g, cards, codes, self.seen, relevant, targets, last, room, self.names, self.clock
+            )
 
         key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
                last.tobytes(), room)  # fmt: skip
@@ -145,7 +147,7 @@ class Mixed(Posterior):
                     "together would take an integral in several dimensions, which is not exact. Give one "
                     "interval, and numbers for the others."
                 )
-            mean, cov = self._root(made, c)
+            mean, cov = self._root(made, c, [j])
             with np.errstate(invalid="ignore"):
                 inside = solving.log_inside(mean[:, j], cov[:, j, j], interval)
             impossible = made.logs[t.log_at[c] : t.log_at[c + 1]] == -np.inf
@@ -162,14 +164,17 @@ class Mixed(Posterior):
         raise AssertionError(f"variable {x} is in no clique")
 
     def _root(
-        self, made: Eliminated, c: int, weight: np.ndarray | None = None
+        self, made: Eliminated, c: int, columns: Sequence[int], weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of a clique without a parent, for each of its configurations."""
+        """Mean and covariance of a clique without a parent, for each of its configurations.
+
+        Only those of the columns asked for need be right, and of those after them.
+        """
         t = made.layout.tree
         n_confs = int(t.log_at[c + 1] - t.log_at[c])
         if weight is None:
             weight = (made.logs[t.log_at[c] : t.log_at[c + 1]] > -np.inf).astype(np.float64)
-        found = solving.moments(made, np.array([c]), {c: weight}, self.clock)
+        found = solving.moments(made, np.array([c]), {c: weight}, self.clock, min(columns))
         n = int(t.column_at[c + 1] - t.column_at[c])
         mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(n_confs, n)
         return mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(n_confs, n, n)
@@ -275,9 +280,9 @@ class Mixed(Posterior):
             made, t = solved.made, solved.made.layout.tree
             c, _ = self.place(made.layout, free[0])
             weights = self._weights(solved, c)
-            mean, cov = self._root(made, c, weights)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
             at = [columns.index(x) for x in free]
+            mean, cov = self._root(made, c, at, weights)
             used = np.flatnonzero(weights > 0)
             weights, k = weights[used] / weights[used].sum(), used.size
             place = [numbers.index(x) for x in free]
