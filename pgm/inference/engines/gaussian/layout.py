@@ -19,6 +19,7 @@ _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole
 _MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
 _LARGE = 1_000  # vertices
+_MATRICES = 200  # variables of a clique that may be large in the sense of solving
 _TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
 
 
@@ -197,7 +198,7 @@ def make_layout(
         log2_largest=float(log2_confs[top]) if top >= 0 else 0.0,
         largest=tuple(axes[axis_at[top] : axis_at[top + 1]].tolist()) if top >= 0 else (),
         bytes_inward=bytes_inward,
-        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum() + 3e4 * wide.max(initial=0)),
+        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()) + _beside(int(wide.max(initial=0))),
         steps=float((about * wide * (wide + 1) * (rows_in + 1)).sum()),
     )
 
@@ -336,6 +337,11 @@ def _triangulated(
         if moved.log2_total < found.log2_total:
             return moved
     return found
+
+
+def _beside(wide: int) -> float:
+    """What the way back through a large clique takes besides: matrices, see solving."""
+    return 24.0 * wide * (wide + 512) if wide > _MATRICES else 0.0
 
 
 def combinations(log2: float) -> str:
