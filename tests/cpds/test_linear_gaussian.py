@@ -154,7 +154,6 @@ def test_it_is_fitted_by_linear_regression() -> None:
         ),
         (lambda n: n.query(["sex", "height"]), "no one table of states and numbers"),
         (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no normal distributions any more"),
-        (lambda n: n.compile("sex", ["height"]), "compiled question"),
         (lambda n: n.predict_proba({"sex": ["f"]}, "height"), "has no states"),
         (lambda n: n.predict({"height": ["tall"]}, "sex"), "Row 0"),
         (lambda n: n.to_markov_network(), "Markov network is of variables with states"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 import pgm
 from pgm.frames import numbers
@@ -231,3 +233,104 @@ def test_what_does_not_fit_says_how_much_in_bytes() -> None:
         net.query("x", {f"y{i}": 0.1 for i in range(120)})
     assert "inf" not in str(caught.value).split(":")[0]
     assert "e+" in str(caught.value).split(":")[0]
+
+
+# --- the most probable numbers, some without noise ---------------------------------------------------------
+
+
+def on_the_plane(mean: np.ndarray, cov: np.ndarray, c: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, float]:
+    """Where N(mean, cov) is highest on C x = y, and its log there by the plane's own measure, with P(y)."""
+    if not len(c):
+        return mean, -0.5 * float(np.linalg.slogdet(2 * math.pi * cov)[1])
+    plane = np.linalg.svd(c)[2][len(c) :].T  # orthonormal: lengths on the plane are lengths
+    foot = np.linalg.lstsq(c, y, rcond=None)[0]
+    precision = np.linalg.inv(cov)
+    z = np.linalg.solve(plane.T @ precision @ plane, plane.T @ precision @ (mean - foot))
+    x = foot + plane @ z
+    log = -0.5 * float((x - mean) @ precision @ (x - mean)) - 0.5 * float(
+        np.linalg.slogdet(2 * math.pi * cov)[1]
+    )
+    return x, log - 0.5 * float(np.linalg.slogdet(c @ c.T)[1])
+
+
+@settings(max_examples=80)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(1, 3), st.integers(0, 2))
+def test_the_highest_point_where_some_numbers_follow_from_others(
+    seed: int, n: int, n_followers: int, n_seen: int
+) -> None:
+    """Sums without noise of noisy numbers, some observed, in two states of different means and shares."""
+    rng = np.random.default_rng(seed)
+    n_seen = min(n_seen, n_followers, n)
+    net = pgm.BayesianNetwork()
+    share, bias, sd = 0.2 + 0.6 * rng.random(), rng.normal(size=(2, n)), 0.3 + rng.random((2, n))
+    net.add("s", float(share))
+    for i in range(n):
+        rows = {bool(k): pgm.Gaussian(bias[k, i], sd[k, i]) for k in (0, 1)}
+        net.add(f"x{i}", rows, parents=["s"])
+    sums, shift = rng.normal(size=(n_followers, n)), rng.normal(size=n_followers)
+    for j in range(n_followers):
+        weights = {f"x{i}": float(sums[j, i]) for i in range(n)}
+        if j:  # and of the one before
+            weights[f"y{j - 1}"] = 0.5
+        net.add(f"y{j}", pgm.LinearGaussian(weights, bias=float(shift[j]), sd=0.0))
+        if j:
+            sums[j] += 0.5 * sums[j - 1]
+            shift[j] += 0.5 * shift[j - 1]
+    c, y = sums[:n_seen], rng.normal(size=n_seen)
+    known = {f"y{j}": float(y[j]) for j in range(n_seen)}
+    peaks = [on_the_plane(bias[k], np.diag(sd[k] ** 2), c, y - shift[:n_seen]) for k in (0, 1)]
+    logs = np.array([math.log(p) + peak[1] for p, peak in zip((1 - share, share), peaks, strict=True)])
+    assume(abs(logs[0] - logs[1]) > 1e-6 and (n_seen == 0 or np.linalg.cond(c) < 1e3))
+    best = net.map(known)
+    k = int(logs.argmax())
+    assert best["s"] is bool(k)
+    assert [best[f"x{i}"] for i in range(n)] == pytest.approx(peaks[k][0], rel=1e-6, abs=1e-6)
+    for j in range(n_seen, n_followers):
+        assert best[f"y{j}"] == pytest.approx(float(sums[j] @ peaks[k][0] + shift[j]), rel=1e-6, abs=1e-6)
+    assert best.log_joint == pytest.approx(logs[k], rel=1e-6, abs=1e-6)
+    if n == n_seen:  # nothing but the state is free
+        assert best.probability == pytest.approx(float(np.exp(logs[k] - np.logaddexp(*logs))), rel=1e-6)
+
+
+def test_the_highest_point_of_what_was_done() -> None:
+    best = line().do({"x": 2.0}).map()
+    assert dict(best) == {"s": False, "x": 2.0, "y": 4.0}
+    assert best.log_joint == near(math.log(0.7) - math.log(0.5) - 0.5 * math.log(2 * math.pi))
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(1.0, 2.0))
+    net.add("y", pgm.LinearGaussian({"x": 3.0}, bias=1.0, sd=0.0))
+    assert dict(net.map(targets=["x", "y"])) == {"x": 1.0, "y": 4.0}
+    flat = stats.multivariate_normal([1.0, 4.0], [[4.0, 12.0], [12.0, 36.0]], allow_singular=True)
+    assert net.map(targets=["y", "x"]).log_joint == near(float(flat.logpdf([1.0, 4.0])))
+
+
+def test_planes_that_states_choose_cannot_be_compared() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("s", 0.3)
+    net.add("x", pgm.Gaussian(1.0, 2.0))
+    net.add("y", {True: pgm.LinearGaussian({"x": 3.0}, sd=0.0), False: pgm.Gaussian(0.0, 1.0)}, parents=["s"])
+    with pytest.raises(
+        pgm.InvalidArgument, match=r"'y' follows from its parents without noise .* some states"
+    ):
+        net.map()
+    best = net.map({"s": True})
+    assert dict(best) == {"x": 1.0, "y": 3.0}
+    assert best.log_probability == near(-0.5 * math.log(2 * math.pi * 4.0))
+
+
+# --- compiled questions ------------------------------------------------------------------------------------
+
+
+def test_compiled_questions_with_numbers() -> None:
+    net = line()
+    states, number = net.compile("s", given=["x", "y"]), net.compile("y", given="x")
+    for known in ({"x": 1.0, "y": 2.5}, {"x": 0.0}, {}):
+        assert states(known) == net.query("s", known)
+        assert pickle.loads(pickle.dumps(states))(known) == net.query("s", known)
+    assert number({"x": 1.0}) == net.query("y", {"x": 1.0})
+    before = net.query("y", {"x": 1.0})
+    net.set("x", pgm.Gaussian(5.0, 1.0))
+    net.set("s", 0.9)
+    assert number({"x": 1.0}) == before  # the tables are those of then
+    with pytest.raises(pgm.InvalidEvidence, match="'y' is not among the names"):
+        number({"y": 1.0})

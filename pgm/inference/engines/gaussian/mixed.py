@@ -13,7 +13,7 @@ from pgm.config import current
 from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.factors import Dense, Factor
-from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian import followers, solving
 from pgm.inference.engines.gaussian.arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.gaussian.solving import Eliminated
@@ -418,25 +418,25 @@ class Mixed(Posterior):
         )  # fmt: skip
 
     def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """The states and numbers of greatest density, and its logarithm (what is known included)."""
+        """The states and numbers of greatest density, and its logarithm (what is known included).
+
+        Numbers without noise (sd = 0) follow from the others: the density is that of the others.
+        """
         if self.intervals:
             self.refuse_truncated([], always=True)
         g = self.gaussians
-        if (g.arrays.sd == 0.0).any():
-            rows = np.repeat(np.arange(g.n), np.diff(g.arrays.row_at))
-            some = np.unique(rows[g.arrays.sd == 0.0])
-            raise InvalidArgument(
-                f"{listed(self.named(some))} follow from their parents without noise (sd = 0): there is no "
-                "density to be as large as possible. Ask for marginals, or sample."
-            )
+        followers.check_comparable(self)
         solved = self.solve(everything=True, maximise=True)
         assert solved.made is not None
+        if solved.repeats:
+            raise solving.refuse_repeats(self.named(np.flatnonzero(self.seen)))
         codes, value, _ = solved.discrete.best(None, 1)[0]
         states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
         values = self.value[None, :].copy()
         cards = np.asarray(self.program.arrays.cards[: g.number.size])
         self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
-        return codes, values[0], log_of(value) + solved.offset
+        log = log_of(value) + solved.offset
+        return codes, values[0], log + followers.stretch(self, solved.made, states[0])
 
 
 def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
