@@ -41,6 +41,7 @@ class Report:
     error: float = 0.0  # bound or standard error, in the units of the answer
     advice: str = ""
     iterations: int = 0
+    points: int = 0  # of the grid that was summed over
     effective_sample_size: float | None = None
     bounds: tuple[float, float] | None = None  # what the answer is surely between
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
@@ -79,6 +80,8 @@ class Report:
             low, high = self.log_bounds
             upper = f" and at most {high:.6g}" if high < math.inf else ""
             facts.append(f"log P(given) at least {low:.6g}{upper}")
+        if self.points:
+            facts.append(f"{self.points:,} points")
         if self.iterations:
             facts.append(f"{self.iterations} iterations")
         if self.residuals:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.config import Clock
 from pgm.evidence import Observed
-from pgm.factors import Factor, LinearGaussian
+from pgm.factors import Factor, LinearGaussian, Score
 from pgm.inference.engines.gaussian.arrays import Gaussians, collect
 from pgm.inference.engines.gaussian.mixed import Mixed, with_numbers
 from pgm.inference.posterior import Posterior
@@ -32,6 +32,7 @@ class CompiledModel:
     position: dict[str, int]
     gaussians: Gaussians | None = None  # the continuous variables, if there are any
     factors: Sequence[Factor] = ()  # of the others, kept where there are
+    linked: Linked | None = None  # states that depend on numbers, if there are any
 
     @property
     def names(self) -> Sequence[str]:
@@ -60,6 +61,15 @@ class _Named(Mapping[str, Variable]):
 
     def __len__(self) -> int:
         return len(self._model.names)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Linked:
+    """States that depend on numbers; for each of them `factors` has a uniform table, see scores.py."""
+
+    scores: Sequence[Score]
+    densities: Sequence[LinearGaussian]
+    parents: Sequence[tuple[int, ...]]  # of every variable, by position
 
 
 def with_densities(

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, LinearGaussian, Shelf, TableCPD, make, prepared
+from pgm.cpds import CPD, LinearGaussian, LogisticOfNumbers, Shelf, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -27,7 +27,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names, number_of
-from pgm.factors import Factor, Tables
+from pgm.factors import Factor, Score, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
@@ -40,6 +40,7 @@ from .renaming import renamed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.random import Generator
 
     from pgm.graphs import JunctionTree
 
@@ -500,6 +501,24 @@ class BayesianNetwork(Questions):
             return []
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
         return [cpd.density([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+
+    def scores(self) -> list[Score]:
+        """Return how the states of some nodes depend on numbers, in order."""
+        kept = self._cpds.in_order(self._parents)
+        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is LogisticOfNumbers]
+        if not found:
+            return []
+        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
+        return [cpd.score([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+
+    def _parents_by(self, position: Mapping[str, int]) -> list[tuple[int, ...]]:
+        return [tuple([position[parent] for parent in those]) for those in self._parents.values()]
+
+    def _forward(self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: Generator) -> None:
+        for node in self.topological_order():
+            if node in names:
+                frame = {parent: columns[parent] for parent in self._parents[node]}
+                columns[node] = self.cpd(node).sample(frame, seed=rng)
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):

@@ -210,6 +210,32 @@ class Bounds:
         _number(self, "tol", 0.0, math.inf)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Quadrature:
+    """For states that depend on hidden numbers (`pgm.Logistic`): what these add up to is summed over a grid.
+
+    Everything else stays exact. Not exact, and says by how much a shifted grid differs: `p.report.error`.
+    Of numbers it gives means and variances. Questions that need no such sum are answered exactly.
+
+    Args:
+        points: of the grid, for each sum of numbers that matters; None: so many that the error is far below
+            what anybody needs, in the order of 30 for one answer of a questionnaire.
+
+    >>> Quadrature(points=40).points
+    40
+    """
+
+    points: int | None = None
+    name = "quadrature"
+    answers = (*SUMS, "plan")
+    approximates = False  # what exact inference refuses for its size is no smaller here
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of points."""
+        if self.points is not None:
+            _whole(self, "points", 2)
+
+
 def _whole(engine: object, name: str, least: int) -> None:
     value = getattr(engine, name)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
@@ -223,7 +249,9 @@ def _number(engine: object, name: str, least: float, below: float) -> None:
         raise InvalidArgument(f"{name} is a number of at least {least:g}{upper}, not {shown(value)}.")
 
 
-Engine = Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds
+Engine = (
+    Exact | Elimination | Search | Conditioned | Cuts | Expansion | Loopy | MeanField | Bounds | Quadrature
+)
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
     "elimination": Elimination,
@@ -234,6 +262,7 @@ ENGINES: dict[str, type[Engine]] = {
     "loopy": Loopy,
     "mean-field": MeanField,
     "bounds": Bounds,
+    "quadrature": Quadrature,
 }
 
 
@@ -286,6 +315,7 @@ __all__ = [
     "Expansion",
     "Loopy",
     "MeanField",
+    "Quadrature",
     "Question",
     "Search",
     "find",

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse.linalg
 
 from pgm.config import current
 from pgm.errors import InvalidArgument, TooLarge, listed
@@ -34,7 +33,8 @@ def check_comparable(posterior: Mixed) -> None:
         rows = rows.reshape([int(posterior.program.arrays.cards[v]) for v in switches])
         rows = rows[tuple([posterior.known.hard.get(v, slice(None)) for v in switches])].ravel()
         k = int(d.parent_at[x + 1] - d.parent_at[x])
-        weights = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, k)[rows - d.row_at[x]]
+        weights = d.weights[d.weight_at[x] : d.weight_at[x + 1]]
+        weights = weights.reshape(int(d.row_at[x + 1] - d.row_at[x]), k)[rows - d.row_at[x]]
         exact_too = d.sd[rows] == 0.0
         if exact_too.any() and not (exact_too.all() and (weights == weights[0]).all()):
             wrong.append(x)
@@ -82,6 +82,8 @@ def _rows(posterior: Mixed, states: np.ndarray) -> np.ndarray:
 
 def _equations(g: Gaussians, seen: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """The coefficients C of what observed variables without noise say of hidden ones that have some."""
+    import scipy.sparse.linalg
+
     d = g.arrays
     exact = d.sd[rows] == 0.0
     followers, free = np.flatnonzero(exact), np.flatnonzero(~exact & (seen == 0))

@@ -14,6 +14,7 @@ from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.engines.gaussian.arrays import Gaussians, StrongTree, starts
 from pgm.inference.running import GAUSSIAN, REDUCTION, code
 
+SCORE = "(score "  # how names of sums over a grid begin, see quadrature.py
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
 _MOST_BYTES = 2.0**45
@@ -81,9 +82,7 @@ class Layout:
             why = (
                 f"continuous variables that hang together depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
-                f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links "
-                "between the continuous variables by observing those. No engine that approximates them is "
-                "built."
+                f"{combinations(self.log2_largest)} combinations. {_remedy(which)}"
             )
         else:
             why = (
@@ -94,6 +93,18 @@ class Layout:
         if needed <= allowed and needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2:
             what = f"{self.steps:.2g} operations"
         raise TooLarge(f"An exact answer needs {what}: {why}")
+
+
+def _remedy(which: Sequence[str]) -> str:
+    if any(name.startswith(SCORE) for name in which):
+        return (
+            "The scores have a grid each: engine=pgm.engines.Quadrature(points=...) takes coarser ones. Or "
+            "observe some of the numbers."
+        )
+    return (
+        "Observe some of them, or cut the links between the continuous variables by observing those. No "
+        "engine that approximates them is built."
+    )
 
 
 def make_layout(

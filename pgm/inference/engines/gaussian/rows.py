@@ -12,6 +12,7 @@ from pgm.config import Clock, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, shown
 from pgm.evidence import LARGEST, Observed, number_of
 from pgm.frames import columns, numbers
+from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.failures import contradiction
@@ -124,7 +125,8 @@ def _answers(
             continue
         try:
             observed = _observed(compiled, data.codes, values, row)
-            yield ask(_posterior(compiled, observed, clock))
+            about = compiled.names if targets is None else targets
+            yield ask(_posterior(scores.exactly(compiled, observed, about), observed, clock))
         except InvalidEvidence as error:
             raise InvalidEvidence(f"Row {row}: {error}") from None
         except Impossible:

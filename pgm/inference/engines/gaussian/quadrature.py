@@ -1,0 +1,354 @@
+"""Sums over a grid, for states that depend on hidden numbers.
+
+Such a state depends on a few sums of the numbers, its scores. A score is given a grid: one more discrete
+variable, whose states are the points, and one more number, always observed to be 0, the score less the point.
+Then the model is one of linear Gaussians again, in which the state has a table, and all of exact inference
+applies to it. On an even grid such sums over normal densities converge faster than any power of the spacing
+(Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted by half a
+step has an error of the other sign, so that the difference of two answers says how far off they are.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.densities import Density, MixedMarginals
+from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.factors import Dense, LinearGaussian
+from pgm.inference.engines import Quadrature
+from pgm.inference.engines.gaussian.arrays import collect
+from pgm.inference.engines.gaussian.layout import SCORE
+from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
+from pgm.inference.plan import Plan
+from pgm.inference.program import compile_program
+from pgm.inference.trees import TreeCache
+from pgm.results import EXACT, Distribution, Marginals, Report
+from pgm.variables import REAL, Domain, VariableList, as_domain
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+_Answer = TypeVar("_Answer")
+_REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
+# Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-13.
+_STEP, _ODDS_STEP = 0.8, 0.7
+_TIED = 1e-9  # of a variance, what is left of it given other scores: less counts as nothing
+_CORRELATED = 0.3  # scores with more are taken apart into independent ones
+_MOST_POINTS = 1_000_000
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Axes:
+    """Sums of hidden numbers that have a grid, and how scores are made of them."""
+
+    numbers: np.ndarray  # hidden variables that occur
+    weights: np.ndarray  # (axes, numbers)
+    shares: list[np.ndarray]  # of each open distribution: (axes, states), 0 for the first state
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grid:
+    """Even points on each axis."""
+
+    low: np.ndarray
+    step: np.ndarray
+    count: np.ndarray  # int64
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Run:
+    """A question put to a model of linear Gaussians that stands for the real one."""
+
+    compiled: CompiledModel
+    observed: Observed
+    points: int = 0  # in all; 0: it is the real one, and the answer exact
+
+
+def runs(
+    compiled: CompiledModel,
+    observed: Observed,
+    about: Sequence[str] | None,
+    options: Quadrature,
+    clock: Clock,
+) -> list[Run]:
+    """One run where no sum is needed, else two, on grids that are half a step apart."""
+    if compiled.linked is None:
+        return [Run(compiled, observed)]
+    found = settle(compiled, observed, about)
+    if not found.open_:
+        return [Run(found.compiled, observed)]
+    refuse_intervals(observed, compiled)
+    names = [compiled.names[one.score.child] for one in found.open_]
+    axes = _independent(found.open_)
+    axes, grid = _spread(found, observed, axes, options.points, names, clock)
+    return [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]
+
+
+def _independent(open_: Sequence[Open]) -> Axes:
+    """As few sums as all scores can be made of: twenty answers of one ability need one grid."""
+    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
+    basis = np.zeros((0, numbers.size))
+    rows = []
+    for one in open_:
+        mine = np.zeros((one.weights.shape[1], numbers.size))
+        mine[:, np.searchsorted(numbers, one.numbers)] = (one.weights - one.weights[:, :1]).T
+        rows.append(mine)
+        for row in mine:
+            size = np.abs(row).max()
+            if size > 0.0 and _left(basis, row / size) > 1e-10:
+                basis = np.vstack([basis, row / size])
+    shares = []
+    for mine in rows:
+        size = np.abs(mine).max()
+        part = np.linalg.lstsq(basis.T, mine.T / size, rcond=None)[0]
+        part[np.abs(part) <= 1e-13] = 0.0
+        part *= size
+        shares.append(part)
+    return Axes(numbers, basis, shares)
+
+
+def _left(basis: np.ndarray, row: np.ndarray) -> float:
+    """How much of a row the basis cannot say."""
+    if not len(basis):
+        return 1.0
+    return float(np.abs(row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]).max())
+
+
+# --- where the points are -----------------------------------------------------------------------------------
+
+
+def _spread(
+    found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
+) -> tuple[Axes, Grid]:
+    """A grid for each axis, from how its sum is distributed before the states are looked at."""
+    from pgm.inference.compiled_model import make_posterior
+
+    n = len(axes.weights)
+    compiled = _with_sums(found.compiled, axes)
+    first = len(found.compiled.names)
+    posterior = make_posterior(compiled, observed, clock, fit=False)
+    assert isinstance(posterior, Mixed)
+    low, high, narrow = np.zeros(n), np.zeros(n), np.zeros(n)
+    weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
+    for block in _blocks(found, posterior, axes):
+        positions = [first + i for i in block]
+        density = posterior.density(positions, tuple(compiled.variables[v] for v in positions), EXACT)
+        share, means, covs = density.components
+        posterior.solved.clear()
+        if _is_flat(covs):
+            raise InvalidArgument(
+                f"The scores of {listed(names)} follow from each other, or from what is known, without noise "
+                "(sd = 0), at least for some states: a grid has no place for that. Give the numbers that "
+                "they depend on some noise, or observe them."
+            )
+        pooled = np.tensordot(share, covs, 1)
+        sd = np.sqrt(np.diag(pooled))
+        if np.abs(pooled / np.outer(sd, sd) - np.eye(len(block))).max(initial=0.0) > _CORRELATED:
+            root = np.linalg.cholesky(pooled)
+            back = np.linalg.inv(root)
+            means, covs = means @ back.T, back @ covs @ back.T
+            weights[block] = back @ weights[block]
+            for part in shares:
+                part[block] = root.T @ part[block]
+        ranges = np.array([np.ptp(part[block], axis=1) for part in shares])
+        known = np.array([one.informed for one in found.open_])
+        tilt, curve = ranges[known].sum(axis=0), (ranges[known] ** 2).sum(axis=0) / 4.0
+        variances = np.einsum("kii->ki", covs)
+        reach = _REACH * np.sqrt(variances) + np.abs(covs) @ tilt
+        low[block], high[block] = (means - reach).min(axis=0), (means + reach).max(axis=0)
+        precision = np.einsum("kii->ki", np.linalg.inv(covs)) + curve
+        steepest = np.maximum(ranges.max(axis=0), 1e-300)
+        narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
+    wanted = np.ceil((high - low) / narrow) if points is None else np.full(n, float(points))
+    if wanted.max() > _MOST_POINTS:
+        raise TooLarge(
+            f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points: what is known of "
+            "them is very unequally precise. engine=pgm.engines.Quadrature(points=...) takes fewer."
+        )
+    return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
+
+
+def _is_flat(covs: np.ndarray) -> bool:
+    """Whether some sum is certain, or follows from the others, in one of these normals."""
+    variances = np.einsum("kii->ki", covs)
+    if (variances <= 0.0).any():
+        return True
+    sds = np.sqrt(variances)
+    return bool(np.linalg.eigvalsh(covs / (sds[:, :, None] * sds[:, None, :])).min() < _TIED)
+
+
+def _blocks(found: Settled, posterior: Mixed, axes: Axes) -> list[list[int]]:
+    """Axes whose sums may depend on each other, whatever the states: tied by hidden numbers that matter."""
+    g = posterior.gaussians
+    d, n = g.arrays, len(axes.weights)
+    at_ = np.arange(g.n)
+    relevant = [x for x in at_.tolist() if int(g.positions[x]) in found.needed or x >= g.n - n]
+    above = at_.copy()
+
+    def root(x: int) -> int:
+        while above[x] != x:
+            above[x] = above[above[x]]
+            x = int(above[x])
+        return x
+
+    for x in relevant:
+        tied = [p for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist() if not posterior.seen[p]]
+        tied += [] if posterior.seen[x] else [x]
+        for y in tied[1:]:
+            above[root(y)] = root(tied[0])
+    groups: dict[int, list[int]] = {}
+    for i in range(n):
+        groups.setdefault(root(g.n - n + i), []).append(i)
+    return list(groups.values())
+
+
+# --- models that stand for the real one ---------------------------------------------------------------------
+
+
+def _with_sums(compiled: CompiledModel, axes: Axes) -> CompiledModel:
+    """The model with the sums as more numbers, without noise."""
+    n, k = len(compiled.names), len(axes.weights)
+    sums = [_sum(compiled, axes, i, np.zeros(1), n + i, []) for i in range(k)]
+    return _extended(compiled, sums, [], [REAL] * k, compiled.factors)
+
+
+def _on_points(
+    found: Settled, observed: Observed, axes: Axes, grid: Grid, shift: float, names: Sequence[str]
+) -> Run:
+    """The model in which each sum is at one of the points of its grid."""
+    compiled = found.compiled
+    n, k = len(compiled.names), len(axes.weights)
+    points = [grid.low[i] + grid.step[i] * (np.arange(grid.count[i]) + shift) for i in range(k)]
+    sums = [_sum(compiled, axes, i, points[i], n + k + i, [n + i]) for i in range(k)]
+    factors = list(compiled.factors)
+    assert compiled.gaussians is not None
+    place = np.cumsum(compiled.gaussians.number < 0) - 1
+    for one, share in zip(found.open_, axes.shares, strict=True):
+        used = np.flatnonzero(share.any(axis=1)).tolist()
+        size = 24.0 * one.offset.size * math.prod(float(grid.count[i]) for i in used)
+        if size > current().memory_limit:
+            raise _too_many(found, grid, names, size)
+        card = one.offset.shape[-1]
+        scores = one.offset.reshape(*one.offset.shape[:-1], *[1] * len(used), card)
+        for a, i in enumerate(used):
+            shape = [1] * (len(used) - 1 - a)
+            scores = scores + (points[i][:, None] * share[i]).reshape(-1, *shape, card)
+        scope = [*one.score.discrete.tolist(), *[n + i for i in used], one.score.child]
+        factors[int(place[one.score.child])] = table_of(scope, scores)
+    steps = [
+        Dense(np.array([[n + i]], dtype=np.int64), np.full(points[i].size, float(grid.step[i])))
+        for i in range(k)
+    ]
+    domains = [*[as_domain(range(p.size)) for p in points], *[REAL] * k]
+    made = _extended(compiled, sums, steps, domains, factors)
+    zeros = dict.fromkeys(made.names[n + k :], 0)
+    known = replace(
+        observed,
+        hard=observed.hard | zeros,
+        given=observed.given | {name: 0.0 for name in zeros},
+    )
+    return Run(made, known, int(grid.count.sum()))
+
+
+def _too_many(found: Settled, grid: Grid, names: Sequence[str], size: float) -> TooLarge:
+    return TooLarge(
+        f"The states of {listed(names)} depend on {grid.count.size} sums of hidden numbers, whose grids of "
+        f"{listed(grid.count.tolist())} points would take about {size / 1e9:.3g} GB together, and "
+        f"{current().memory_limit / 1e9:.3g} GB are allowed. engine=pgm.engines.Quadrature(points=...) takes "
+        "coarser grids; or observe some of the numbers."
+    )
+
+
+def _sum(
+    compiled: CompiledModel, axes: Axes, i: int, points: np.ndarray, position: int, switch: list[int]
+) -> LinearGaussian:
+    """The sum of an axis less each of these points."""
+    assert compiled.gaussians is not None
+    used = np.flatnonzero(axes.weights[i])
+    parents = compiled.gaussians.positions[axes.numbers[used]].tolist()
+    return LinearGaussian(
+        np.array([*switch, *parents, position], dtype=np.int64),
+        len(switch),
+        np.tile(axes.weights[i][used], (points.size, 1)),
+        -points,
+        np.zeros(points.size),
+    )
+
+
+def _extended(
+    compiled: CompiledModel,
+    sums: Sequence[LinearGaussian],
+    more: Sequence[Dense],
+    domains: Sequence[Domain],
+    factors: Sequence[Any],
+) -> CompiledModel:
+    assert compiled.linked is not None
+    names, position = list(compiled.names), dict(compiled.position)
+    for i in range(len(domains)):
+        name = f"{SCORE}{i % max(1, len(sums)) + 1})"
+        while name in position:
+            name += "'"
+        position[name] = len(names)
+        names.append(name)
+    old = list(compiled.variables.domains)
+    cards = [domain.card for domain in (*old, *domains)]
+    every = (*factors, *more)
+    return replace(
+        compiled,
+        program=compile_program(cards, every),
+        trees=TreeCache(),
+        variables=VariableList(names, [*old, *domains]),
+        position=position,
+        gaussians=collect(len(names), [*compiled.linked.densities, *sums]),
+        factors=every,
+        linked=None,
+    )
+
+
+# --- what was measured --------------------------------------------------------------------------------------
+
+
+def measured(found: _Answer, other: _Answer, points: int) -> _Answer:
+    """The answer with a report: how many points, and how far the other grid's answer is from it."""
+    if isinstance(found, Plan):
+        return replace(found, engine="quadrature", exact=False)
+    report = Report("quadrature", exact=False, error=_apart(found, other), points=points)
+    made: _Answer = _reported(found, report)
+    return made
+
+
+def _apart(a: Any, b: Any) -> float:
+    """The largest difference of probabilities, means and standard deviations; of a total that of its log."""
+    if isinstance(a, Density):
+        return float(max(np.abs(a.mean - b.mean).max(), np.abs(a.std - b.std).max()))
+    if isinstance(a, Distribution):
+        return float(np.abs(a.values - b.values).max())
+    if isinstance(a, Marginals):
+        return max((_apart(a[name], b[name]) for name in a), default=0.0)
+    (x, i), (y, j) = a[0], b[0]
+    apart: float = math.log(x / y) + (i - j) * math.log(2.0)
+    return abs(apart)
+
+
+def _reported(found: Any, report: Report) -> Any:
+    if isinstance(found, Density):
+        parts = found.components
+        return Density(found.variables, *parts, report, "moments")
+    if isinstance(found, MixedMarginals):
+        numbers = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
+        discrete = _reported(found._discrete, report)
+        return MixedMarginals(found.variables, discrete, numbers.__getitem__, report)
+    if isinstance(found, tuple):
+        return found[0], report
+    made = copy.copy(found)
+    object.__setattr__(made, "report", report)
+    return made
