@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 from scipy.special import expit
@@ -113,6 +113,7 @@ def test_any_weight_and_width(mean: float, sd: float, weight: float, bias: float
     for i in range(n):
         net.add(f"d{i}", pgm.Logistic({"x": weight}, bias=bias))
     known = {f"d{i}": d for i in range(n)}
+    assume(weight == 0.0 or abs(weight) > 1e-290)  # the test divides by it
     nodes, shares = np.polynomial.legendre.leggauss(30)
     edges = np.unique(
         np.concatenate(

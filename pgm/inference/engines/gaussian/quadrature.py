@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,6 +27,7 @@ from pgm.inference.engines import Quadrature
 from pgm.inference.engines.gaussian.arrays import collect
 from pgm.inference.engines.gaussian.layout import SCORE
 from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
 from pgm.inference.plan import Plan
 from pgm.inference.program import compile_program
@@ -39,11 +40,14 @@ if TYPE_CHECKING:
 
 _Answer = TypeVar("_Answer")
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
-# Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-13.
-_STEP, _ODDS_STEP = 0.8, 0.7
+# Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
+_STEP, _ODDS_STEP = 0.8, 0.5
 _TIED = 1e-9  # of a variance, what is left of it given other scores: less counts as nothing
 _CORRELATED = 0.3  # scores with more are taken apart into independent ones
 _MOST_POINTS = 1_000_000
+_FEW = 3  # sums whose distributions are asked for one by one
+_FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are asked for
+_MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -95,32 +99,58 @@ def runs(
 
 def _independent(open_: Sequence[Open]) -> Axes:
     """As few sums as all scores can be made of: twenty answers of one ability need one grid."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
+    of = np.repeat(np.arange(len(open_)), [one.numbers.size for one in open_])
+    at = np.searchsorted(numbers, np.concatenate([one.numbers for one in open_]))
+    size = len(open_) + numbers.size
+    links = coo_array((np.ones(of.size), (of, len(open_) + at)), shape=(size, size))
+    part = connected_components(links, directed=False)[1][: len(open_)]
+    groups = [np.flatnonzero(part == group).tolist() for group in range(int(part.max()) + 1)]
+    bases = [_basis([open_[j] for j in group]) for group in groups]
+    count = sum(len(basis) for _, basis, _ in bases)
+    weights = np.zeros((count, numbers.size))
+    shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
+    first = 0
+    for group, (some, basis, mine) in zip(groups, bases, strict=True):
+        own = slice(first, first + len(basis))
+        weights[own, np.searchsorted(numbers, some)] = basis
+        for j, share in zip(group, mine, strict=True):
+            shares[j][own] = share
+        first += len(basis)
+    return Axes(numbers, weights, shares)
+
+
+def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """For scores that share numbers: these, sums of them, and what of each sum each state's score has."""
     numbers = np.unique(np.concatenate([one.numbers for one in open_]))
     basis = np.zeros((0, numbers.size))
-    rows = []
+    each = []
     for one in open_:
-        mine = np.zeros((one.weights.shape[1], numbers.size))
-        mine[:, np.searchsorted(numbers, one.numbers)] = (one.weights - one.weights[:, :1]).T
-        rows.append(mine)
-        for row in mine:
-            size = np.abs(row).max()
-            if size > 0.0 and _left(basis, row / size) > 1e-10:
-                basis = np.vstack([basis, row / size])
-    shares = []
-    for mine in rows:
-        size = np.abs(mine).max()
-        part = np.linalg.lstsq(basis.T, mine.T / size, rcond=None)[0]
-        part[np.abs(part) <= 1e-13] = 0.0
-        part *= size
-        shares.append(part)
-    return Axes(numbers, basis, shares)
+        rows = np.zeros((one.weights.shape[1], numbers.size))
+        rows[:, np.searchsorted(numbers, one.numbers)] = (one.weights - one.weights[:, :1]).T
+        each.append(rows)
+        for row in rows:
+            most = np.abs(row).max()
+            if most > 0.0 and not _said(basis, row / most):
+                basis = np.vstack([basis, row / most])
+    inverse, shares = np.linalg.pinv(basis), []
+    for rows in each:
+        most = np.abs(rows).max()
+        share = (rows / most @ inverse).T
+        share[np.abs(share) <= 1e-13] = 0.0
+        shares.append(most * share)
+    return numbers, basis, shares
 
 
-def _left(basis: np.ndarray, row: np.ndarray) -> float:
-    """How much of a row the basis cannot say."""
-    if not len(basis):
-        return 1.0
-    return float(np.abs(row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]).max())
+def _said(basis: np.ndarray, row: np.ndarray) -> bool:
+    """Whether the basis can say a row."""
+    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a number that no other has
+        return False
+    left = row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]
+    return float(np.abs(left).max()) <= 1e-10
 
 
 # --- where the points are -----------------------------------------------------------------------------------
@@ -139,11 +169,13 @@ def _spread(
     assert isinstance(posterior, Mixed)
     low, high, narrow = np.zeros(n), np.zeros(n), np.zeros(n)
     weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
+    of = _densities(compiled, posterior, first)
+    seen = [_seen(one, observed, compiled) for one in found.open_]
+    vague = np.array([one.informed and fact is None for one, fact in zip(found.open_, seen, strict=True)])
     for block in _blocks(found, posterior, axes):
-        positions = [first + i for i in block]
-        density = posterior.density(positions, tuple(compiled.variables[v] for v in positions), EXACT)
-        share, means, covs = density.components
-        posterior.solved.clear()
+        if math.log(points or _FEWEST) * len(block) > math.log(current().memory_limit / 8.0):
+            raise _too_many(len(block), names)
+        share, means, covs = of([first + i for i in block])
         if _is_flat(covs):
             raise InvalidArgument(
                 f"The scores of {listed(names)} follow from each other, or from what is known, without noise "
@@ -160,11 +192,16 @@ def _spread(
             for part in shares:
                 part[block] = root.T @ part[block]
         ranges = np.array([np.ptp(part[block], axis=1) for part in shares])
-        known = np.array([one.informed for one in found.open_])
-        tilt, curve = ranges[known].sum(axis=0), (ranges[known] ** 2).sum(axis=0) / 4.0
-        variances = np.einsum("kii->ki", covs)
-        reach = _REACH * np.sqrt(variances) + np.abs(covs) @ tilt
-        low[block], high[block] = (means - reach).min(axis=0), (means + reach).max(axis=0)
+        informed = np.array([one.informed for one in found.open_])
+        curve = (ranges[informed] ** 2).sum(axis=0) / 4.0
+        # States that are seen make a density narrower, and move it: to its peak, and where it is not known
+        # which state it is, or what else its score has, by no more than any could.
+        facts = [(fact[0], part[block], fact[1]) for fact, part in zip(seen, shares, strict=True) if fact]
+        peaks, slope = _peaks(means, covs, facts)
+        sds = np.sqrt(np.einsum("kii->ki", covs))
+        moved = (sds * (np.abs(slope) + ranges[vague].sum(axis=0))).sum(axis=1, keepdims=True)
+        reach = sds * (_REACH + moved)
+        low[block], high[block] = (peaks - reach).min(axis=0), (peaks + reach).max(axis=0)
         precision = np.einsum("kii->ki", np.linalg.inv(covs)) + curve
         steepest = np.maximum(ranges.max(axis=0), 1e-300)
         narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
@@ -175,6 +212,78 @@ def _spread(
             "them is very unequally precise. engine=pgm.engines.Quadrature(points=...) takes fewer."
         )
     return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
+
+
+def _densities(
+    compiled: CompiledModel, posterior: Mixed, first: int
+) -> Callable[[Sequence[int]], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """What gives the mixture of normals that some of the sums, from position `first` on, are."""
+    sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
+    together = None
+    if len(sums) > _FEW and posterior.at_once():
+        together = densities(posterior, sums, posterior.marginals()[0], EXACT)
+
+    def of(positions: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if together is not None and len(positions) == 1:
+            found = together(sums[positions[0]].name)
+            if found.form != "moments":
+                return found.components
+        found = posterior.density(positions, tuple(sums[v] for v in positions), EXACT)
+        posterior.solved.clear()
+        return found.components
+
+    return of
+
+
+def _seen(one: Open, observed: Observed, compiled: CompiledModel) -> tuple[np.ndarray, int] | None:
+    """What is known of the scores and the state, if both are: then only the sums are left."""
+    code = observed.hard.get(compiled.names[one.score.child])
+    known = [observed.hard.get(compiled.names[int(v)], slice(None)) for v in one.score.discrete]
+    offsets = one.offset[tuple(known)].reshape(-1, one.offset.shape[-1])
+    return (offsets[0], code) if code is not None and (offsets == offsets[0]).all() else None
+
+
+def _peaks(
+    means: np.ndarray, covs: np.ndarray, facts: Sequence[tuple[np.ndarray, np.ndarray, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where normal densities times the probabilities of seen states are highest, by Newton's method.
+
+    Returns the points, and the slope of the logarithm that is left there: it is concave, and bends at least
+    as the normal does, so that the peak is no further than the covariance times the slope.
+    """
+    precision = np.linalg.inv(covs)
+
+    def look(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        off = at - means
+        slope = -np.einsum("kij,kj->ki", precision, off)
+        value, bend = 0.5 * (off * slope).sum(axis=1), precision.copy()
+        for offset, share, code in facts:
+            scores = offset + at @ share
+            top = scores.max(axis=1, keepdims=True)
+            p = np.exp(scores - top)
+            total = p.sum(axis=1, keepdims=True)
+            p /= total
+            value += scores[:, code] - top[:, 0] - np.log(total[:, 0])
+            centre = p @ share.T
+            slope += share[:, code] - centre
+            bend += np.einsum("ia,ka,ja->kij", share, p, share) - centre[:, :, None] * centre[:, None, :]
+        return value, slope, bend
+
+    at = means.copy()
+    value, slope, bend = look(at)
+    for _ in range(_MOST_STEPS if facts else 0):
+        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        if float((step * slope).sum(axis=1).max()) < _AT_REST:
+            break
+        length = np.ones((len(at), 1))
+        for _ in range(_MOST_STEPS):
+            there, new_slope, new_bend = look(at + length * step)
+            worse = there < value
+            if not worse.any():
+                break
+            length[worse] /= 2.0
+        at, value, slope, bend = at + length * step, there, new_slope, new_bend
+    return at, slope
 
 
 def _is_flat(covs: np.ndarray) -> bool:
@@ -236,7 +345,7 @@ def _on_points(
         used = np.flatnonzero(share.any(axis=1)).tolist()
         size = 24.0 * one.offset.size * math.prod(float(grid.count[i]) for i in used)
         if size > current().memory_limit:
-            raise _too_many(found, grid, names, size)
+            raise _too_many(len(used), names)
         card = one.offset.shape[-1]
         scores = one.offset.reshape(*one.offset.shape[:-1], *[1] * len(used), card)
         for a, i in enumerate(used):
@@ -259,12 +368,12 @@ def _on_points(
     return Run(made, known, int(grid.count.sum()))
 
 
-def _too_many(found: Settled, grid: Grid, names: Sequence[str], size: float) -> TooLarge:
+def _too_many(count: int, names: Sequence[str]) -> TooLarge:
     return TooLarge(
-        f"The states of {listed(names)} depend on {grid.count.size} sums of hidden numbers, whose grids of "
-        f"{listed(grid.count.tolist())} points would take about {size / 1e9:.3g} GB together, and "
-        f"{current().memory_limit / 1e9:.3g} GB are allowed. engine=pgm.engines.Quadrature(points=...) takes "
-        "coarser grids; or observe some of the numbers."
+        f"The states of {listed(names)} depend on {count:,} sums of hidden numbers that depend on each "
+        f"other: a grid in as many dimensions takes more than the {current().memory_limit / 1e9:.3g} GB "
+        "allowed. "
+        "engine=pgm.engines.Quadrature(points=...) takes coarser ones; or observe some of the numbers."
     )
 
 
