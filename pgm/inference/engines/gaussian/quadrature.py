@@ -45,6 +45,7 @@ _STEP, _ODDS_STEP = 0.8, 0.5
 _TIED = 1e-9  # of a variance, what is left of it given other scores: less counts as nothing
 _CORRELATED = 0.3  # scores with more are taken apart into independent ones
 _MOST_POINTS = 1_000_000
+_ROUNDING = 2.0**-52  # no sum is surer than that
 _FEW = 3  # sums whose distributions are asked for one by one
 _FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are asked for
 _MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
@@ -111,6 +112,12 @@ def _independent(open_: Sequence[Open]) -> Axes:
     groups = [np.flatnonzero(part == group).tolist() for group in range(int(part.max()) + 1)]
     bases = [_basis([open_[j] for j in group]) for group in groups]
     count = sum(len(basis) for _, basis, _ in bases)
+    needed = 8.0 * count * (numbers.size + sum(one.weights.shape[1] for one in open_))
+    if needed > current().memory_limit:
+        raise TooLarge(
+            f"{len(open_):,} states that matter follow {numbers.size:,} hidden numbers; the weights alone "
+            f"would take {needed / 1e9:.3g} GB. Ask for less at once, or observe some of the numbers."
+        )
     weights = np.zeros((count, numbers.size))
     shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
     first = 0
@@ -169,6 +176,10 @@ def _spread(
     assert isinstance(posterior, Mixed)
     low, high, narrow = np.zeros(n), np.zeros(n), np.zeros(n)
     weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
+    users: list[list[int]] = [[] for _ in range(n)]
+    for j, part in enumerate(shares):
+        for i in np.flatnonzero(part.any(axis=1)).tolist():
+            users[i].append(j)
     of = _densities(compiled, posterior, first)
     seen = [_seen(one, observed, compiled) for one in found.open_]
     vague = np.array([one.informed and fact is None for one, fact in zip(found.open_, seen, strict=True)])
@@ -189,17 +200,18 @@ def _spread(
             back = np.linalg.inv(root)
             means, covs = means @ back.T, back @ covs @ back.T
             weights[block] = back @ weights[block]
-            for part in shares:
-                part[block] = root.T @ part[block]
-        ranges = np.array([np.ptp(part[block], axis=1) for part in shares])
-        informed = np.array([one.informed for one in found.open_])
+            for j in sorted({j for i in block for j in users[i]}):
+                shares[j][block] = root.T @ shares[j][block]
+        mine = sorted({j for i in block for j in users[i]})
+        ranges = np.array([np.ptp(shares[j][block], axis=1) for j in mine])
+        informed = np.array([found.open_[j].informed for j in mine])
         curve = (ranges[informed] ** 2).sum(axis=0) / 4.0
         # States that are seen make a density narrower, and move it: to its peak, and where it is not known
         # which state it is, or what else its score has, by no more than any could.
-        facts = [(fact[0], part[block], fact[1]) for fact, part in zip(seen, shares, strict=True) if fact]
+        facts = [(fact[0], shares[j][block], fact[1]) for j in mine if (fact := seen[j])]
         peaks, slope = _peaks(means, covs, facts)
         sds = np.sqrt(np.einsum("kii->ki", covs))
-        moved = (sds * (np.abs(slope) + ranges[vague].sum(axis=0))).sum(axis=1, keepdims=True)
+        moved = (sds * (np.abs(slope) + ranges[vague[mine]].sum(axis=0))).sum(axis=1, keepdims=True)
         reach = sds * (_REACH + moved)
         low[block], high[block] = (peaks - reach).min(axis=0), (peaks + reach).max(axis=0)
         precision = np.einsum("kii->ki", np.linalg.inv(covs)) + curve
@@ -430,7 +442,8 @@ def measured(found: _Answer, other: _Answer, points: int) -> _Answer:
     """The answer with a report: how many points, and how far the other grid's answer is from it."""
     if isinstance(found, Plan):
         return replace(found, engine="quadrature", exact=False)
-    report = Report("quadrature", exact=False, error=_apart(found, other), points=points)
+    error = max(_apart(found, other), _ROUNDING)
+    report = Report("quadrature", exact=False, error=error, points=points)
     made: _Answer = _reported(found, report)
     return made
 
