@@ -219,9 +219,10 @@ def _spread(
         narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
     wanted = np.ceil((high - low) / narrow) if points is None else np.full(n, float(points))
     if wanted.max() > _MOST_POINTS:
+        why = "" if points else ": what is known of them is very unequally precise, or a weight very large"
         raise TooLarge(
-            f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points: what is known of "
-            "them is very unequally precise. engine=pgm.engines.Quadrature(points=...) takes fewer."
+            f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points{why}. "
+            f"engine=pgm.engines.Quadrature(points=...) takes fewer, {_MOST_POINTS:,} at most."
         )
     return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
 
@@ -381,11 +382,14 @@ def _on_points(
 
 
 def _too_many(count: int, names: Sequence[str]) -> TooLarge:
+    several = (
+        f"{count:,} sums of hidden numbers that hang together" if count > 1 else "a sum of hidden numbers"
+    )
+    depend = "depend" if len(names) > 1 else "depends"
     return TooLarge(
-        f"The states of {listed(names)} depend on {count:,} sums of hidden numbers that depend on each "
-        f"other: a grid in as many dimensions takes more than the {current().memory_limit / 1e9:.3g} GB "
-        "allowed. "
-        "engine=pgm.engines.Quadrature(points=...) takes coarser ones; or observe some of the numbers."
+        f"{listed(names)} {depend} on {several}: a grid of it takes more than the "
+        f"{current().memory_limit / 1e9:.3g} GB allowed. engine=pgm.engines.Quadrature(points=...) takes "
+        "coarser ones; or observe some of the numbers."
     )
 
 

@@ -127,8 +127,8 @@ def _answers(
             observed = _observed(compiled, data.codes, values, row)
             about = compiled.names if targets is None else targets
             yield ask(_posterior(scores.exactly(compiled, observed, about), observed, clock))
-        except InvalidEvidence as error:
-            raise InvalidEvidence(f"Row {row}: {error}") from None
+        except (InvalidArgument, InvalidEvidence) as error:
+            raise type(error)(f"Row {row}: {error}") from None
         except Impossible:
             if bad_rows == "missing":
                 yield None
