@@ -411,3 +411,29 @@ def test_every_state_of_a_small_network_by_hand() -> None:
     assert net.probability({"d0": True, "d1": True}, engine=Q) == near(sum(joint.values()))
     p = net.query("s", {"d0": True, "d1": True}, engine=Q)
     assert p.values == near([joint[s] / sum(joint.values()) for s in "abc"])
+
+
+def test_hundreds_of_answers() -> None:
+    """Of one ability they take one grid about the peak; each of a number of its own they are refused."""
+    rng = np.random.default_rng(1)
+    easy = rng.normal(size=400)
+    net, chain = pgm.BayesianNetwork(), pgm.BayesianNetwork()
+    net.add("ability", pgm.Gaussian(0.0, 1.0))
+    for i in range(400):
+        net.add(f"q{i}", pgm.Logistic({"ability": 1.0}, bias=float(easy[i])))
+        chain.add(f"x{i}", pgm.LinearGaussian({f"x{i - 1}": 0.9} if i else {}))
+        chain.add(f"q{i}", pgm.Logistic({f"x{i}": 1.0}))
+    right = {f"q{i}": bool(rng.random() < 0.9) for i in range(400)}
+    x = np.linspace(-6, 6, 20_001)
+    log = stats.norm.logpdf(x)
+    for i in range(400):
+        log = log - np.logaddexp(0.0, -(x + easy[i]) if right[f"q{i}"] else x + easy[i])
+    f = np.exp(log - log.max())
+    mean = float(f @ x / f.sum())
+    p = net.query("ability", right, engine=Q)
+    assert (p.mean, p.variance) == near((mean, float(f @ (x - mean) ** 2 / f.sum())))
+    assert p.report.points < 500
+    truth = log.max() + math.log(f.sum() * (x[1] - x[0]))
+    assert net.log_probability(right, engine=Q) == pytest.approx(truth, rel=1e-10)
+    with pytest.raises(pgm.TooLarge, match="400 sums of hidden numbers that hang together"):
+        chain.query("x7", right, engine=Q)
