@@ -121,6 +121,12 @@ class Density(Distribution):
 
     def _needs_density(self, what: str, *, one: bool = False) -> None:
         if self.form == "moments":
+            if not self.report.exact:
+                raise InvalidArgument(
+                    f"Only mean and variance of {listed(self.names)} are known here, from a grid, and {what} "
+                    f"needs the density. At a number it is net.probability({{{self.names[0]!r}: number}}, "
+                    f'given=..., engine="{self.report.engine}").'
+                )
             raise InvalidArgument(
                 f"Only mean and variance of {listed(self.names)} are known here: the density is a mixture of "
                 f"too many normals to be kept for every variable at once, and {what} needs it. Ask for this "
@@ -338,7 +344,8 @@ class Density(Distribution):
         notes = []
         k = len(self._weights)
         if self.form == "moments":
-            notes.append("a mixture of normals of which only these moments are kept (they are exact)")
+            exact = " (they are exact)" if self.report.exact else ""
+            notes.append(f"only these moments are known{exact}")
         elif k > 1:
             notes.append(f"a mixture of {k:,} normals")
         if not self._one:

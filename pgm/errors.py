@@ -123,7 +123,7 @@ class UnknownState(_Unknown):
         """Say what the states are; `where` opens the message ("row 3"), `remedy` closes it."""
         what = f"{where}: {variable.name!r}" if where else repr(variable.name)
         if getattr(variable, "continuous", False):
-            message = f"{what} is continuous: it takes a finite number, not {shown(state)}."
+            message = f"{what} is continuous: it takes a finite number, not {shown(state)}.{no_number(state)}"
         elif getattr(variable, "bins", None) is not None:
             message = f"{what} has no bin for {shown(state)}; its bins are {_ranges(variable.states)}."
         else:
@@ -132,6 +132,13 @@ class UnknownState(_Unknown):
         super().__init__(f"{message} {remedy}" if remedy else message)
         self.variable = variable.name
         self.state = state
+
+
+def no_number(value: object) -> str:
+    """What to add where a number is expected and something that people take for one is given."""
+    if type(value).__name__ in ("bool", "bool_"):
+        return " True and False are states: write 1 or 0 if a number is meant."
+    return " Text is no number: leave the quotes out, or convert it." if isinstance(value, str) else ""
 
 
 def _ranges(states: Sequence[object]) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from pgm.errors import InvalidEvidence, UnknownVariable, listed, shown
-from pgm.variables import Interval, State, Variable, is_missing
+from pgm.variables import Interval, State, Variable, as_float, is_missing
 
 _PLAIN = frozenset((bool, int, str))  # states as a rule, and never missing
+LARGEST = 1e100  # of numbers: their squares stay within a double
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
 
 
@@ -243,6 +244,9 @@ def _weights(variable: Variable, value: _States | Interval | _Weighted) -> np.nd
 
 
 def _code(variable: Variable, value: object) -> int:
+    if variable.continuous:
+        number_of(variable, value)
+        return 0
     if type(value) in _PLAIN:
         return variable.code(value)
     if isinstance(value, Mapping):
@@ -256,6 +260,18 @@ def _code(variable: Variable, value: object) -> int:
             "(many cases at once are asked through a data frame)."
         )
     return variable.code(value)
+
+
+def number_of(variable: Variable, value: object) -> float:
+    """The number that is given for a continuous variable."""
+    variable.code(value)
+    found = as_float(value)
+    if abs(found) > LARGEST:
+        raise InvalidEvidence(
+            f"{variable.name!r}: sizes up to {LARGEST:g} can be worked with, not {shown(value)}. Choose "
+            "another unit."
+        )
+    return found
 
 
 def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, shown
-from pgm.variables import Variable, is_missing
+from pgm.variables import Variable, as_float, is_missing
 
 _MISSING, _BAD = -1, -2
 _LEAVE_OUT = 'bad_rows="missing" leaves such values out'
@@ -28,6 +29,15 @@ class Columns:
     n_rows: int
     codes: dict[str, np.ndarray]  # int32, -1 where missing; in the order of the variables
     bad: np.ndarray  # rows with a value that is no state; such cells are -1
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The columns of a frame that are continuous variables."""
+
+    n_rows: int
+    values: dict[str, np.ndarray]  # float64, NaN where missing; in the order of the variables
+    bad: np.ndarray  # rows with a value that is no number; such cells are NaN
 
 
 def columns(
@@ -63,32 +73,58 @@ def columns(
     return Columns(n_rows, codes, bad_rows)
 
 
-def numbers(frame: object, wanted: Mapping[str, Variable]) -> dict[str, np.ndarray]:
-    """Read the wanted columns that are there as numbers, NaN where they are missing.
+def numbers(
+    frame: object,
+    wanted: Mapping[str, Variable],
+    *,
+    bad: str = "raise",
+    remedy: str = _LEAVE_OUT,
+    largest: float = math.inf,
+) -> Numbers:
+    """Read the wanted columns that are there as finite numbers, NaN where they are missing.
+
+    Args:
+        frame: as for `columns`.
+        wanted: the variables by name.
+        bad: "raise" an error about a value that is no number, or take it as "missing" and mark its row.
+        remedy: what that error proposes.
+        largest: with "missing", numbers of greater size are bad too; what to say of them is left to others.
 
     >>> from pgm.variables import REAL
-    >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)})
+    >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
     {'x': array([1. , nan, 2.5])}
     """
-    _, found = _read(frame, wanted)
-    return {name: _floats(wanted[name], column) for name, column in found.items()}
+    n_rows, found = _read(frame, wanted)
+    values: dict[str, np.ndarray] = {}
+    bad_rows = np.zeros(n_rows, dtype=bool)
+    for name, column in found.items():
+        made, wrong = _floats(column)
+        if wrong.any() and bad == "raise":
+            row = int(wrong.argmax())
+            raise _unknown(wanted[name], column[row], row, int(wrong.sum()), remedy)
+        if bad != "raise":
+            wrong |= np.abs(made) > largest
+        made[wrong] = np.nan
+        bad_rows |= wrong
+        values[name] = made
+    return Numbers(n_rows, values, bad_rows)
 
 
-def _floats(variable: Variable, column: Column) -> np.ndarray:
+def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
+    """A column as numbers, NaN where they are missing, and which cells are neither."""
+    if isinstance(column, nw.Series) and (
+        column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
+    ):
+        column = column.to_numpy()
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         values = column.astype(np.float64)
-    else:
-        cells = list(column)
-        values = np.full(len(cells), np.nan)
-        for row, cell in enumerate(cells):
-            if not is_missing(cell):
-                if variable.domain.find(cell) < 0:
-                    raise UnknownState(variable, cell, where=f"Row {row:,} (the first is 0)")
-                values[row] = float(cell)
-    if np.isinf(values).any():
-        row = int(np.isinf(values).argmax())
-        raise UnknownState(variable, float(values[row]), where=f"Row {row:,} (the first is 0)")
-    return values
+        return values, np.isinf(values)
+    cells = list(column)
+    values = np.fromiter(map(as_float, cells), np.float64, len(cells))
+    wrong = ~np.isfinite(values)
+    for row in np.flatnonzero(wrong).tolist():
+        wrong[row] = not is_missing(cells[row])
+    return values, wrong
 
 
 def _unknown(variable: Variable, value: object, row: int, count: int, remedy: str) -> UnknownState:

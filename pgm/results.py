@@ -101,6 +101,7 @@ class Report:
     error: float = 0.0  # bound or standard error, in the units of the answer
     advice: str = ""
     iterations: int = 0
+    points: int = 0  # of the grid that was summed over
     samples: int = 0  # drawn, with those thrown away
     effective_sample_size: float | None = None  # the smallest of all numbers of the answer
     r_hat: float | None = None  # the largest, where chains were run
@@ -148,6 +149,8 @@ class Report:
             low, high = self.log_bounds
             upper = f" and at most {high:.6g}" if high < math.inf else ""
             facts.append(f"log P(given) at least {low:.6g}{upper}")
+        if self.points:
+            facts.append(f"{self.points:,} points")
         if self.iterations:
             facts.append(f"{self.iterations} iterations")
         if self.residuals:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
+from numbers import Real
 from typing import Any, NoReturn, overload
 
 import numpy as np
@@ -35,7 +36,7 @@ def is_missing(value: object) -> bool:
     if value is None:
         return True
     if isinstance(value, float | np.floating | Decimal | np.datetime64 | np.timedelta64):
-        return bool(value != value)
+        return value.is_nan() if isinstance(value, Decimal) else bool(value != value)
     return type(value).__name__ in _MISSING_TYPES
 
 
@@ -226,12 +227,7 @@ class Continuous(Domain):
 
     def find(self, value: object) -> int:
         """Return 0 for a finite number and -1 for anything else."""
-        if isinstance(value, np.ndarray) and not value.ndim:
-            value = value.item()
-        try:
-            return 0 if _is_number(value) and math.isfinite(float(value)) else -1  # type: ignore[arg-type]
-        except OverflowError:  # a whole number past all floats
-            return -1
+        return 0 if math.isfinite(as_float(value)) else -1
 
     def __eq__(self, other: object) -> bool:
         """There is only one real line."""
@@ -635,17 +631,34 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def as_float(value: object) -> float:
+    """A real number of any kind as a float, also an array without axes; NaN for all else, so for True.
+
+    >>> from fractions import Fraction
+    >>> as_float(Fraction(1, 2)), as_float(Decimal("0.1")), as_float(np.array(3)), as_float(True)
+    (0.5, 0.1, 3.0, nan)
+    """
+    if isinstance(value, np.ndarray) and not value.ndim:
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, float | Real | Decimal):
+        return math.nan
+    try:
+        return float(value)
+    except (OverflowError, ValueError):  # past all floats; a NaN that signals
+        return math.nan
+
+
 def _is_number(value: object) -> bool:
     """Whether this is a real number that is not NaN; True and False are none here."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        return False
-    return bool(value == value)
+    if isinstance(value, int | np.integer):
+        return not isinstance(value, bool)
+    return not math.isnan(as_float(value))
 
 
 def _edge(value: object) -> float:
     """A number to compare with: an int where that is exact, for the eye, else a float."""
     if _is_number(value):
-        number: float = _plain(value)
+        number: float = _plain(value) if isinstance(value, int | np.integer) else as_float(value)
         try:
             return number if abs(number) < 2**53 else float(number)
         except OverflowError:

@@ -5,6 +5,7 @@ from .counting import AtLeast, Exactly, Parity
 from .deterministic import Deterministic
 from .linear_gaussian import LinearGaussian
 from .logistic import Logistic
+from .logistic_of_numbers import LogisticOfNumbers
 from .making import make, prepared
 from .mixture import MixtureCPD
 from .noisy_max import NoisyMax, NoisyMin
@@ -20,6 +21,7 @@ __all__ = [
     "Exactly",
     "LinearGaussian",
     "Logistic",
+    "LogisticOfNumbers",
     "MixtureCPD",
     "NoisyAnd",
     "NoisyMax",

@@ -99,6 +99,14 @@ class CPD(ABC):
         codes = codes_of_row((*self.given, self.child), row)
         return float(self.rows(codes[np.newaxis, :-1])[0, codes[-1]])
 
+    def _row(self, row: Any) -> Any:
+        """Return one row of the parents as `rows` takes it."""
+        return codes_of_row(self.given, row)[np.newaxis]
+
+    def _frame(self, frame: Any) -> Any:
+        """Return the parents' columns as `rows` takes them."""
+        return codes_of_frame(self.given, frame)
+
     def sample(
         self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
     ) -> npt.NDArray[Any]:
@@ -110,10 +118,7 @@ class CPD(ABC):
         array([ True, False])
         """
         one = n is not None or not self.given
-        if one:
-            codes = codes_of_row(self.given, {} if given is None else given)[np.newaxis]
-        else:
-            codes = codes_of_frame(self.given, given)
+        codes = self._row({} if given is None else given) if one else self._frame(given)
         rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
         count = check_count(1 if n is None else n) if one else len(codes)
         check_cells((count,), f"{self.child.name!r}: so many draws", "draw fewer at a time")

@@ -17,19 +17,20 @@ from pgm.errors import (
     InvalidEvidence,
     InvalidFrame,
     InvalidTable,
-    UnknownVariable,
     listed,
+    no_number,
     shown,
 )
 from pgm.frames import columns
 from pgm.frames import numbers as numbers_of
-from pgm.variables import REAL, Continuous, Variable
+from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes, check_count, check_seed
-from .rows import Array, BadRow, check_cells, find_row, is_number, row_label
+from .data import Codes, check_count, check_seed, codes_of_row
+from .rows import Array, BadRow, check_cells, find_row, row_label
 
 _LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
+_REMEDY = "Leave such rows out"
 
 
 class LinearGaussian(CPD):
@@ -68,13 +69,12 @@ class LinearGaussian(CPD):
             raise InvalidTable(
                 f"A linear Gaussian takes its parents as a dict {{name: weight}}, not {shown(weights)}."
             )
-        causes = dict(weights or {})
-        for name, weight in causes.items():
+        causes: dict[str, float] = {}
+        for name, weight in (weights or {}).items():
             if not isinstance(name, str):
                 raise InvalidTable(f"A linear Gaussian takes its parents by name, not {shown(name)}.")
-            _check(weight, f"weight of {name!r}")
-        _check(bias, "bias")
-        _check(sd, "sd")
+            causes[name] = _checked(weight, f"weight of {name!r}")
+        bias, sd = _checked(bias, "bias"), _checked(sd, "sd")
         if sd < 0:
             raise InvalidTable(
                 f"The sd of a linear Gaussian is a standard deviation: 0 or more, not {shown(sd)}."
@@ -83,7 +83,7 @@ class LinearGaussian(CPD):
             raise InvalidTable(
                 f"The sd of a linear Gaussian is 0 or at least {1 / _LARGEST:g}, not {shown(sd)}."
             )
-        self._fill(None, (), (), tuple(causes), None, [[float(w) for w in causes.values()]], [bias], [sd])
+        self._fill(None, (), (), tuple(causes), None, [list(causes.values())], [bias], [sd])
 
     @classmethod
     def of(cls, gaussian: Gaussian) -> LinearGaussian:
@@ -256,6 +256,8 @@ class LinearGaussian(CPD):
     def probability(self, row: Mapping[str, Any]) -> float:
         """Return the density p(child | parents) at one row: a number or state for the child and each parent.
 
+        A number without parents and without noise (sd = 0) is a constant, and has probability 1 where it is.
+
         >>> x = LinearGaussian(bias=1.0, sd=0.5).bind("x", None, ())
         >>> round(x.probability({"x": 1.0}), 6)
         0.797885
@@ -263,11 +265,13 @@ class LinearGaussian(CPD):
         name = self.child.name
         if not isinstance(row, Mapping) or name not in row:
             raise InvalidEvidence(f"A row is a dict {{name: value}} with {name!r} in it, not {shown(row)}.")
-        (mean,), (sd,) = self._moments(self._one_row({key: row[key] for key in row if key != name}))
+        (mean,), (sd,) = self._moments_of_row({key: row[key] for key in row if key != name})
         self.child.code(row[name])
         if sd == 0.0:
+            if not self.given:  # a constant: what it is has probability 1
+                return float(as_float(row[name]) == mean)
             raise InvalidArgument(f"{name!r} follows from its parents (sd = 0): it has no density.")
-        off = (float(row[name]) - mean) / sd
+        off = (as_float(row[name]) - mean) / sd
         return float(math.exp(-0.5 * off * off) / (sd * math.sqrt(2.0 * math.pi)))
 
     def sample(
@@ -280,40 +284,37 @@ class LinearGaussian(CPD):
         """
         one = n is not None or not self.given
         count = check_count(1 if n is None else n)
-        if one:
-            given = self._one_row({} if given is None else given)
         rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
-        mean, sd = self._moments(given)
+        mean, sd = self._moments_of_row({} if given is None else given) if one else self._moments(given)
         return np.asarray(mean + sd * rng.standard_normal(count if one else mean.size))
 
-    def _one_row(self, row: Any) -> dict[str, list[Any]]:
-        """One row of the parents as a frame."""
-        if not isinstance(row, Mapping):
-            raise InvalidEvidence(f"A row is a dict {{name: value}}, not {shown(row)}.")
-        for name in row:
-            if name not in self.parents:
-                raise UnknownVariable(name, self.parents)
-        return {v.name: [row.get(v.name)] for v in self.given}
+    def _moments_of_row(self, row: Any) -> tuple[Array, Array]:
+        """The mean and the standard deviation for one row of the parents."""
+        codes = codes_of_row(self.given, row)[: len(self._switches)]
+        values = [np.array([as_float(row[cause])]) for cause in self._causes]
+        return self._moments_at(list(codes[:, np.newaxis]), values)
 
     def _moments(self, frame: Any) -> tuple[Array, Array]:
         """The mean and the standard deviation for each row of the parents."""
         switches, causes = self.given[: len(self._switches)], self.given[len(self._switches) :]
-        if not self.given:
-            return self._bias, self._sd
-        found = numbers_of(frame, {v.name: v for v in causes})
-        codes = columns(frame, {v.name: v for v in switches}, remedy="Leave such rows out").codes
+        found = numbers_of(frame, {v.name: v for v in causes}, remedy=_REMEDY).values
+        codes = columns(frame, {v.name: v for v in switches}, remedy=_REMEDY).codes
         gaps = {name: np.isnan(values).any() for name, values in found.items()}
         gaps |= {name: (values < 0).any() for name, values in codes.items()}
         for name in self.parents:
             if gaps.get(name, True):
                 raise InvalidFrame(f"{self.child.name!r}: every row needs a value of its parent {name!r}.")
-        row: Any = 0
-        if switches:
-            row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
-        mean = np.asarray(self._bias[row])
-        for i, v in enumerate(causes):
-            mean = mean + self._weights[row, i] * found[v.name]
-        return mean, np.broadcast_to(self._sd[row], mean.shape)
+        return self._moments_at([codes[v.name] for v in switches], [found[v.name] for v in causes])
+
+    def _moments_at(self, codes: Sequence[Any], values: Sequence[Array]) -> tuple[Array, Array]:
+        """The same for columns of states and of numbers, or for nothing where there are no parents."""
+        row: Any = np.zeros(len(values[0]) if values else 1, np.int64)
+        if codes:
+            row = np.ravel_multi_index(codes, [v.card for v in self.given[: len(codes)]])
+        mean = self._bias[row]
+        for i, column in enumerate(values):
+            mean = mean + self._weights[row, i] * column
+        return mean, self._sd[row]
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same density of variables that differ only in their names."""
@@ -337,7 +338,7 @@ class LinearGaussian(CPD):
         """
         switches = self.given[: len(self._switches)]
         numbers = (*self.given[len(self._switches) :], self.child)
-        found = numbers_of(frame, {v.name: v for v in numbers})
+        found = numbers_of(frame, {v.name: v for v in numbers}, remedy=_REMEDY).values
         for v in numbers:
             if v.name not in found or np.isnan(found[v.name]).any():
                 raise InvalidArgument(
@@ -347,7 +348,7 @@ class LinearGaussian(CPD):
         shares = row_weights(weights, len(rows))
         count = self._bias.size
         if shares.shape[1] != count:
-            codes = columns(frame, {v.name: v for v in switches}).codes
+            codes = columns(frame, {v.name: v for v in switches}, remedy=_REMEDY).codes
             if shares.shape[1] > 1 or any(v.name not in codes or (codes[v.name] < 0).any() for v in switches):
                 raise InvalidArgument(
                     f"{self.child.name!r} is fitted to columns without gaps of {listed(self._switches)}, or "
@@ -468,8 +469,11 @@ class LinearGaussian(CPD):
         return header, rows, int(self._bias.size)
 
 
-def _check(number: object, what: str) -> None:
-    if not is_number(number) or not abs(float(number)) <= _LARGEST:  # type: ignore[arg-type]
+def _checked(number: object, what: str) -> float:
+    found = as_float(number)
+    if not abs(found) <= _LARGEST:
         raise InvalidTable(
             f"The {what} of a linear Gaussian is a number of size up to {_LARGEST:g}, not {shown(number)}."
+            f"{no_number(number)}"
         )
+    return found

@@ -31,7 +31,8 @@ class Logistic(CPD):
         weights: {parent: w}. A parent of numbers or of False and True counts with its value, of two other
             states the second counts 1. {parent: {state: w}} gives each state its own; one left out has 0.
             For a child with two states w is a number, the weight of the second; else a list with one for
-            each state.
+            each state. A continuous parent counts with its number; where such a one is hidden and matters,
+            `engine="quadrature"` answers.
         bias: what is added: a number, or a list with one for each state.
 
     >>> import pgm
@@ -113,7 +114,7 @@ class Logistic(CPD):
     ) -> Self:
         scores = []
         for parent, entry in zip(given, weights, strict=True):
-            score = _features(child.name, parent, entry) @ np.array(
+            score = features(child.name, parent, entry) @ np.array(
                 list(entry.values()) if isinstance(entry, dict) else [entry]
             ).reshape(-1, child.card)
             score.flags.writeable = False
@@ -159,7 +160,7 @@ class Logistic(CPD):
                 places.append(place)
                 more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
                 total = total[..., np.newaxis, :] + more
-        writer.put([*places, writer.child], _softmax(total))
+        writer.put([*places, writer.child], softmax(total))
         return writer.finish(scope, function=True)
 
     def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Part]]:
@@ -180,13 +181,13 @@ class Logistic(CPD):
         total = np.tile(np.array(self._bias), (len(codes), 1))
         for i, score in enumerate(self._scores):
             total += score[codes[:, i]]
-        return _softmax(total)
+        return softmax(total)
 
     def _fitted(self, codes: Codes, weights: Array) -> Self:
         """By Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""
         child = self.child
         blocks = [
-            _features(child.name, parent, entry)
+            features(child.name, parent, entry)
             for parent, entry in zip(self._given, self._weights, strict=True)
         ]
         width = 1 + sum(block.shape[1] for block in blocks)
@@ -195,10 +196,11 @@ class Logistic(CPD):
         design = np.concatenate(
             [np.ones((len(codes), 1)), *[block[codes[:, i]] for i, block in enumerate(blocks)]], axis=1
         )
-        found = np.concatenate(
-            [np.zeros((design.shape[1], 1)), _newton(child.name, design, codes[:, -1], weights, child.card)],
-            axis=1,
-        )
+        found = newton(child.name, design, codes[:, -1], weights, child.card)
+        return self._of_found(np.concatenate([np.zeros((width, 1)), found], axis=1))
+
+    def _of_found(self, found: Array) -> Self:
+        """Return the same form with other numbers: (bias and weights, states)."""
         at, fitted = 1, list[Any]()
         for entry in self._weights:
             if isinstance(entry, dict):
@@ -208,7 +210,7 @@ class Logistic(CPD):
             else:
                 fitted.append(tuple(found[at].tolist()))
                 at += 1
-        return self._made(child, self._given, tuple(fitted), tuple(found[0].tolist()))
+        return self._made(self.child, self._given, tuple(fitted), tuple(found[0].tolist()))
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same distribution of variables that differ only in their names."""
@@ -283,8 +285,14 @@ def _for(child: Variable, w: tuple[float, ...], what: str) -> tuple[float, ...]:
     return w
 
 
-def _features(name: str, parent: Variable, entry: object) -> Array:
-    """Return what is multiplied by the weights, (states of the parent, weights)."""
+def features(name: str, parent: Variable, entry: object) -> Array:
+    """Return what is multiplied by the weights, (states of the parent, weights); of a number a 1."""
+    if parent.continuous:
+        if isinstance(entry, dict):
+            raise InvalidTable(
+                f"{name!r}: {parent.name!r} is continuous and has no states to weigh; give it one weight."
+            )
+        return np.ones((1, 1))
     if isinstance(entry, dict):
         found = np.zeros((parent.card, len(entry)))
         for column, state in enumerate(entry):
@@ -309,7 +317,8 @@ def _features(name: str, parent: Variable, entry: object) -> Array:
     return values[:, np.newaxis]
 
 
-def _softmax(scores: Array) -> Array:
+def softmax(scores: Array) -> Array:
+    """Return probabilities over the last axis from scores."""
     shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
 
@@ -323,8 +332,13 @@ def _halves(n: int, parts: int) -> tuple[int, ...]:
     return (n,) if parts == 1 else (n // 2, n - n // 2)
 
 
-def _newton(name: str, design: Array, seen: Codes, weights: Array, card: int) -> Array:
-    """Return the weights, (features, states but the first), of the largest likelihood."""
+def newton(
+    name: str, design: Array, seen: Codes, weights: Array, card: int, most: float = _SEPARATED
+) -> Array:
+    """Return the weights, (features, states but the first), of the largest likelihood.
+
+    Log odds above `most` count as weights that grow without end.
+    """
     n, m = design.shape
     k = card - 1
     total = weights.sum()
@@ -362,7 +376,7 @@ def _newton(name: str, design: Array, seen: Codes, weights: Array, card: int) ->
             settled = True
             break
         found, value, p = found + 2 * length * direction, better, there
-    if settled and float(np.abs(design @ found).max()) < _SEPARATED:
+    if settled and float(np.abs(design @ found).max()) < most:
         return found
     text = (
         f"{name!r}: the weights grow without end, for the parents tell some states apart without exception; "

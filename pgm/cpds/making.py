@@ -12,6 +12,7 @@ from pgm.variables import Domain, Variable
 
 from .base import CPD
 from .linear_gaussian import LinearGaussian
+from .logistic_of_numbers import LogisticOfNumbers, with_numbers
 from .rows import child_states, is_frame, long_form, read
 from .table import TableCPD
 
@@ -47,13 +48,15 @@ def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
 
 def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> CPD:
     """Return P(name | given); states None: not declared."""
-    if not isinstance(table, LinearGaussian):
+    table = with_numbers(table, given)
+    if not isinstance(table, LinearGaussian | LogisticOfNumbers):
         for parent in given:
             if parent.continuous:
                 raise InvalidTable(
-                    f"{name!r} has states and cannot have the continuous parent {parent.name!r}: exact "
-                    "inference needs a pgm.LinearGaussian here. Turn the arrow round, or cut the number into "
-                    f"states with pgm.Bins and give {parent.name!r} a table."
+                    f"{name!r} has states and cannot have the continuous parent {parent.name!r} in this "
+                    f"way: let its log odds follow the number, pgm.Logistic({{{parent.name!r}: ...}}), turn "
+                    f"the arrow round, or cut the number into states with pgm.Bins and give {parent.name!r} "
+                    "a table."
                 )
     if isinstance(table, CPD):
         return table.bind(name, states, given)

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import ConvergenceWarning, InvalidArgument, InvalidEvidence, NoSupportFound, TooLarge, listed
+from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.compiled_model import CompiledModel, by_position
+from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_position
 from pgm.inference.engines import (
     ENGINES,
     Bounds,
@@ -33,6 +33,7 @@ from pgm.inference.engines import (
     loopy,
     mean_field,
 )
+from pgm.inference.engines.gaussian.mixed import Mixed, no_states, times_exp
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.plan import RESULT, Needs, Plan
@@ -79,15 +80,13 @@ def make_approximate(
             f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
             f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."
         )
-    if compiled.gaussians is not None:
-        numbers = [compiled.names[int(v)] for v in compiled.gaussians.positions]
-        raise InvalidArgument(
-            f'engine="{options.name}" is for variables with states, and {listed(numbers)} have none; use '
-            'engine="exact".'
-        )
     known, wanted = by_position(compiled, observed)
-    p = compiled.program, compiled.trees, known, clock, compiled.names, options.name
-    return Approximate(*p, options=options, wanted=wanted, log_weight=observed.log_weight)
+    at, numbers = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
+    if compiled.gaussians is not None:  # they are eliminated, exactly; what they leave are tables
+        numbers = beside_numbers(compiled, observed, at, {})
+        at = numbers.solve().discrete
+    p = at.program, at.trees, at.known, clock, compiled.names, options.name
+    return Approximate(*p, options=options, wanted=wanted, log_weight=observed.log_weight, numbers=numbers)
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -97,28 +96,39 @@ class Approximate(Posterior):
     options: Engine
     wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
     log_weight: float  # by which the weights of the evidence were divided
+    numbers: Mixed | None = None  # the continuous variables, where there are any
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
         found = replace(together(self.reports), profile=self.clock.profile)
-        if found.log_bounds is None or self.log_weight == 0.0:
+        more = self.log_weight + (0.0 if self.numbers is None else self.numbers.solve().offset)
+        if found.log_bounds is None or more == 0.0:
             return found
-        low, high = (end + self.log_weight for end in found.log_bounds)
-        off = 2.0**-51 * (abs(self.log_weight) + abs(low))
+        low, high = (end + more for end in found.log_bounds)
+        off = 2.0**-51 * (abs(more) + abs(low))
         return replace(found, log_bounds=(low - off, high + off))
 
     # --- sums ---
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        found = self._solve(self._case([], only_wanted=False), _NOTHING)
+        log = 0.0 if self.numbers is None else self.numbers.log_density()
+        found = self._solve(self._case([], only_wanted=False), _NOTHING).total()
         self.reports[-1] = replace(self.reports[-1], intervals=None)
-        return found.total()
+        return times_exp(found, log) if log else found
+
+    def _only_states(self, targets: Sequence[int] | None) -> None:
+        """Refuse a question about continuous variables; None: about everything."""
+        if self.numbers is not None:
+            asked = self.numbers.gaussians.positions.tolist() if targets is None else targets
+            if self.numbers.numbers(asked):
+                raise no_states(self.engine, [self.names[v] for v in asked if self.numbers.numbers([v])])
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) by this engine, one axis for each target in this order."""
+        self._only_states(targets)
         needed, allowed = RESULT * entries(self.program.arrays.cards, targets), current().memory_limit
         if needed > allowed:
             raise TooLarge(
@@ -182,6 +192,7 @@ class Approximate(Posterior):
         With targets what only others need is left out. Not the total, unlike the exact engine's: it is not
         had in passing.
         """
+        self._only_states(targets)
         p, n_named = self.program.arrays, self.program.n_named
         wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
         case = self._case(wanted, only_wanted=False)
@@ -213,6 +224,7 @@ class Approximate(Posterior):
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """About as good as draws from the posterior: (n, variables)."""
+        self._only_states(None)
         case = self._case([], only_wanted=False)
         seed = int(rng.integers(1 << 62))
         assert isinstance(self.options, Sampler)
@@ -227,6 +239,7 @@ class Approximate(Posterior):
 
         The last is what is known, put to the exact engine: for P(known), where that is had.
         """
+        self._only_states(None)
         known = self.known
         if self.wanted:
             case = self._case(self._everything(), only_wanted=False)
@@ -274,6 +287,7 @@ class Approximate(Posterior):
         What the engine suggests is made better one variable at a time, as far as the exact engine can say by
         how much. Where it cannot sum the others out, the number is a bound from below.
         """
+        self._only_states(None)
         exactly = Posterior(self.program, self.trees, self.known, self.clock, self.names)
         case = reduce_case(self.program, self.known, np.array(targets, dtype=np.int64), self.clock)
         free = open_targets(case, targets)
@@ -333,6 +347,7 @@ class Approximate(Posterior):
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The mini-buckets of a question, and what they take: of engine="bounds", no other is asked."""
         assert isinstance(self.options, Bounds)
+        self._only_states(targets)
         case = self._case(self._everything() if targets is None else targets, only_wanted=targets is not None)
         found, r = bounds.outline(case, self.options.ibound, self.clock), case.reduced
         top = int(found.log2_sizes.argmax()) if found.log2_sizes.size else 0

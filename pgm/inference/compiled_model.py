@@ -10,9 +10,9 @@ import numpy as np
 
 from pgm.config import Clock
 from pgm.evidence import Observed
-from pgm.factors import Factor, LinearGaussian
+from pgm.factors import Factor, LinearGaussian, Score
 from pgm.inference.engines.gaussian.arrays import Gaussians, collect
-from pgm.inference.engines.gaussian.mixed import with_numbers
+from pgm.inference.engines.gaussian.mixed import Mixed, with_numbers
 from pgm.inference.posterior import Posterior
 from pgm.inference.program import Program
 from pgm.inference.reduction import Known
@@ -32,6 +32,7 @@ class CompiledModel:
     position: dict[str, int]
     gaussians: Gaussians | None = None  # the continuous variables, if there are any
     factors: Sequence[Factor] = ()  # of the others, kept where there are
+    linked: Linked | None = None  # states that depend on numbers, if there are any
 
     @property
     def names(self) -> Sequence[str]:
@@ -62,6 +63,15 @@ class _Named(Mapping[str, Variable]):
         return len(self._model.names)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Linked:
+    """States that depend on numbers; for each of them `factors` has a uniform table, see scores.py."""
+
+    scores: Sequence[Score]
+    densities: Sequence[LinearGaussian]
+    parents: Sequence[tuple[int, ...]]  # of every variable, by position
+
+
 def with_densities(
     compiled: CompiledModel, densities: Sequence[LinearGaussian], factors: Callable[[], Sequence[Factor]]
 ) -> CompiledModel:
@@ -86,10 +96,18 @@ def make_posterior(
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
     posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
     if compiled.gaussians is not None:
-        number, position = compiled.gaussians.number, compiled.position
-        given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
-        return with_numbers(posterior, soft if fit else {}, compiled.gaussians, compiled.factors, given)
+        return beside_numbers(compiled, observed, posterior, soft if fit else {})
     return posterior.fitted(soft) if soft and fit else posterior
+
+
+def beside_numbers(
+    compiled: CompiledModel, observed: Observed, posterior: Posterior, soft: dict[int, np.ndarray]
+) -> Mixed:
+    """The same with its continuous variables."""
+    assert compiled.gaussians is not None
+    number, position = compiled.gaussians.number, compiled.position
+    given = {position[name]: v for name, v in observed.given.items() if number[position[name]] >= 0}
+    return with_numbers(posterior, soft, compiled.gaussians, compiled.factors, given)
 
 
 def by_position(compiled: CompiledModel, observed: Observed) -> tuple[Known, dict[int, np.ndarray]]:

@@ -121,7 +121,9 @@ class Plan:
         return lines
 
     def _kind(self) -> str:
-        return "exact" if self.exact else "not exact: an interval"
+        if self.exact:
+            return "exact"
+        return "not exact: an interval" if self.engine == "bounds" else "not exact"
 
     def _over(self) -> str:
         return f" over {len(self.largest)} variables: {listed(self.largest)}" if self.largest else ""

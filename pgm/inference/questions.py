@@ -6,6 +6,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
@@ -21,21 +22,23 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor, LinearGaussian, Tables
+from pgm.factors import Factor, LinearGaussian, Score, Tables
 from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate
-from pgm.inference.compiled_model import CompiledModel, make_posterior, with_densities
+from pgm.inference.compiled_model import CompiledModel, Linked, make_posterior, with_densities
 from pgm.inference.engines import (
     Best,
     Conditioned,
     Engine,
     Exact,
+    Quadrature,
     find,
     with_half_the_time,
     with_other_draws,
 )
 from pgm.inference.engines.gaussian import answers as numbers
+from pgm.inference.engines.gaussian import quadrature, scores
 from pgm.inference.engines.gaussian import rows as number_rows
-from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
@@ -114,6 +117,20 @@ class Questions:
         """The densities of continuous variables, in their order; scopes are positions in `variables`."""
         return ()
 
+    def scores(self) -> Sequence[Score]:
+        """How states depend on numbers, in their order; `factors` has uniform tables for them."""
+        return ()
+
+    def _parents_by(self, position: Mapping[str, int]) -> Sequence[tuple[int, ...]]:
+        """The positions of the parents of every variable; asked where there are scores."""
+        raise NotImplementedError
+
+    def _forward(
+        self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: np.random.Generator
+    ) -> None:
+        """Draw these variables, given the columns of all others; asked where there are scores."""
+        raise NotImplementedError
+
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
         raise NotImplementedError
@@ -147,7 +164,11 @@ class Questions:
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
                 trees.forget_values()
                 found = CompiledModel(program, trees, variables, position)
-                self._compiled = with_densities(found, self.densities(), self.factors)
+                densities = self.densities()
+                found = with_densities(found, densities, self.factors)
+                if densities and (those := self.scores()):
+                    found = replace(found, linked=Linked(those, densities, self._parents_by(position)))
+                self._compiled = found
                 self._outdated = None
             return self._compiled
 
@@ -170,7 +191,7 @@ class Questions:
             )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
 
-        return self._ask(compiled, given, find(engine, "query"), answer, clock)
+        return self._ask(compiled, given, find(engine, "query"), answer, clock, about=asked)
 
     def marginals(
         self,
@@ -200,7 +221,7 @@ class Questions:
             left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
             return Marginals(compiled.variables.take(left), flat, begins[left], report)
 
-        return self._ask(compiled, given, find(engine, "marginals"), answer, clock)
+        return self._ask(compiled, given, find(engine, "marginals"), answer, clock, about=asked)
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -227,14 +248,16 @@ class Questions:
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
             chosen = with_half_the_time(chosen)
-            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock)
+            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock, about=())
             reports.append(below)
         both = _together(first, second)
         if both is not None and compiled.gaussians is not None:
             both = numbers.together(compiled, first, second, both)
         try:
             found = (
-                None if both is None else self._answer(compiled, both, chosen, _total, clock, explain=False)
+                None
+                if both is None
+                else self._answer(compiled, both, chosen, _total, clock, explain=False, about=())
             )
         except Impossible:
             found = None
@@ -298,9 +321,10 @@ class Questions:
             places = None if asked is None else [compiled.position[name] for name in asked]
             plain = not isinstance(posterior, Mixed)
             if isinstance(posterior, Mixed):
+                if chosen.name != "exact":  # minimum cuts know nothing of numbers
+                    raise no_states(chosen.name, posterior.named())
                 if places is None or posterior.numbers(places):
                     return numbers.best(compiled, posterior, places, k)
-                posterior.solve()  # refuses engines that know nothing of numbers
             otherwise = engine == "auto" and k == 1 and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
@@ -322,7 +346,7 @@ class Questions:
                 made.append(Assignment(variables, codes, log, joint, one.report, bound))
             return made
 
-        return self._answer(compiled, observed, chosen, answer, clock)
+        return self._answer(compiled, observed, chosen, answer, clock, about=asked)
 
     def sample(
         self,
@@ -349,7 +373,17 @@ class Questions:
             columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
             return Samples(columns, posterior.report)
 
-        return self._ask(compiled, given, chosen, answer, clock)
+        drawn = self._ask(compiled, given, chosen, answer, clock, about=())
+        return drawn if compiled.linked is None else self._redrawn(compiled, given, drawn, rng)
+
+    def _redrawn(
+        self, compiled: CompiledModel, given: Given, drawn: Samples, rng: np.random.Generator
+    ) -> Samples:
+        """Draw what follows numbers after these: nothing that is known depends on it."""
+        below = scores.below(compiled, observe(compiled.by_name, given))
+        columns = dict(drawn)
+        self._forward(columns, below, rng)
+        return Samples(columns, drawn.report)
 
     def plan(
         self,
@@ -369,7 +403,7 @@ class Questions:
             known = f" | {listed(list(given))}" if given else ""
             return posterior.plan(what + known + (")" if asked else ""), places)
 
-        return self._ask(compiled, given, find(engine, "plan"), answer, clock, fit=False)
+        return self._ask(compiled, given, find(engine, "plan"), answer, clock, fit=False, about=asked)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}."""
@@ -515,8 +549,10 @@ class Questions:
         clock: Clock,
         *,
         fit: bool = True,
+        about: Sequence[str] | None = None,
     ) -> _Answer:
-        return self._answer(compiled, observe(compiled.by_name, given), engine, answer, clock, fit=fit)
+        observed = observe(compiled.by_name, given)
+        return self._answer(compiled, observed, engine, answer, clock, fit=fit, about=about)
 
     def _answer(
         self,
@@ -528,10 +564,16 @@ class Questions:
         *,
         explain: bool = True,
         fit: bool = True,
+        about: Sequence[str] | None = None,
     ) -> _Answer:
-        """Put the question, and say in the user's words what went wrong."""
+        """Put the question, and say in the user's words what went wrong; it is about these names, or all."""
         begin = time.perf_counter()
         try:
+            if isinstance(engine, Quadrature):
+                runs = quadrature.runs(compiled, observed, about, engine, clock)
+                each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
+                return quadrature.measured(each[0], each[-1], runs[0].points) if each[1:] else each[0]
+            compiled = scores.exactly(compiled, observed, about)
             if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)
             elif isinstance(engine, Best) and compiled.gaussians is None:

@@ -43,16 +43,13 @@ class CompiledQuery:
         self, model: Questions, compiled: CompiledModel, targets: tuple[str, ...], given: tuple[str, ...]
     ) -> None:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
-        if compiled.gaussians is not None:
-            names = [compiled.names[v] for v in compiled.gaussians.positions.tolist()]
-            raise InvalidArgument(
-                f"{listed(names)}: a compiled question is of a model whose variables all have states; "
-                "`query` keeps its tree of continuous ones too."
-            )
         self.targets = targets
         self.given = tuple(dict.fromkeys(given))
         self._model = model.copy()  # for pickling: the question goes with the tables of now
         self._compiled = compiled
+        if compiled.gaussians is not None:  # its trees are kept, and each call is a query
+            self._model._compile()
+            return
         clock = start_clock()
         positions = [compiled.position[name] for name in targets]
         needs = Needs(f"P({listed(targets)})", results=entries(compiled.program.arrays.cards, positions))
@@ -77,6 +74,8 @@ class CompiledQuery:
                     f"{name!r} is not among the names that this was compiled for ({listed(self.given)}); "
                     "compile it with all of them: compile(target, given=[...])."
                 )
+        if compiled.gaussians is not None:
+            return self._model.query(self.targets, given)
         targets = [compiled.position[name] for name in self.targets]
         clock = start_clock()
         begin = time.perf_counter()

@@ -12,7 +12,7 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, LinearGaussian, Shelf, TableCPD, make, prepared
+from pgm.cpds import CPD, LinearGaussian, LogisticOfNumbers, Shelf, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.rows import LongForm, check_cells, frozen
 from pgm.errors import (
@@ -26,8 +26,8 @@ from pgm.errors import (
     listed,
     shown,
 )
-from pgm.evidence import names
-from pgm.factors import Factor, Tables
+from pgm.evidence import names, number_of
+from pgm.factors import Factor, Score, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
@@ -40,6 +40,7 @@ from .renaming import renamed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.random import Generator
 
     from pgm.graphs import JunctionTree
 
@@ -387,6 +388,9 @@ class BayesianNetwork(Questions):
     def do(self, actions: Mapping[str, State]) -> Self:
         """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
 
+        What was done is certain: its own state or number has probability 1, any other 0. So the probability
+        of a case is the product of the distributions of all other variables.
+
         >>> net = BayesianNetwork()
         >>> net.add("rain", 0.2)
         >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
@@ -401,12 +405,11 @@ class BayesianNetwork(Questions):
             if domain is None:
                 raise IncompleteModel(f"{name!r} has no states yet: give it a table with `set` first.")
             variable = Variable.of(name, domain)
-            code = variable.code(state)
             if variable.continuous:
-                fixed.append(LinearGaussian(bias=state, sd=0.0).bind(name, None, ()))
+                fixed.append(LinearGaussian(bias=number_of(variable, state), sd=0.0).bind(name, None, ()))
                 continue
             values = np.zeros(variable.card)
-            values[code] = 1.0
+            values[variable.code(state)] = 1.0
             values.flags.writeable = False
             fixed.append(TableCPD._of(variable, (), values))
         made = self.copy()
@@ -498,6 +501,24 @@ class BayesianNetwork(Questions):
             return []
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
         return [cpd.density([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+
+    def scores(self) -> list[Score]:
+        """Return how the states of some nodes depend on numbers, in order."""
+        kept = self._cpds.in_order(self._parents)
+        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is LogisticOfNumbers]
+        if not found:
+            return []
+        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
+        return [cpd.score([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+
+    def _parents_by(self, position: Mapping[str, int]) -> list[tuple[int, ...]]:
+        return [tuple([position[parent] for parent in those]) for those in self._parents.values()]
+
+    def _forward(self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: Generator) -> None:
+        for node in self.topological_order():
+            if node in names:
+                frame = {parent: columns[parent] for parent in self._parents[node]}
+                columns[node] = self.cpd(node).sample(frame, seed=rng)
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):

@@ -143,10 +143,6 @@ def test_it_is_fitted_by_linear_regression() -> None:
         (lambda n: n.query("weight", {"height": True}), "takes a finite number, not True"),
         (lambda n: n.query("sex", {"height": pgm.OneOf(1, 2)}), "no states for OneOf"),
         (lambda n: n.query("sex", {"height": pgm.Likelihood({1: 0.5})}), "no states for Likelihood"),
-        (
-            lambda n: n.query("sex", {"height": 1.7}, engine="search"),
-            'engine="search" is for variables with states',
-        ),
         (lambda n: n.map(engine="cuts"), 'engine="cuts" is for variables with states'),
         (
             lambda n: n.map({"height": 1.7, "weight": 60}, targets="sex", engine="cuts"),
@@ -158,7 +154,6 @@ def test_it_is_fitted_by_linear_regression() -> None:
         ),
         (lambda n: n.query(["sex", "height"]), "no one table of states and numbers"),
         (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no normal distributions any more"),
-        (lambda n: n.compile("sex", ["height"]), "compiled question"),
         (lambda n: n.predict_proba({"sex": ["f"]}, "height"), "has no states"),
         (lambda n: n.predict({"height": ["tall"]}, "sex"), "Row 0"),
         (lambda n: n.to_markov_network(), "Markov network is of variables with states"),
@@ -216,12 +211,6 @@ def test_what_follows_from_its_parents_has_no_density() -> None:
     with pytest.raises(pgm.InvalidArgument, match="'y' follows from its parents"):
         made.cpd("y").probability({"x": 1.0, "y": 2.0})
     assert made.cpd("y").sample({"x": [1.0, 2.0]}, seed=0).tolist() == [2.0, 4.0]
-
-
-@pytest.mark.parametrize("engine", ["loopy", "mean-field"])
-def test_engines_for_states_refuse_numbers(engine: str) -> None:
-    with pytest.raises(pgm.InvalidArgument, match="'height'"):
-        net().query("sex", {"weight": 70.0}, engine=engine)
 
 
 def test_marginals_of_some_targets() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.posterior import log_of
 from pgm.results import Assignment, Marginals, Samples, states_array
-from pgm.variables import Interval
+from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
     from pgm.inference.compiled_model import CompiledModel
@@ -68,7 +69,10 @@ def best(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None
 
 
 def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int]) -> Assignment:
-    """The highest point of the density of some variables, all else integrated out."""
+    """The highest point of the density of some variables, all else integrated out.
+
+    Where the covariance is singular, of the density on the plane that all their values lie in.
+    """
     names = [compiled.names[i] for i in places]
     variables = tuple(compiled.variables[i] for i in places)
     if not all(v.continuous for v in variables):
@@ -81,11 +85,22 @@ def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int]) -> As
         raise InvalidArgument(
             f"The density of {listed(names)} is a mixture of normals, whose highest point has no formula."
         )
-    mean = np.atleast_1d(found.mean)
-    log = float(found.log_pdf(mean if len(places) > 1 else mean[0]))
+    mean, (covariance,) = np.atleast_1d(found.mean), found.components[2]
+    log = _log_peak(covariance)
     numbers = dict(zip(names, mean.tolist(), strict=True))
     joint = log + log_of(posterior.total())
     return MixedAssignment(variables, [0] * len(places), numbers, log, joint, posterior.report)
+
+
+def _log_peak(covariance: np.ndarray) -> float:
+    """The logarithm of a normal density at its mean, on the plane in which it has a density."""
+    scale = np.sqrt(np.diag(covariance))
+    scale[scale == 0.0] = 1.0
+    values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
+    kept = values > 1e-13 * max(1.0, float(values.max(initial=0.0)))
+    root = vectors[:, kept] * np.sqrt(values[kept]) * scale[:, None]
+    log = float(np.linalg.slogdet(root.T @ root)[1]) if kept.any() else 0.0
+    return -0.5 * (int(kept.sum()) * math.log(2.0 * math.pi) + log)
 
 
 def together(compiled: CompiledModel, first: Observed, second: Observed, both: Observed) -> Observed | None:
@@ -95,7 +110,7 @@ def together(compiled: CompiledModel, first: Observed, second: Observed, both: O
         if not compiled.by_name[name].continuous:
             continue
         pieces = (first.given[name], second.given[name])
-        values = {float(piece) for piece in pieces if not isinstance(piece, Interval)}  # type: ignore[arg-type]
+        values = {as_float(piece) for piece in pieces if not isinstance(piece, Interval)}
         spans = [piece for piece in pieces if isinstance(piece, Interval)]
         if values:
             value = values.pop()

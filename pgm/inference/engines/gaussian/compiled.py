@@ -110,7 +110,10 @@ def row_of(d, x, digit, cards):
 
 @njit
 def seen_log(d, x, row, value):
-    """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly."""
+    """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly.
+
+    What depends on nothing and has no noise is a constant: to be what it is has probability 1.
+    """
     at = d.weight_at[x] + (row - d.row_at[x]) * (d.parent_at[x + 1] - d.parent_at[x])
     mean = d.bias[row]
     far = max(abs(mean), abs(value[x]))
@@ -122,7 +125,8 @@ def seen_log(d, x, row, value):
     off = value[x] - mean
     if d.sd[row] == 0.0:
         if abs(off) <= _CANCELLED * far:
-            return 0.0, 1
+            constant = d.parent_at[x] == d.parent_at[x + 1] and d.switch_at[x] == d.switch_at[x + 1]
+            return 0.0, 0 if constant else 1
         return -np.inf, 0
     off /= d.sd[row]
     return -0.5 * off * off - math.log(d.sd[row]) - _HALF_LOG_2PI, 0
@@ -189,41 +193,41 @@ def put_in(work, kind, reach, scale, top, v, m, n):
 
 
 @njit
-def reflect(work, kind, mirror, top, v, m, n):
-    """Turn the soft rows from `top` on so that only the first of them has something in column v."""
+def reflect(work, kind, mirror, turned, top, v, m, n):
+    """Turn the soft rows from `top` on so that only the first of them has something in column v.
+
+    Only rows that have something there are gone through, `turned` is which: of a child with many parents each
+    has but its own row and that of the child.
+    """
     most = abs(work[top, v])
-    total, others = 0.0, 0
+    total, count = 0.0, 0
     for i in range(top, m):
         if kind[i] == SOFT and work[i, v] != 0.0:
-            mirror[i] = work[i, v] / most
-            total += mirror[i] * mirror[i]
-            others += i != top
-        else:
-            mirror[i] = 0.0
-    if others == 0:
+            mirror[count] = work[i, v] / most
+            total += mirror[count] * mirror[count]
+            turned[count] = i
+            count += 1
+    if count == 1:
         return
     norm = math.sqrt(total)
-    first = mirror[top]
-    mirror[top] = first + norm if first > 0.0 else first - norm
+    first = mirror[0]
+    mirror[0] = first + norm if first > 0.0 else first - norm
     below = norm * (norm + abs(first))
     for j in range(v + 1, n + 1):
         s = 0.0
-        for i in range(top, m):
-            if mirror[i] != 0.0:
-                s += mirror[i] * work[i, j]
+        for k in range(count):
+            s += mirror[k] * work[turned[k], j]
         if s != 0.0:
             s /= below
-            for i in range(top, m):
-                if mirror[i] != 0.0:
-                    work[i, j] -= s * mirror[i]
+            for k in range(count):
+                work[turned[k], j] -= s * mirror[k]
     work[top, v] = -norm * most if first > 0.0 else norm * most
-    for i in range(top + 1, m):
-        if kind[i] == SOFT:
-            work[i, v] = 0.0
+    for k in range(1, count):
+        work[turned[k], v] = 0.0
 
 
 @njit
-def eliminate(work, kind, reach, scale, mirror, m, own, n, maximise):
+def eliminate(work, kind, reach, scale, mirror, turned, m, own, n, maximise):
     """Bring m rows over n variables into echelon form; the first `own` variables are integrated out.
 
     Returns how many rows are left on top, the log of the integral's constant, how often an equation repeats
@@ -253,7 +257,7 @@ def eliminate(work, kind, reach, scale, mirror, m, own, n, maximise):
                 return top, log, order, 4
             continue
         swap(work, kind, reach, scale, top, best, n)
-        reflect(work, kind, mirror, top, v, m, n)
+        reflect(work, kind, mirror, turned, top, v, m, n)
         if v < own:
             if not maximise:
                 log += _HALF_LOG_2PI - math.log(abs(work[top, v]))
@@ -276,7 +280,7 @@ def inward(
 
     `logs` and `orders` have a number for each configuration of the discrete variables of each clique.
     """
-    work, kind, reach, scale, mirror = room
+    work, kind, reach, scale, mirror, turned = room
     for c in range(t.parent.size):
         first = t.column_at[c]
         n = t.column_at[c + 1] - first
@@ -329,7 +333,9 @@ def inward(
                     m += 1
             top = 0
             if log > -np.inf:
-                top, more, repeated, status = eliminate(work, kind, reach, scale, mirror, m, own, n, maximise)
+                top, more, repeated, status = eliminate(
+                    work, kind, reach, scale, mirror, turned, m, own, n, maximise
+                )
                 if status == 4:
                     return 4
                 log += more
@@ -357,9 +363,12 @@ def inward(
 
 
 @njit
-def extend(rows, kinds, at, flag, own, n, mean, cov, m_at, c_at):
-    """Moments of a clique's own variables, which come first, from those of its separator, which are there."""
-    for v in range(own - 1, -1, -1):
+def extend(rows, kinds, at, flag, from_, own, n, mean, cov, m_at, c_at):
+    """Moments of a clique's own variables, which come first, from those of its separator, which are there.
+
+    Only those of the own variables from number `from_` on.
+    """
+    for v in range(own - 1, from_ - 1, -1):
         base = at + v * (n + 1)
         pivot = rows[base + v]
         centre = rows[base + n]
@@ -367,11 +376,12 @@ def extend(rows, kinds, at, flag, own, n, mean, cov, m_at, c_at):
             centre -= rows[base + j] * mean[m_at + j]
         mean[m_at + v] = centre / pivot
         for k in range(v + 1, n):
-            s = 0.0
-            for j in range(v + 1, n):
-                if rows[base + j] != 0.0:
-                    s -= rows[base + j] * cov[c_at + j * n + k]
-            cov[c_at + v * n + k] = s / pivot
+            cov[c_at + v * n + k] = 0.0
+        for j in range(v + 1, n):
+            part = rows[base + j] / pivot
+            if part != 0.0:
+                for k in range(v + 1, n):
+                    cov[c_at + v * n + k] -= part * cov[c_at + j * n + k]
         s = 0.0
         for j in range(v + 1, n):
             s -= rows[base + j] * cov[c_at + v * n + j]
@@ -401,11 +411,12 @@ def join(weight, mean, cov, at, m_at, c_at, share, other, other_cov, o_at, p_at,
 
 
 @njit
-def outward(t, which, cards, digit, where, pick, rows, kinds, weight, mean, cov, stop):
+def outward(t, which, from_, cards, digit, where, pick, rows, kinds, weight, mean, cov, stop):
     """Exact first two moments of every clique in `which`, parents first, for each of its configurations.
 
-    `weight` has the probability of each configuration of the cliques without a parent. Several configurations
-    of a parent that are one for its child are mixed, which keeps means and covariances exact.
+    Of the own variables of each only those from number `from_` on. `weight` has the probability of each
+    configuration of the cliques without a parent. Several configurations of a parent that are one for its
+    child are mixed, which keeps means and covariances exact.
     """
     for k in range(which.size):
         if stop[0]:
@@ -444,7 +455,8 @@ def outward(t, which, cards, digit, where, pick, rows, kinds, weight, mean, cov,
                 return 1
             if weight[t.log_at[c] + conf] > 0.0:
                 extend(
-                    rows, kinds, t.row_at[c] + conf * own * (n + 1), t.kind_at[c] + conf * own, own, n,
+                    rows, kinds, t.row_at[c] + conf * own * (n + 1), t.kind_at[c] + conf * own,
+                    min(from_[k], own), own, n,
                     mean, cov, t.mean_at[c] + conf * n, t.cov_at[c] + conf * n * n,
                 )  # fmt: skip
     return 0

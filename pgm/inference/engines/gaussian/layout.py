@@ -14,10 +14,13 @@ from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference.engines.gaussian.arrays import Gaussians, StrongTree, starts
 from pgm.inference.running import GAUSSIAN, REDUCTION, code
 
+SCORE = "(score "  # how names of sums over a grid begin, see quadrature.py
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
 _MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
+_MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
 _LARGE = 1_000  # vertices
+_MATRICES = 200  # variables of a clique that may be large in the sense of solving
 _TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
 
 
@@ -65,7 +68,9 @@ class Layout:
 
     def fits(self, *, outward: bool) -> bool:
         """Whether a run may begin under the limit of this moment."""
-        return self.bytes(outward=outward) <= current().memory_limit and self.steps <= _MOST_STEPS
+        needed = self.bytes(outward=outward)
+        counted = needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2
+        return counted and needed <= current().memory_limit and self.steps <= _MOST_STEPS
 
     def check(self, names: Sequence[str], *, outward: bool) -> None:
         """Raise `TooLarge` where this does not fit."""
@@ -77,9 +82,7 @@ class Layout:
             why = (
                 f"continuous variables that hang together depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
-                f"{combinations(self.log2_largest)} combinations. Observe some of them, or cut the links "
-                "between the continuous variables by observing those. No engine that approximates them is "
-                "built."
+                f"{combinations(self.log2_largest)} combinations. {_remedy(which)}"
             )
         else:
             why = (
@@ -87,9 +90,21 @@ class Layout:
                 "for fewer targets at once."
             )
         what = f"{needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB are allowed"
-        if needed <= allowed:
+        if needed <= allowed and needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2:
             what = f"{self.steps:.2g} operations"
         raise TooLarge(f"An exact answer needs {what}: {why}")
+
+
+def _remedy(which: Sequence[str]) -> str:
+    if any(name.startswith(SCORE) for name in which):
+        return (
+            "The scores have a grid each: engine=pgm.engines.Quadrature(points=...) takes coarser ones. Or "
+            "observe some of the numbers."
+        )
+    return (
+        "Observe some of them, or cut the links between the continuous variables by observing those. No "
+        "engine that approximates them is built."
+    )
 
 
 def make_layout(
@@ -101,6 +116,7 @@ def make_layout(
     targets: np.ndarray,
     last: np.ndarray,
     whole_bytes: float,
+    names: Sequence[str],
     clock: Clock,
 ) -> Layout:
     """Lay out the elimination of the continuous variables that matter and are hidden.
@@ -115,9 +131,11 @@ def make_layout(
         last: more variables that shall come last, each in a clique without a parent.
         whole_bytes: give every clique all discrete variables of its part, so that nothing need be mixed, if
             that takes no more memory than this.
+        names: of all variables of the model.
         clock: the time of the question.
     """
     o = _scopes(g, cards, codes, (relevant != 0) & (seen == 0), relevant)
+    _check_scopes(g, o, names)
     n_hidden, m = o.hidden.size, o.hidden.size + o.discrete.size
     vertex = np.full(g.n, -1, np.int64)
     vertex[o.hidden] = np.arange(n_hidden)
@@ -155,8 +173,8 @@ def make_layout(
     each = np.where(k.parent < 0, _TABLE_BYTES, 16.0)
     bytes_inward = float((about * (8.0 * own * (wide + 1) + 9.0 * sent * (sent + 3) + each)).sum())
     top = int(np.argmax(log2_confs)) if n_cliques else -1
-    fits = log2_confs.max(initial=0.0) < _MOST_LOG2 and bytes_inward < 2.0**45
-    confs = np.rint(about).astype(np.int64) if fits else np.zeros(n_cliques, np.int64)
+    counted = log2_confs.max(initial=0.0) < _MOST_LOG2 and bytes_inward < _MOST_BYTES
+    confs = np.rint(about).astype(np.int64) if counted else np.zeros(n_cliques, np.int64)
     tree = StrongTree(
         parent=k.parent,
         own=own,
@@ -190,10 +208,24 @@ def make_layout(
         most_columns=int(wide.max(initial=0)),
         log2_largest=float(log2_confs[top]) if top >= 0 else 0.0,
         largest=tuple(axes[axis_at[top] : axis_at[top + 1]].tolist()) if top >= 0 else (),
-        bytes_inward=bytes_inward if fits else np.inf,
-        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()),
+        bytes_inward=bytes_inward,
+        bytes_outward=float((about * 8.0 * wide * (wide + 2)).sum()) + _beside(int(wide.max(initial=0))),
         steps=float((about * wide * (wide + 1) * (rows_in + 1)).sum()),
     )
+
+
+def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
+    """Refuse a density over so many variables that its clique alone, or its links, would be too large."""
+    wide = np.diff(o.scope_at).astype(np.float64)
+    needed, allowed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0), current().memory_limit
+    if needed > allowed:
+        at = int(wide.argmax())
+        name = names[int(g.positions[o.owners[at]])]
+        raise TooLarge(
+            f"An exact answer needs at least {needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB "
+            f"are allowed: the density of {name!r} ties {int(wide[at]):,} variables together that are not "
+            "observed. Observe more of them, or write its sum in parts: a node with sd=0 for the sum of some."
+        )
 
 
 class _Scopes(NamedTuple):
@@ -316,6 +348,11 @@ def _triangulated(
         if moved.log2_total < found.log2_total:
             return moved
     return found
+
+
+def _beside(wide: int) -> float:
+    """What the way back through a large clique takes besides: matrices, see solving."""
+    return 24.0 * wide * (wide + 512) if wide > _MATRICES else 0.0
 
 
 def combinations(log2: float) -> str:

@@ -11,9 +11,9 @@ import numpy as np
 
 from pgm.config import current
 from pgm.densities import Density, as_density
-from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
+from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.factors import Dense, Factor
-from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian import followers, solving
 from pgm.inference.engines.gaussian.arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.gaussian.solving import Eliminated
@@ -21,14 +21,13 @@ from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.running import GAUSSIAN, Impossible, run
 from pgm.results import Report
-from pgm.variables import Interval, Variable
+from pgm.variables import Interval, Variable, as_float
 
 if TYPE_CHECKING:
     from pgm.inference.plan import Plan
 
 _LN2 = math.log(2.0)
 _FARTHEST = 1e9  # logarithms that tables hold
-_LARGEST = 1e100  # of what is observed: its square stays within a double
 _NOTHING = np.empty(0, np.int64)
 _DOUBLES = 600.0  # logarithms further apart are not weights in doubles
 _MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
@@ -69,7 +68,9 @@ class Mixed(Posterior):
             self.program, self.trees, self.known, self.clock, self.names, self.engine, self.cutset
         )
 
-    def _named(self, numbers: np.ndarray | Sequence[int]) -> list[str]:
+    def named(self, numbers: np.ndarray | Sequence[int] | None = None) -> list[str]:
+        """The names of continuous variables, of all or of those with these numbers."""
+        numbers = np.arange(self.gaussians.n) if numbers is None else numbers
         return [self.names[int(self.gaussians.positions[x])] for x in numbers]
 
     def numbers(self, positions: Sequence[int]) -> list[int]:
@@ -92,7 +93,9 @@ class Mixed(Posterior):
 
         def lay_out() -> Layout:
             relevant = solving.ancestors(g, marked)
-            return make_layout(g, cards, codes, self.seen, relevant, targets, last, room, self.clock)
+            return make_layout(
+                g, cards, codes, self.seen, relevant, targets, last, room, self.names, self.clock
+            )
 
         key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
                last.tobytes(), room)  # fmt: skip
@@ -117,13 +120,6 @@ class Mixed(Posterior):
         if not (targets.size or everything or self.seen.any() or self.intervals):
             discrete = self._plain().fitted(self.soft) if self.soft else self._plain()
             return Solved(None, discrete, 0.0, False, {})
-        if self.engine != "exact":
-            some = targets if targets.size else np.flatnonzero(self.seen)
-            some = some if some.size else np.arange(g.n)
-            raise InvalidArgument(
-                f'engine="{self.engine}" is for variables with states, and '
-                f'{listed(self._named(some))} have none; use engine="exact".'
-            )
         layout = self._layout(targets, wanted, everything and not maximise)
         layout.check(self.names, outward=everything or targets.size > 0)
         digit = np.zeros(g.number.size, np.int64)
@@ -147,11 +143,11 @@ class Mixed(Posterior):
                 self.refuse_truncated([], always=True)
             if c in found or t.parent[c] >= 0:
                 raise InvalidEvidence(
-                    f"{listed(self._named(list(self.intervals)))}: intervals of several variables that hang "
+                    f"{listed(self.named(list(self.intervals)))}: intervals of several variables that hang "
                     "together would take an integral in several dimensions, which is not exact. Give one "
                     "interval, and numbers for the others."
                 )
-            mean, cov = self._root(made, c)
+            mean, cov = self._root(made, c, [j])
             with np.errstate(invalid="ignore"):
                 inside = solving.log_inside(mean[:, j], cov[:, j, j], interval)
             impossible = made.logs[t.log_at[c] : t.log_at[c + 1]] == -np.inf
@@ -168,14 +164,17 @@ class Mixed(Posterior):
         raise AssertionError(f"variable {x} is in no clique")
 
     def _root(
-        self, made: Eliminated, c: int, weight: np.ndarray | None = None
+        self, made: Eliminated, c: int, columns: Sequence[int], weight: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of a clique without a parent, for each of its configurations."""
+        """Mean and covariance of a clique without a parent, for each of its configurations.
+
+        Only those of the columns asked for need be right, and of those after them.
+        """
         t = made.layout.tree
         n_confs = int(t.log_at[c + 1] - t.log_at[c])
         if weight is None:
             weight = (made.logs[t.log_at[c] : t.log_at[c + 1]] > -np.inf).astype(np.float64)
-        found = solving.moments(made, np.array([c]), {c: weight}, self.clock)
+        found = solving.moments(made, np.array([c]), {c: weight}, self.clock, min(columns))
         n = int(t.column_at[c + 1] - t.column_at[c])
         mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(n_confs, n)
         return mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(n_confs, n, n)
@@ -194,7 +193,7 @@ class Mixed(Posterior):
             some = orders[possible]
             repeats = repeats or bool(some.any())
             if axes and (some >= solving.REPEATED).any() and (some != some.flat[0]).any():
-                raise solving.refuse_repeats(self._named(np.flatnonzero(self.seen)))
+                raise solving.refuse_repeats(self.named(np.flatnonzero(self.seen)))
             if axes:
                 tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
             else:
@@ -214,7 +213,7 @@ class Mixed(Posterior):
             low = float(logs[logs > -np.inf].min())
             if top - low > _FARTHEST:
                 raise InvalidEvidence(
-                    f"{listed(self._named(np.flatnonzero(self.seen)))}: so far from what is expected that "
+                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from what is expected that "
                     f"likelihoods of different states differ by a factor of e**{top - low:.3g}, and up to "
                     f"e**{_FARTHEST:g} can be worked with. Choose another unit, or a larger sd."
                 )
@@ -247,10 +246,14 @@ class Mixed(Posterior):
 
     def total(self) -> Wide:
         """The density of what is known, as a wide number."""
+        return times_exp(self.solve().discrete.total(), self.log_density())
+
+    def log_density(self) -> float:
+        """The log of what the discrete part is to be multiplied with, for the density of what is known."""
         solved = self.solve()
         if solved.repeats:
-            raise solving.refuse_repeats(self._named(np.flatnonzero(self.seen)))
-        return times_exp(solved.discrete.total(), solved.offset)
+            raise solving.refuse_repeats(self.named(np.flatnonzero(self.seen)))
+        return solved.offset
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known) of discrete variables."""
@@ -264,7 +267,7 @@ class Mixed(Posterior):
             with_states = [self.names[v] for v in positions if g.number[v] < 0]
             raise InvalidArgument(
                 f"There is no one table of states and numbers: {listed(with_states)} beside "
-                f"{listed(self._named(numbers))}. Ask for them apart, or for the numbers given each state."
+                f"{listed(self.named(numbers))}. Ask for them apart, or for the numbers given each state."
             )
         known = [x for x in numbers if self.seen[x]]
         free = [x for x in numbers if not self.seen[x]]
@@ -277,9 +280,9 @@ class Mixed(Posterior):
             made, t = solved.made, solved.made.layout.tree
             c, _ = self.place(made.layout, free[0])
             weights = self._weights(solved, c)
-            mean, cov = self._root(made, c, weights)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
             at = [columns.index(x) for x in free]
+            mean, cov = self._root(made, c, at, weights)
             used = np.flatnonzero(weights > 0)
             weights, k = weights[used] / weights[used].sum(), used.size
             place = [numbers.index(x) for x in free]
@@ -298,7 +301,7 @@ class Mixed(Posterior):
         if held or always:
             some = held or list(self.intervals)
             raise InvalidEvidence(
-                f"{listed(self._named(some))}: given an interval the continuous variables that hang together "
+                f"{listed(self.named(some))}: given an interval the continuous variables that hang together "
                 "with it are no normal distributions any more. Give a number, or ask for P(interval): "
                 "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
             )
@@ -415,25 +418,34 @@ class Mixed(Posterior):
         )  # fmt: skip
 
     def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """The states and numbers of greatest density, and its logarithm (what is known included)."""
+        """The states and numbers of greatest density, and its logarithm (what is known included).
+
+        Numbers without noise (sd = 0) follow from the others: the density is that of the others.
+        """
         if self.intervals:
             self.refuse_truncated([], always=True)
         g = self.gaussians
-        if (g.arrays.sd == 0.0).any():
-            rows = np.repeat(np.arange(g.n), np.diff(g.arrays.row_at))
-            some = np.unique(rows[g.arrays.sd == 0.0])
-            raise InvalidArgument(
-                f"{listed(self._named(some))} follow from their parents without noise (sd = 0): there is no "
-                "density to be as large as possible. Ask for marginals, or sample."
-            )
+        followers.check_comparable(self)
         solved = self.solve(everything=True, maximise=True)
         assert solved.made is not None
+        if solved.repeats:
+            raise solving.refuse_repeats(self.named(np.flatnonzero(self.seen)))
         codes, value, _ = solved.discrete.best(None, 1)[0]
         states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
         values = self.value[None, :].copy()
         cards = np.asarray(self.program.arrays.cards[: g.number.size])
         self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
-        return codes, values[0], log_of(value) + solved.offset
+        log = log_of(value) + solved.offset
+        return codes, values[0], log + followers.stretch(self, solved.made, states[0])
+
+
+def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
+    """What to say where an engine for tables is asked about numbers."""
+    have = "has" if len(names) == 1 else "have"
+    return InvalidArgument(
+        f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
+        'or use engine="exact".'
+    )
 
 
 def times_exp(value: Wide, log: float) -> Wide:
@@ -459,12 +471,7 @@ def with_numbers(
         if isinstance(what, Interval):
             intervals[x] = what
             continue
-        seen[x], value[x] = 1, float(what)
-        if abs(value[x]) > _LARGEST:
-            raise InvalidEvidence(
-                f"{posterior.names[v]!r}: sizes up to {_LARGEST:g} can be worked with, not {shown(what)}. "
-                "Choose another unit."
-            )
+        seen[x], value[x] = 1, as_float(what)
     return Mixed(
         posterior.program,
         posterior.trees,

@@ -10,8 +10,9 @@ import numpy as np
 
 from pgm.config import Clock, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, shown
-from pgm.evidence import Observed
+from pgm.evidence import LARGEST, Observed, number_of
 from pgm.frames import columns, numbers
+from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.failures import contradiction
@@ -114,19 +115,20 @@ def _answers(
     left_out = frozenset(targets or ())
     wanted = {name: v for name, v in compiled.by_name.items() if name not in left_out}
     data = columns(frame, {n: v for n, v in wanted.items() if not v.continuous}, bad=bad_rows)
-    values = numbers(frame, {n: v for n, v in wanted.items() if v.continuous})
-    n_rows = max([data.n_rows, *(len(column) for column in values.values())])
+    found = numbers(frame, {n: v for n, v in wanted.items() if v.continuous}, bad=bad_rows, largest=LARGEST)
+    values = found.values
     clock = start_clock()
-    for row in range(n_rows):
+    for row in range(found.n_rows):
         clock.check()
-        if data.bad.size and data.bad[row]:
+        if data.bad[row] or found.bad[row]:
             yield None
             continue
-        observed = _observed(compiled, data.codes, values, row)
         try:
-            yield ask(_posterior(compiled, observed, clock))
-        except InvalidEvidence as error:
-            raise InvalidEvidence(f"Row {row}: {error}") from None
+            observed = _observed(compiled, data.codes, values, row)
+            about = compiled.names if targets is None else targets
+            yield ask(_posterior(scores.exactly(compiled, observed, about), observed, clock))
+        except (InvalidArgument, InvalidEvidence) as error:
+            raise type(error)(f"Row {row}: {error}") from None
         except Impossible:
             if bad_rows == "missing":
                 yield None
@@ -148,7 +150,7 @@ def _observed(
             given[name] = compiled.by_name[name].states[hard[name]]
     for name, numbers_ in values.items():
         if not math.isnan(numbers_[row]):
-            hard[name], given[name] = 0, float(numbers_[row])
+            hard[name], given[name] = 0, number_of(compiled.by_name[name], float(numbers_[row]))
     return Observed(hard, {}, {}, 0.0, given)
 
 

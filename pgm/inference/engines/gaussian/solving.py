@@ -15,7 +15,9 @@ from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.running import GAUSSIAN, Impossible, code, run
 from pgm.variables import Interval
 
-REPEATED = 1 << 20  # as in compiled.py
+REPEATED, _SOFT = 1 << 20, 1  # as in compiled.py
+_LARGE = 1e7  # inner steps on the way back through a clique; more are done in matrices, this wide:
+_BLOCK = 256
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
@@ -76,6 +78,7 @@ def eliminate(
             np.zeros(m),
             np.zeros(m),
             np.zeros(m),
+            np.zeros(m, np.int64),
         )
         run(
             "inward", d, t, layout.cards, digit, seen, value, maximise, room,
@@ -86,20 +89,75 @@ def eliminate(
     return made
 
 
-def moments(made: Eliminated, which: np.ndarray, weights: Mapping[int, np.ndarray], clock: Clock) -> Moments:
-    """First two moments of the cliques in `which`, parents first; `weights` of each root's configurations."""
+def moments(
+    made: Eliminated, which: np.ndarray, weights: Mapping[int, np.ndarray], clock: Clock, from_: int = 0
+) -> Moments:
+    """First two moments of the cliques in `which`, parents first; `weights` of each root's configurations.
+
+    Of the variables that each eliminates only those from number `from_` on: the last ones need no others.
+    """
     layout, t = made.layout, made.layout.tree
     weight = np.zeros(made.logs.size)
     for c, w in weights.items():
         weight[t.log_at[c] : t.log_at[c + 1]] = w
     found = Moments(weight, np.zeros(int(t.mean_at[-1])), np.zeros(int(t.cov_at[-1])))
-    run(
-        "outward", t, which, layout.cards, np.zeros(layout.cards.size, np.int64),
-        np.zeros(int(t.columns.max(initial=0)) + 1, np.int64), np.zeros(layout.most_columns + 2, np.int64),
-        made.rows, made.kinds, found.weight, found.mean, found.cov,
-        steps=layout.steps, clock=clock, module=GAUSSIAN,
-    )  # fmt: skip
+    begins = np.minimum(from_, t.own[which])
+    sizes = np.diff(t.column_at)[which]
+    large = (t.own[which] - begins) * sizes.astype(np.float64) ** 2 > _LARGE
+    steps = layout.steps if not from_ else float(((t.own[which] - begins) * sizes**2).sum())
+    last = 0
+    for k in sorted({*np.flatnonzero(large).tolist(), which.size - 1}):
+        part = slice(last, k + 1)
+        skip = np.where(large[part], t.own[which[part]], begins[part])
+        run(
+            "outward", t, which[part], skip, layout.cards, np.zeros(layout.cards.size, np.int64),
+            np.zeros(int(t.columns.max(initial=0)) + 1, np.int64),
+            np.zeros(layout.most_columns + 2, np.int64),
+            made.rows, made.kinds, found.weight, found.mean, found.cov,
+            steps=steps, clock=clock, module=GAUSSIAN,
+        )  # fmt: skip
+        if large[k]:
+            _extend(made, int(which[k]), int(begins[k]), found, clock)
+        last = k + 1
     return found
+
+
+def _extend(made: Eliminated, c: int, begin: int, found: Moments, clock: Clock) -> None:
+    """What compiled.extend does, for a large clique by blocks of matrices.
+
+    The rows say R x + S z = b + e of its own variables x and the separator's z, with noise e in soft rows. So
+    x has the mean of R^-1 (b - S z), and the covariance of that plus N N', N being the soft columns of R^-1.
+    """
+    from scipy.linalg import solve_triangular
+
+    t = made.layout.tree
+    n, own = int(t.column_at[c + 1] - t.column_at[c]), int(t.own[c])
+    for conf in range(int(t.log_at[c + 1] - t.log_at[c])):
+        if found.weight[t.log_at[c] + conf] == 0.0:
+            continue
+        at = int(t.row_at[c]) + conf * own * (n + 1)
+        rows = made.rows[at : at + own * (n + 1)].reshape(own, n + 1)[begin:]
+        soft = made.kinds[int(t.kind_at[c]) + conf * own :][begin:own] == _SOFT
+        at = int(t.mean_at[c]) + conf * n
+        mean = found.mean[at : at + n][begin:]
+        at = int(t.cov_at[c]) + conf * n * n
+        cov = found.cov[at : at + n * n].reshape(n, n)[begin:, begin:]
+        m = own - begin
+        r, s = np.ascontiguousarray(rows[:, begin:own]), rows[:, own:n]
+        mean[:m] = solve_triangular(r, rows[:, n] - s @ mean[m:], check_finite=False)
+        gain = -solve_triangular(r, s, check_finite=False)
+        cov[:m, m:] = gain @ cov[m:, m:]
+        cov[m:, :m] = cov[:m, m:].T
+        cov[:m, :m] = cov[:m, m:] @ gain.T
+        for j in range(0, m, _BLOCK):
+            clock.check()
+            k = min(j + _BLOCK, m)
+            unit = np.zeros((k, k - j))
+            unit[j:k] = np.diag(soft[j:k].astype(np.float64))
+            noise = solve_triangular(r[:k, :k], unit, check_finite=False)
+            cov[:k, :k] += noise @ noise.T
+        cov[:m, :m] += cov[:m, :m].T
+        cov[:m, :m] *= 0.5
 
 
 def ancestors(g: Gaussians, marked: np.ndarray) -> np.ndarray:

@@ -1,0 +1,166 @@
+"""Logistic distributions some of whose parents are numbers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed
+from pgm.factors import Dense, Score
+from pgm.frames import columns, numbers
+from pgm.variables import Variable, as_float
+
+from .data import Codes, codes_of_row, weighted_rows
+from .logistic import Logistic, features, newton, softmax
+from .rows import MAX_AXES, Array, check_cells
+
+_REMEDY = "Leave such rows out"
+_CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should give
+
+
+class LogisticOfNumbers(Logistic):
+    """A `Logistic` with continuous parents, each of which counts with its number times its weight.
+
+    Its rows are given as arrays with a column for each parent, in order: codes of states, or numbers.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, logistic: Logistic) -> LogisticOfNumbers:
+        """The same weights, for parents some of which are numbers."""
+        made = cls.__new__(cls)
+        made.__setstate__(logistic.__getstate__())
+        return made
+
+    def _is_number(self) -> list[bool]:
+        return [v.continuous for v in self.given]
+
+    # --- for inference ---
+
+    def factor(self, scope: Sequence[int]) -> Dense:
+        """Return a uniform table over the states: it stands where the distribution sums to one."""
+        positions = [at for at, number in zip(scope, [*self._is_number(), False], strict=True) if not number]
+        shape = (*[v.card for v in self.given if not v.continuous], self.child.card)
+        if len(shape) > MAX_AXES:
+            raise InvalidTable(
+                f"{self.child.name!r} has {len(shape) - 1} discrete parents; a table has fewer."
+            )
+        check_cells(shape, f"{self.child.name!r}: its scores", "give it fewer discrete parents")
+        return Dense(np.array([positions], dtype=np.int64), np.full(shape, 1.0 / self.child.card), 1)
+
+    def score(self, scope: Sequence[int]) -> Score:
+        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
+        is_number = self._is_number()
+        states = [i for i, number in enumerate(is_number) if not number]
+        others = [i for i, number in enumerate(is_number) if number]
+        offset = np.array(self._bias)
+        for i in states:
+            offset = offset[..., np.newaxis, :] + self._scores[i]
+        order = [scope[i] for i in (*states, *others)]
+        weights = np.array([self._scores[i][0] for i in others])
+        return Score(np.array([*order, scope[-1]], dtype=np.int64), len(states), offset, weights)
+
+    # --- rows ---
+
+    def rows(self, codes: Any) -> Array:
+        """Return the softmax of the sums of weights of each row."""
+        total = np.tile(np.array(self._bias), (len(codes), 1))
+        for i, (score, number) in enumerate(zip(self._scores, self._is_number(), strict=True)):
+            total += codes[:, i : i + 1] * score if number else score[codes[:, i].astype(np.int64)]
+        return softmax(total)
+
+    def probability(self, row: Mapping[str, Any]) -> float:
+        """Return P(child | parents) of one row: a state or number for the child and for each parent."""
+        code = codes_of_row((*self.given, self.child), row)[-1]
+        return float(self.rows(self._row({v.name: row[v.name] for v in self.given}))[0, code])
+
+    def _row(self, row: Any) -> Array:
+        codes = codes_of_row(self.given, row).astype(np.float64)
+        for i, v in enumerate(self.given):
+            if v.continuous:
+                codes[i] = as_float(row[v.name])
+        return codes[np.newaxis]
+
+    def _frame(self, frame: Any) -> Array:
+        return self._columns(frame, self.given)
+
+    def _columns(self, frame: Any, wanted: Sequence[Variable]) -> Array:
+        states = columns(frame, {v.name: v for v in wanted if not v.continuous}, remedy=_REMEDY).codes
+        values = numbers(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
+        found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
+        for v in wanted:
+            if v.name not in found or np.isnan(found[v.name]).any():
+                raise InvalidFrame(f"{self.child.name!r}: every row needs a value of {v.name!r}.")
+        return np.column_stack([found[v.name] for v in wanted])
+
+    def table(self, limit: int | None = None) -> NoReturn:
+        """Refuse: there is no table over numbers."""
+        those = [v.name for v in self.given if v.continuous]
+        raise InvalidTable(
+            f"{self.child.name!r} depends on {listed(those)}, continuous: there is no table; see .weights "
+            "and .bias, or .probability(row)."
+        )
+
+    # --- learning ---
+
+    def fit(self, data: Any, weights: Any = None) -> Self:
+        """Return the same form with the numbers that make data most likely.
+
+        Args:
+            data: a data frame or a dict of columns, with the child and all parents in each row.
+            weights: one for each row.
+        """
+        seen, shares = weighted_rows((self.child,), data, None if weights is None else weights)
+        kept = slice(None) if weights is None else np.asarray(weights, dtype=np.float64) > 0
+        known = self._columns(data, self.given)[kept]
+        if len(known) != len(seen):
+            raise InvalidFrame(f"{self.child.name!r}: its columns differ in length.")
+        blocks, scales = [], []
+        for i, (v, entry) in enumerate(zip(self.given, self._weights, strict=True)):
+            if not v.continuous:
+                block = features(self.child.name, v, entry)[known[:, i].astype(np.int64)]
+                blocks.append(block)
+                scales += [(0.0, 1.0)] * block.shape[1]
+                continue
+            # in a unit of its own: Newton's method compares what it divides by
+            centre, spread = float(known[:, i].mean()), float(known[:, i].std())
+            spread = spread if spread > 0.0 else 1.0
+            blocks.append(((known[:, i] - centre) / spread)[:, np.newaxis])
+            scales.append((centre, spread))
+        card = self.child.card
+        width = 1 + sum(block.shape[1] for block in blocks)
+        check_cells(
+            (len(known) * (width + 4 * card) + (width * card) ** 2,),
+            f"{self.child.name!r}: fitting its weights",
+            "fit to fewer rows",
+        )
+        design = np.concatenate([np.ones((len(known), 1)), *blocks], axis=1)
+        found = newton(self.child.name, design, seen[:, 0], shares, card, most=np.inf)
+        found = np.concatenate([np.zeros((width, 1)), found], axis=1)
+        if float(shares @ np.log(softmax(design @ found)[np.arange(len(known)), seen[:, 0]])) > (
+            _CERTAIN * float(shares.sum())
+        ):
+            warnings.warn(
+                f"{self.child.name!r}: the weights grow without end, for the parents tell its states apart "
+                "without exception; these are large ones. Fit to more rows.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        centres, spreads = np.array(scales).reshape(-1, 2).T
+        found[1:] /= spreads[:, np.newaxis]
+        found[0] -= centres @ found[1:]
+        return self._of_found(found)
+
+    def _fitted(self, codes: Codes, weights: Array) -> NoReturn:
+        self.table()
+
+
+def with_numbers(table: object, given: Sequence[Variable]) -> object:
+    """A logistic distribution in the form that numbers among its parents need; anything else as it is."""
+    if isinstance(table, Logistic) and any(v.continuous for v in given):
+        return LogisticOfNumbers.of(table)
+    return table

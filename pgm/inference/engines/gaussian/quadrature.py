@@ -1,0 +1,480 @@
+"""Sums over a grid, for states that depend on hidden numbers.
+
+Such a state depends on a few sums of the numbers, its scores. A score is given a grid: one more discrete
+variable, whose states are the points, and one more number, always observed to be 0, the score less the point.
+Then the model is one of linear Gaussians again, in which the state has a table, and all of exact inference
+applies to it. On an even grid such sums over normal densities converge faster than any power of the spacing
+(Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted by half a
+step has an error of the other sign, so that the difference of two answers says how far off they are.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from pgm.config import Clock, current
+from pgm.densities import Density, MixedMarginals
+from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.factors import Dense, LinearGaussian
+from pgm.inference.engines import Quadrature
+from pgm.inference.engines.gaussian.arrays import collect
+from pgm.inference.engines.gaussian.layout import SCORE
+from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.outward import densities
+from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
+from pgm.inference.plan import Plan
+from pgm.inference.program import compile_program
+from pgm.inference.trees import TreeCache
+from pgm.results import EXACT, Distribution, Marginals, Report
+from pgm.variables import REAL, Domain, VariableList, as_domain
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+_Answer = TypeVar("_Answer")
+_REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
+# Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
+_STEP, _ODDS_STEP = 0.8, 0.5
+_TIED = 1e-9  # of a variance, what is left of it given other scores: less counts as nothing
+_CORRELATED = 0.3  # scores with more are taken apart into independent ones
+_MOST_POINTS = 1_000_000
+_ROUNDING = 2.0**-52  # no sum is surer than that
+_FEW = 3  # sums whose distributions are asked for one by one
+_FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are asked for
+_MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Axes:
+    """Sums of hidden numbers that have a grid, and how scores are made of them."""
+
+    numbers: np.ndarray  # hidden variables that occur
+    weights: np.ndarray  # (axes, numbers)
+    shares: list[np.ndarray]  # of each open distribution: (axes, states), 0 for the first state
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Grid:
+    """Even points on each axis."""
+
+    low: np.ndarray
+    step: np.ndarray
+    count: np.ndarray  # int64
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Run:
+    """A question put to a model of linear Gaussians that stands for the real one."""
+
+    compiled: CompiledModel
+    observed: Observed
+    points: int = 0  # in all; 0: it is the real one, and the answer exact
+
+
+def runs(
+    compiled: CompiledModel,
+    observed: Observed,
+    about: Sequence[str] | None,
+    options: Quadrature,
+    clock: Clock,
+) -> list[Run]:
+    """One run where no sum is needed, else two, on grids that are half a step apart."""
+    if compiled.linked is None:
+        return [Run(compiled, observed)]
+    found = settle(compiled, observed, about)
+    if not found.open_:
+        return [Run(found.compiled, observed)]
+    refuse_intervals(observed, compiled)
+    names = [compiled.names[one.score.child] for one in found.open_]
+    axes = _independent(found.open_)
+    axes, grid = _spread(found, observed, axes, options.points, names, clock)
+    return [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]
+
+
+def _independent(open_: Sequence[Open]) -> Axes:
+    """As few sums as all scores can be made of: twenty answers of one ability need one grid."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
+    of = np.repeat(np.arange(len(open_)), [one.numbers.size for one in open_])
+    at = np.searchsorted(numbers, np.concatenate([one.numbers for one in open_]))
+    size = len(open_) + numbers.size
+    links = coo_array((np.ones(of.size), (of, len(open_) + at)), shape=(size, size))
+    part = connected_components(links, directed=False)[1][: len(open_)]
+    groups = [np.flatnonzero(part == group).tolist() for group in range(int(part.max()) + 1)]
+    bases = [_basis([open_[j] for j in group]) for group in groups]
+    count = sum(len(basis) for _, basis, _ in bases)
+    needed = 8.0 * count * (numbers.size + sum(one.weights.shape[1] for one in open_))
+    if needed > current().memory_limit:
+        raise TooLarge(
+            f"{len(open_):,} states that matter follow {numbers.size:,} hidden numbers; the weights alone "
+            f"would take {needed / 1e9:.3g} GB. Ask for less at once, or observe some of the numbers."
+        )
+    weights = np.zeros((count, numbers.size))
+    shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
+    first = 0
+    for group, (some, basis, mine) in zip(groups, bases, strict=True):
+        own = slice(first, first + len(basis))
+        weights[own, np.searchsorted(numbers, some)] = basis
+        for j, share in zip(group, mine, strict=True):
+            shares[j][own] = share
+        first += len(basis)
+    return Axes(numbers, weights, shares)
+
+
+def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """For scores that share numbers: these, sums of them, and what of each sum each state's score has."""
+    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
+    basis = np.zeros((0, numbers.size))
+    each = []
+    for one in open_:
+        rows = np.zeros((one.weights.shape[1], numbers.size))
+        rows[:, np.searchsorted(numbers, one.numbers)] = (one.weights - one.weights[:, :1]).T
+        each.append(rows)
+        for row in rows:
+            most = np.abs(row).max()
+            if most > 0.0 and not _said(basis, row / most):
+                basis = np.vstack([basis, row / most])
+    inverse, shares = np.linalg.pinv(basis), []
+    for rows in each:
+        most = np.abs(rows).max()
+        share = (rows / most @ inverse).T
+        share[np.abs(share) <= 1e-13] = 0.0
+        shares.append(most * share)
+    return numbers, basis, shares
+
+
+def _said(basis: np.ndarray, row: np.ndarray) -> bool:
+    """Whether the basis can say a row."""
+    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a number that no other has
+        return False
+    left = row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]
+    return float(np.abs(left).max()) <= 1e-10
+
+
+# --- where the points are -----------------------------------------------------------------------------------
+
+
+def _spread(
+    found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
+) -> tuple[Axes, Grid]:
+    """A grid for each axis, from how its sum is distributed before the states are looked at."""
+    from pgm.inference.compiled_model import make_posterior
+
+    n = len(axes.weights)
+    compiled = _with_sums(found.compiled, axes)
+    first = len(found.compiled.names)
+    posterior = make_posterior(compiled, observed, clock, fit=False)
+    assert isinstance(posterior, Mixed)
+    low, high, narrow = np.zeros(n), np.zeros(n), np.zeros(n)
+    weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
+    users: list[list[int]] = [[] for _ in range(n)]
+    for j, part in enumerate(shares):
+        for i in np.flatnonzero(part.any(axis=1)).tolist():
+            users[i].append(j)
+    of = _densities(compiled, posterior, first)
+    seen = [_seen(one, observed, compiled) for one in found.open_]
+    vague = np.array([one.informed and fact is None for one, fact in zip(found.open_, seen, strict=True)])
+    for block in _blocks(found, posterior, axes):
+        if math.log(points or _FEWEST) * len(block) > math.log(current().memory_limit / 8.0):
+            raise _too_many(len(block), names)
+        share, means, covs = of([first + i for i in block])
+        if _is_flat(covs):
+            raise InvalidArgument(
+                f"The scores of {listed(names)} follow from each other, or from what is known, without noise "
+                "(sd = 0), at least for some states: a grid has no place for that. Give the numbers that "
+                "they depend on some noise, or observe them."
+            )
+        pooled = np.tensordot(share, covs, 1)
+        sd = np.sqrt(np.diag(pooled))
+        if np.abs(pooled / np.outer(sd, sd) - np.eye(len(block))).max(initial=0.0) > _CORRELATED:
+            root = np.linalg.cholesky(pooled)
+            back = np.linalg.inv(root)
+            means, covs = means @ back.T, back @ covs @ back.T
+            weights[block] = back @ weights[block]
+            for j in sorted({j for i in block for j in users[i]}):
+                shares[j][block] = root.T @ shares[j][block]
+        mine = sorted({j for i in block for j in users[i]})
+        ranges = np.array([np.ptp(shares[j][block], axis=1) for j in mine])
+        informed = np.array([found.open_[j].informed for j in mine])
+        curve = (ranges[informed] ** 2).sum(axis=0) / 4.0
+        # States that are seen make a density narrower, and move it: to its peak, and where it is not known
+        # which state it is, or what else its score has, by no more than any could.
+        facts = [(fact[0], shares[j][block], fact[1]) for j in mine if (fact := seen[j])]
+        peaks, slope = _peaks(means, covs, facts)
+        sds = np.sqrt(np.einsum("kii->ki", covs))
+        moved = (sds * (np.abs(slope) + ranges[vague[mine]].sum(axis=0))).sum(axis=1, keepdims=True)
+        reach = sds * (_REACH + moved)
+        low[block], high[block] = (peaks - reach).min(axis=0), (peaks + reach).max(axis=0)
+        precision = np.einsum("kii->ki", np.linalg.inv(covs)) + curve
+        steepest = np.maximum(ranges.max(axis=0), 1e-300)
+        narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
+    wanted = np.ceil((high - low) / narrow) if points is None else np.full(n, float(points))
+    if wanted.max() > _MOST_POINTS:
+        why = "" if points else ": what is known of them is very unequally precise, or a weight very large"
+        raise TooLarge(
+            f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points{why}. "
+            f"engine=pgm.engines.Quadrature(points=...) takes fewer, {_MOST_POINTS:,} at most."
+        )
+    return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
+
+
+def _densities(
+    compiled: CompiledModel, posterior: Mixed, first: int
+) -> Callable[[Sequence[int]], tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """What gives the mixture of normals that some of the sums, from position `first` on, are."""
+    sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
+    together = None
+    if len(sums) > _FEW and posterior.at_once():
+        together = densities(posterior, sums, posterior.marginals()[0], EXACT)
+
+    def of(positions: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if together is not None and len(positions) == 1:
+            found = together(sums[positions[0]].name)
+            if found.form != "moments":
+                return found.components
+        found = posterior.density(positions, tuple(sums[v] for v in positions), EXACT)
+        posterior.solved.clear()
+        return found.components
+
+    return of
+
+
+def _seen(one: Open, observed: Observed, compiled: CompiledModel) -> tuple[np.ndarray, int] | None:
+    """What is known of the scores and the state, if both are: then only the sums are left."""
+    code = observed.hard.get(compiled.names[one.score.child])
+    known = [observed.hard.get(compiled.names[int(v)], slice(None)) for v in one.score.discrete]
+    offsets = one.offset[tuple(known)].reshape(-1, one.offset.shape[-1])
+    return (offsets[0], code) if code is not None and (offsets == offsets[0]).all() else None
+
+
+def _peaks(
+    means: np.ndarray, covs: np.ndarray, facts: Sequence[tuple[np.ndarray, np.ndarray, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where normal densities times the probabilities of seen states are highest, by Newton's method.
+
+    Returns the points, and the slope of the logarithm that is left there: it is concave, and bends at least
+    as the normal does, so that the peak is no further than the covariance times the slope.
+    """
+    precision = np.linalg.inv(covs)
+
+    def look(at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        off = at - means
+        slope = -np.einsum("kij,kj->ki", precision, off)
+        value, bend = 0.5 * (off * slope).sum(axis=1), precision.copy()
+        for offset, share, code in facts:
+            scores = offset + at @ share
+            top = scores.max(axis=1, keepdims=True)
+            p = np.exp(scores - top)
+            total = p.sum(axis=1, keepdims=True)
+            p /= total
+            value += scores[:, code] - top[:, 0] - np.log(total[:, 0])
+            centre = p @ share.T
+            slope += share[:, code] - centre
+            bend += np.einsum("ia,ka,ja->kij", share, p, share) - centre[:, :, None] * centre[:, None, :]
+        return value, slope, bend
+
+    at = means.copy()
+    value, slope, bend = look(at)
+    for _ in range(_MOST_STEPS if facts else 0):
+        step = np.linalg.solve(bend, slope[:, :, None])[:, :, 0]
+        if float((step * slope).sum(axis=1).max()) < _AT_REST:
+            break
+        length = np.ones((len(at), 1))
+        for _ in range(_MOST_STEPS):
+            there, new_slope, new_bend = look(at + length * step)
+            worse = there < value
+            if not worse.any():
+                break
+            length[worse] /= 2.0
+        at, value, slope, bend = at + length * step, there, new_slope, new_bend
+    return at, slope
+
+
+def _is_flat(covs: np.ndarray) -> bool:
+    """Whether some sum is certain, or follows from the others, in one of these normals."""
+    variances = np.einsum("kii->ki", covs)
+    if (variances <= 0.0).any():
+        return True
+    sds = np.sqrt(variances)
+    return bool(np.linalg.eigvalsh(covs / (sds[:, :, None] * sds[:, None, :])).min() < _TIED)
+
+
+def _blocks(found: Settled, posterior: Mixed, axes: Axes) -> list[list[int]]:
+    """Axes whose sums may depend on each other, whatever the states: tied by hidden numbers that matter."""
+    g = posterior.gaussians
+    d, n = g.arrays, len(axes.weights)
+    at_ = np.arange(g.n)
+    relevant = [x for x in at_.tolist() if int(g.positions[x]) in found.needed or x >= g.n - n]
+    above = at_.copy()
+
+    def root(x: int) -> int:
+        while above[x] != x:
+            above[x] = above[above[x]]
+            x = int(above[x])
+        return x
+
+    for x in relevant:
+        tied = [p for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist() if not posterior.seen[p]]
+        tied += [] if posterior.seen[x] else [x]
+        for y in tied[1:]:
+            above[root(y)] = root(tied[0])
+    groups: dict[int, list[int]] = {}
+    for i in range(n):
+        groups.setdefault(root(g.n - n + i), []).append(i)
+    return list(groups.values())
+
+
+# --- models that stand for the real one ---------------------------------------------------------------------
+
+
+def _with_sums(compiled: CompiledModel, axes: Axes) -> CompiledModel:
+    """The model with the sums as more numbers, without noise."""
+    n, k = len(compiled.names), len(axes.weights)
+    sums = [_sum(compiled, axes, i, np.zeros(1), n + i, []) for i in range(k)]
+    return _extended(compiled, sums, [], [REAL] * k, compiled.factors)
+
+
+def _on_points(
+    found: Settled, observed: Observed, axes: Axes, grid: Grid, shift: float, names: Sequence[str]
+) -> Run:
+    """The model in which each sum is at one of the points of its grid."""
+    compiled = found.compiled
+    n, k = len(compiled.names), len(axes.weights)
+    points = [grid.low[i] + grid.step[i] * (np.arange(grid.count[i]) + shift) for i in range(k)]
+    sums = [_sum(compiled, axes, i, points[i], n + k + i, [n + i]) for i in range(k)]
+    factors = list(compiled.factors)
+    assert compiled.gaussians is not None
+    place = np.cumsum(compiled.gaussians.number < 0) - 1
+    for one, share in zip(found.open_, axes.shares, strict=True):
+        used = np.flatnonzero(share.any(axis=1)).tolist()
+        size = 24.0 * one.offset.size * math.prod(float(grid.count[i]) for i in used)
+        if size > current().memory_limit:
+            raise _too_many(len(used), names)
+        card = one.offset.shape[-1]
+        scores = one.offset.reshape(*one.offset.shape[:-1], *[1] * len(used), card)
+        for a, i in enumerate(used):
+            shape = [1] * (len(used) - 1 - a)
+            scores = scores + (points[i][:, None] * share[i]).reshape(-1, *shape, card)
+        scope = [*one.score.discrete.tolist(), *[n + i for i in used], one.score.child]
+        factors[int(place[one.score.child])] = table_of(scope, scores)
+    steps = [
+        Dense(np.array([[n + i]], dtype=np.int64), np.full(points[i].size, float(grid.step[i])))
+        for i in range(k)
+    ]
+    domains = [*[as_domain(range(p.size)) for p in points], *[REAL] * k]
+    made = _extended(compiled, sums, steps, domains, factors)
+    zeros = dict.fromkeys(made.names[n + k :], 0)
+    known = replace(
+        observed,
+        hard=observed.hard | zeros,
+        given=observed.given | {name: 0.0 for name in zeros},
+    )
+    return Run(made, known, int(grid.count.sum()))
+
+
+def _too_many(count: int, names: Sequence[str]) -> TooLarge:
+    several = (
+        f"{count:,} sums of hidden numbers that hang together" if count > 1 else "a sum of hidden numbers"
+    )
+    depend = "depend" if len(names) > 1 else "depends"
+    return TooLarge(
+        f"{listed(names)} {depend} on {several}: a grid of it takes more than the "
+        f"{current().memory_limit / 1e9:.3g} GB allowed. engine=pgm.engines.Quadrature(points=...) takes "
+        "coarser ones; or observe some of the numbers."
+    )
+
+
+def _sum(
+    compiled: CompiledModel, axes: Axes, i: int, points: np.ndarray, position: int, switch: list[int]
+) -> LinearGaussian:
+    """The sum of an axis less each of these points."""
+    assert compiled.gaussians is not None
+    used = np.flatnonzero(axes.weights[i])
+    parents = compiled.gaussians.positions[axes.numbers[used]].tolist()
+    return LinearGaussian(
+        np.array([*switch, *parents, position], dtype=np.int64),
+        len(switch),
+        np.tile(axes.weights[i][used], (points.size, 1)),
+        -points,
+        np.zeros(points.size),
+    )
+
+
+def _extended(
+    compiled: CompiledModel,
+    sums: Sequence[LinearGaussian],
+    more: Sequence[Dense],
+    domains: Sequence[Domain],
+    factors: Sequence[Any],
+) -> CompiledModel:
+    assert compiled.linked is not None
+    names, position = list(compiled.names), dict(compiled.position)
+    for i in range(len(domains)):
+        name = f"{SCORE}{i % max(1, len(sums)) + 1})"
+        while name in position:
+            name += "'"
+        position[name] = len(names)
+        names.append(name)
+    old = list(compiled.variables.domains)
+    cards = [domain.card for domain in (*old, *domains)]
+    every = (*factors, *more)
+    return replace(
+        compiled,
+        program=compile_program(cards, every),
+        trees=TreeCache(),
+        variables=VariableList(names, [*old, *domains]),
+        position=position,
+        gaussians=collect(len(names), [*compiled.linked.densities, *sums]),
+        factors=every,
+        linked=None,
+    )
+
+
+# --- what was measured --------------------------------------------------------------------------------------
+
+
+def measured(found: _Answer, other: _Answer, points: int) -> _Answer:
+    """The answer with a report: how many points, and how far the other grid's answer is from it."""
+    if isinstance(found, Plan):
+        return replace(found, engine="quadrature", exact=False)
+    error = max(_apart(found, other), _ROUNDING)
+    report = Report("quadrature", exact=False, error=error, points=points)
+    made: _Answer = _reported(found, report)
+    return made
+
+
+def _apart(a: Any, b: Any) -> float:
+    """The largest difference of probabilities, means and standard deviations; of a total that of its log."""
+    if isinstance(a, Density):
+        return float(max(np.abs(a.mean - b.mean).max(), np.abs(a.std - b.std).max()))
+    if isinstance(a, Distribution):
+        return float(np.abs(a.values - b.values).max())
+    if isinstance(a, Marginals):
+        return max((_apart(a[name], b[name]) for name in a), default=0.0)
+    (x, i), (y, j) = a[0], b[0]
+    apart: float = math.log(x / y) + (i - j) * math.log(2.0)
+    return abs(apart)
+
+
+def _reported(found: Any, report: Report) -> Any:
+    if isinstance(found, Density):
+        parts = found.components
+        return Density(found.variables, *parts, report, "moments")
+    if isinstance(found, MixedMarginals):
+        numbers = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
+        discrete = _reported(found._discrete, report)
+        return MixedMarginals(found.variables, discrete, numbers.__getitem__, report)
+    if isinstance(found, tuple):
+        return found[0], report
+    made = copy.copy(found)
+    object.__setattr__(made, "report", report)
+    return made

@@ -1,0 +1,178 @@
+"""States whose log odds depend on numbers: which of them matter, and whether the numbers are known.
+
+Where they are known the distribution is a table, and everything is exact. Where they are hidden, and what is
+asked or known depends on the states, there is no exact answer: see quadrature.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, listed
+from pgm.evidence import Observed
+from pgm.factors import Dense, Factor, Score
+from pgm.inference.program import compile_program
+from pgm.inference.trees import TreeCache
+from pgm.variables import Interval, as_float
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+_NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Open:
+    """A distribution that matters, with hidden numbers in it."""
+
+    score: Score
+    offset: np.ndarray  # what is known of the scores, (states of the discrete parents..., states)
+    numbers: np.ndarray  # of the hidden variables
+    weights: np.ndarray  # (hidden, states)
+    informed: bool  # something is known of the child, or of what depends on it
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Settled:
+    """A model for one question, with tables where numbers are known, and what is left."""
+
+    compiled: CompiledModel  # the distributions in `open_` are uniform in it
+    open_: list[Open]
+    needed: set[int]  # positions of what is asked, what is known, and all ancestors
+
+
+def settle(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> Settled:
+    """Write tables for the states that matter to a question about these names (None: all)."""
+    linked, gaussians = compiled.linked, compiled.gaussians
+    assert linked is not None
+    assert gaussians is not None
+    known = _closure([compiled.position[name] for name in observed.given], linked.parents)
+    asked = range(len(compiled.names)) if about is None else [compiled.position[name] for name in about]
+    needed = known | _closure(asked, linked.parents)
+    fixed, value = _determined(compiled, observed)
+    factors: list[Factor] = list(compiled.factors)
+    is_number = gaussians.number >= 0
+    place = np.cumsum(~is_number) - 1  # of each discrete variable's factor
+    open_, changed = [], False
+    for score in linked.scores:
+        if score.child not in needed:
+            continue
+        numbers = gaussians.number[score.numbers]
+        matters = np.ptp(score.weights, axis=1) > 0.0
+        free = matters & ~fixed[numbers]
+        offset = score.offset + value[numbers[matters & ~free]] @ score.weights[matters & ~free]
+        if free.any():
+            informed = score.child in known
+            open_.append(Open(score, offset, numbers[free], score.weights[free], informed))
+            continue
+        scope = [*score.discrete.tolist(), score.child]
+        factors[int(place[score.child])] = table_of(scope, offset)
+        changed = True
+    if changed:
+        cards = compiled.program.arrays.cards[: compiled.program.n_named].tolist()
+        program = compile_program(cards, factors)
+        compiled = replace(compiled, program=program, trees=TreeCache(), factors=tuple(factors))
+    return Settled(compiled, open_, needed)
+
+
+def exactly(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> CompiledModel:
+    """The model for one question, or an error that names who answers where it has no exact answer."""
+    if compiled.linked is None:
+        return compiled
+    found = settle(compiled, observed, about)
+    if not found.open_:
+        return found.compiled
+    states = [compiled.names[one.score.child] for one in found.open_]
+    positions = np.unique(np.concatenate([one.numbers for one in found.open_]))
+    assert compiled.gaussians is not None
+    numbers = [compiled.names[int(compiled.gaussians.positions[x])] for x in positions]
+    depend = "depends" if len(states) == 1 else "depend"
+    raise InvalidArgument(
+        f"{listed(states)} {depend} on {listed(numbers)}, not observed: where states follow numbers there is "
+        'no exact answer. engine="quadrature" sums over a grid, and says how well (`query`, `marginals`, '
+        "`probability`); or observe the numbers."
+    )
+
+
+def below(compiled: CompiledModel, observed: Observed) -> frozenset[str]:
+    """The states that follow numbers, and all descendants, of which none is known."""
+    linked = compiled.linked
+    assert linked is not None
+    known = _closure([compiled.position[name] for name in observed.given], linked.parents)
+    children: dict[int, list[int]] = {}
+    for v, those in enumerate(linked.parents):
+        for p in those:
+            children.setdefault(p, []).append(v)
+    found = {score.child for score in linked.scores} - known
+    stack = list(found)
+    while stack:
+        for v in children.get(stack.pop(), ()):
+            if v not in found:
+                found.add(v)
+                stack.append(v)
+    return frozenset(compiled.names[v] for v in found)
+
+
+def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
+    """The conditional distribution that has these scores, the states of the child last."""
+    top = scores.max(axis=-1, keepdims=True)
+    logs = scores - top - np.log(np.exp(scores - top).sum(axis=-1, keepdims=True))
+    narrow = float(logs.min()) > _NARROW
+    return Dense(np.array([scope], dtype=np.int64), np.exp(logs) if narrow else logs, 1, log=not narrow)
+
+
+def refuse_intervals(observed: Observed, compiled: CompiledModel) -> None:
+    """Raise where a number is given as an interval: its edges are no place for a grid."""
+    names = [
+        n for n, v in observed.given.items() if isinstance(v, Interval) and compiled.by_name[n].continuous
+    ]
+    if names:
+        raise InvalidArgument(
+            f'engine="quadrature" takes no pgm.Interval, given here for {listed(names)}: its ends fall '
+            "between the points of a grid. Give a number."
+        )
+
+
+def _closure(seeds: Sequence[int], parents: Sequence[tuple[int, ...]]) -> set[int]:
+    """These positions and all their ancestors."""
+    found = set(seeds)
+    stack = list(found)
+    while stack:
+        for p in parents[stack.pop()]:
+            if p not in found:
+                found.add(p)
+                stack.append(p)
+    return found
+
+
+def _determined(compiled: CompiledModel, observed: Observed) -> tuple[np.ndarray, np.ndarray]:
+    """Which continuous variables are known, observed or following from known ones; and their values."""
+    g = compiled.gaussians
+    assert g is not None
+    d = g.arrays
+    fixed, value = np.zeros(g.n, bool), np.zeros(g.n)
+    for name, given in observed.given.items():
+        x = int(g.number[compiled.position[name]])
+        if x >= 0 and not isinstance(given, Interval):
+            fixed[x], value[x] = True, as_float(given)
+    codes = {compiled.position[name]: code for name, code in observed.hard.items()}
+    silent = np.zeros(g.n, bool)
+    silent[np.searchsorted(d.row_at, np.flatnonzero(d.sd == 0.0), side="right") - 1] = True
+    for x in g.order[silent[g.order] & ~fixed[g.order]].tolist():
+        switches = d.switches[d.switch_at[x] : d.switch_at[x + 1]].tolist()
+        rows = np.arange(d.row_at[x], d.row_at[x + 1])
+        rows = rows.reshape([int(compiled.program.arrays.cards[v]) for v in switches])
+        rows = rows[tuple([codes.get(v, slice(None)) for v in switches])].ravel()
+        parents = d.parents[d.parent_at[x] : d.parent_at[x + 1]]
+        weights = d.weights[d.weight_at[x] : d.weight_at[x + 1]]
+        weights = weights.reshape(int(d.row_at[x + 1] - d.row_at[x]), parents.size)[rows - d.row_at[x]]
+        if d.sd[rows].any() or (weights[:, ~fixed[parents]] != 0.0).any():
+            continue
+        values = d.bias[rows] + weights @ value[parents]
+        if (values == values[0]).all():
+            fixed[x], value[x] = True, float(values[0])
+    return fixed, value
