@@ -184,8 +184,8 @@ def test_engines_for_tables_answer_for_states_beside_numbers(
     for name in left:
         p = net.query(name, known, engine="bounds")
         ends = p.report.intervals
-        assert (ends[..., 0] - 1e-7 <= states[name]).all()
-        assert (ends[..., 1] + 1e-7 >= states[name]).all()
+        assert (ends.low - 1e-7 <= states[name]).all()
+        assert (ends.high + 1e-7 >= states[name]).all()
         p = net.query(name, known, engine="loopy")
         if p.exact:
             assert p.values == near(states[name])
