@@ -32,6 +32,7 @@ from pgm.inference.engines import (
     exact,
     loopy,
     mean_field,
+    sequence,
 )
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution
@@ -55,6 +56,7 @@ SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
     "bounds": bounds.solve,
+    "clique-sequence": sequence.solve,
     "rejection": sampling.solve,
     "likelihood-weighting": sampling.solve,
     "importance": sampling.solve,
