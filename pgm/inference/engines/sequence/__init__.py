@@ -154,7 +154,8 @@ def _grow(problem: Problem, bound: float, clock: Clock, *, is_last: bool) -> Seq
 def _refusal(needed: float, allowed: int) -> TooLarge:
     return TooLarge(
         f'engine="{CliqueSequence.name}" needs about {needed:,.0f} bytes for its forests, and {allowed:,} '
-        "are allowed. Take a smaller clique_bound, observe more, or allow more with pgm.config(memory_limit=...)."
+        "are allowed. Take a smaller clique_bound, observe more, or allow more with "
+        "pgm.config(memory_limit=...)."
     )
 
 

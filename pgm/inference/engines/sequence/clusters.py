@@ -47,7 +47,7 @@ class Cluster:
 def aligned(table: np.ndarray, variables: Scope, among: Scope) -> np.ndarray:
     """A table over some variables, in their order, shaped to multiply one over more of them."""
     cards = dict(zip(variables, table.shape, strict=True))
-    return np.reshape(table, [cards.get(v, 1) for v in among])
+    return np.asarray(table.reshape([cards.get(v, 1) for v in among]))
 
 
 def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from pgm.config import Clock
 from pgm.graphs.triangulation import Triangulation, triangulate
@@ -97,6 +95,9 @@ class Growth:
 
     def _parts(self, new: np.ndarray) -> list[tuple[np.ndarray, list[int]]]:
         """New tables that hang together, by themselves or by groups, and these groups."""
+        from scipy.sparse import coo_array  # at first use: scipy takes its time to import
+        from scipy.sparse.csgraph import connected_components
+
         n = self.tables.cards.size
         variables, ends = self.tables.flat(new)
         group = self._group_of[variables]
