@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import bounds, loopy, sampling
+from benchmarks import bounds, loopy, sampling, sequence
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"loopy": loopy.run, "bounds": bounds.run, "sampling": sampling.run}
+PARTS: dict[str, Part] = {
+    "loopy": loopy.run,
+    "bounds": bounds.run,
+    "sampling": sampling.run,
+    "sequence": sequence.run,
+}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

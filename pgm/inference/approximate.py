@@ -163,9 +163,9 @@ class Approximate(Posterior):
                     hard = dict(zip(targets[:i], states, strict=True))
                     more[states] = table[states] * self._one(target, hard, known)
             table = more
-        if not self.reports[0].advice:
-            said = f"the joint was put together from {runs:,} runs, by conditioning"
-            self.reports[0] = replace(self.reports[0], advice=said)
+        said = f"the joint was put together from {runs:,} runs, by conditioning"
+        own = self.reports[0].advice
+        self.reports[0] = replace(self.reports[0], advice=f"{own}; {said}" if own else said)
         return np.asarray(table / table.sum())
 
     def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:

@@ -225,11 +225,11 @@ class CliqueSequence:
         tol: it has converged when no two trees differ by more in what they believe.
 
     >>> CliqueSequence(clique_bound=12).iterations
-    50
+    100
     """
 
     clique_bound: int | None = None
-    iterations: int = 50
+    iterations: int = 100
     tol: float = 1e-6
     name = "clique-sequence"
     answers = SUMS

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import TooLarge
+from pgm.errors import NoSupportFound, TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines import CliqueSequence, exact
 from pgm.inference.engines.loopy import wide_of
@@ -25,7 +25,7 @@ from pgm.inference.engines.sequence.growing import Growth, Tables
 from pgm.inference.engines.solving import Problem, Solution
 from pgm.inference.plan import Needs
 from pgm.inference.reduction import wide_multiply
-from pgm.inference.running import REDUCTION, code
+from pgm.inference.running import REDUCTION, Impossible, code
 from pgm.inference.trees import Shape, tree_of
 from pgm.progress import report as report_progress
 from pgm.results import Report
@@ -51,9 +51,14 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
     for bound in bounds:
         try:
             sequence = _grow(problem, bound, clock, is_last=bound == bounds[-1])
+            return _solved(problem, options, sequence)
         except _TooMuch:
             continue
-        return _solved(problem, options, sequence)
+        except Impossible:  # or only far less probable than what a forest believed before it heard the rest
+            raise NoSupportFound(
+                f'engine="{options.name}" met no states of non-zero probability; this is no proof that there '
+                "are none."
+            ) from None
     raise AssertionError("the last bound is not given up")
 
 
@@ -181,8 +186,13 @@ def _tables(problem: Problem, bound: float, clock: Clock) -> Tables:
     widths = [np.diff(r.scope_at), np.ones(alone.size, np.int64), np.full(int(asked.size > 0), asked.size)]
     scope_at = np.concatenate([[0], np.cumsum(np.concatenate(widths))]).astype(np.int64)
     scopes = np.concatenate([r.scopes, alone, asked]).astype(np.int64)
-    first = np.argsort(np.minimum.reduceat(rank[scopes], scope_at[:-1]), kind="stable")
-    widths_of, begins = np.diff(scope_at)[first], scope_at[:-1][first]
+    turn, widths_of = np.minimum.reduceat(rank[scopes], scope_at[:-1]), np.diff(scope_at)
+    begun = np.full(order.size, order.size)
+    np.minimum.at(begun, scopes, np.repeat(turn, widths_of))
+    # What is known of one variable is there as soon as the variable is: beliefs are the better for it.
+    turn = np.where(widths_of == 1, begun[scopes[scope_at[:-1]]], turn)
+    first = np.argsort(turn, kind="stable")
+    widths_of, begins = widths_of[first], scope_at[:-1][first]
     ends = np.concatenate([[0], np.cumsum(widths_of)]).astype(np.int64)
     flat = scopes[np.arange(ends[-1]) + np.repeat(begins - ends[:-1], widths_of)]
     wide = case.program.wide_exponents is not None
@@ -215,7 +225,7 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> So
         if gaps:
             sequence.forward()
         gaps.append(sequence.back())
-        if len(gaps) > 2 and gaps[-1] > 0.7 * gaps[-2]:
+        if len(gaps) > 2 and gaps[-1] > 0.9 * gaps[-2]:
             sequence.damping = _DAMPING
         late = clock.remaining() < 2.0 * (time.monotonic() - start)
         if late:

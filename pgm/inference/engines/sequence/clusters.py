@@ -47,13 +47,13 @@ class Cluster:
 def aligned(table: np.ndarray, variables: Scope, among: Scope) -> np.ndarray:
     """A table over some variables, in their order, shaped to multiply one over more of them."""
     cards = dict(zip(variables, table.shape, strict=True))
-    return np.asarray(table.reshape([cards.get(v, 1) for v in among]))
+    return table.reshape([cards.get(v, 1) for v in among])
 
 
 def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Where b is zero so is a, and so is the quotient."""
     a, b = np.broadcast_arrays(a, b)
-    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0.0)
+    return np.asarray(np.divide(a, b, out=np.zeros(a.shape), where=b > 0.0))
 
 
 def joined(

@@ -89,6 +89,20 @@ def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray
     return np.where(new > 0.0, np.maximum(new / top, _FLOOR), 0.0), math.log(top)
 
 
+def _marginals(
+    case: Case, tree: Tree, clock: Clock, *, wide: bool = False
+) -> tuple[np.ndarray, tuple[float, int]]:
+    """As the exact engine has them, but what is possible is never 0: messages could not take that back."""
+    if not wide:  # then no product has left the range of doubles
+        return exact.marginals(case, tree, clock)
+    mantissas, exponents, total = exact.wide_results(case, tree, clock)
+    at, possible = tree.arrays.result_at, mantissas > 0.0
+    tops = np.maximum.reduceat(np.where(possible, exponents, -(1 << 60)), at[:-1])
+    shifts = np.clip(exponents - np.repeat(tops, np.diff(at)), -2000, 0)
+    values = np.where(possible, np.maximum(np.ldexp(mantissas, shifts.astype(np.int32)), _FLOOR), 0.0)
+    return values / np.repeat(np.add.reduceat(values, at[:-1]), np.diff(at)), total
+
+
 @dataclass(eq=False, slots=True)
 class Forest:
     """A part of the model, laid out; its tables: those that arrive, those that come back, its own."""
@@ -143,7 +157,7 @@ class Forest:
         def narrow(shape: Shape) -> None:
             check(shape, float(self.tree.arrays.result_at[-1]))
 
-        found = exact.in_doubles_or_wide(exact.marginals, self.case, self.tree, clock, check=narrow)
+        found = exact.in_doubles_or_wide(_marginals, self.case, self.tree, clock, check=narrow)
         self.values, (mantissa, exponent) = found
         self.log_total = math.log(mantissa) + exponent * _LN2
         self.stale = False
