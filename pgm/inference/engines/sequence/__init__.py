@@ -137,12 +137,11 @@ def _grow(problem: Problem, bound: float, clock: Clock, *, is_last: bool) -> Seq
     """All forests, each with what it hears from those before it."""
     kept, steps = [0.0], [0.0]
 
-    def check(shape: Shape, numbers: float) -> None:
-        """Of each forest before it is laid out, and again where it needs wide numbers."""
-        needs = Needs("", sweeps="both", results=numbers)
-        allowed = current().memory_limit
-        kept[0] += shape.layout + _KEPT * shape.tables
-        steps[0] += 2.0 * shape.steps
+    def check(shape: Shape, numbers: float, wide: bool) -> None:
+        needs, allowed = Needs("", sweeps="both", wide=wide, results=numbers), current().memory_limit
+        if not wide:  # a new forest, which stays
+            kept[0] += shape.layout + _KEPT * shape.tables
+            steps[0] += 2.0 * shape.steps
         needed = kept[0] + needs.bytes(shape)[2]
         if needed > allowed or not shape.complete:
             if not is_last:

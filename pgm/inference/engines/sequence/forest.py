@@ -22,7 +22,8 @@ from pgm.inference.reduction import Case, Known, reduce_case
 from pgm.inference.running import Impossible
 from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
 
-Check = Callable[[Shape, float], None]  # raises where a tree, with so many numbers to be read, does not fit
+# Raises where a tree, with so many numbers to be read, does not fit; True: again, for wide numbers.
+Check = Callable[[Shape, float, bool], None]
 _LN2 = math.log(2.0)
 _FLOOR = 2.0**-900  # of a message that is not zero: any message may be sent, and this one can be divided by
 _NO_TARGETS = np.empty(0, np.int32)
@@ -155,7 +156,7 @@ class Forest:
             return
 
         def narrow(shape: Shape) -> None:
-            check(shape, float(self.tree.arrays.result_at[-1]))
+            check(shape, float(self.tree.arrays.result_at[-1]), True)
 
         found = exact.in_doubles_or_wide(_marginals, self.case, self.tree, clock, check=narrow)
         self.values, (mantissa, exponent) = found
@@ -210,7 +211,7 @@ def make_forest(
     shape = shape_of(case, clock, effort=0.0)
     scopes = [*wide, *(m.variables for m in arriving), *((v,) for v in inside.tolist()), *read]
     numbers = math.fsum(math.prod(int(cards[v]) for v in scope) for scope in scopes)
-    check(shape, numbers)
+    check(shape, numbers, False)
     flat = np.array([place[v] for scope in scopes for v in scope], np.int32)
     ends = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
     tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat)
