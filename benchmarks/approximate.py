@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import best, bounds, loopy, sampling
+from benchmarks import best, bounds, loopy, sampling, sequence
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
@@ -13,6 +13,7 @@ PARTS: dict[str, Part] = {
     "bounds": bounds.run,
     "best": best.run,
     "sampling": sampling.run,
+    "sequence": sequence.run,
 }
 
 

@@ -32,6 +32,7 @@ from pgm.inference.engines import (
     exact,
     loopy,
     mean_field,
+    sequence,
 )
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states, times_exp
 from pgm.inference.engines.sampling import answers as sampling
@@ -56,6 +57,7 @@ SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
     "loopy": loopy.solve,
     "mean-field": mean_field.solve,
     "bounds": bounds.solve,
+    "clique-sequence": sequence.solve,
     "rejection": sampling.solve,
     "likelihood-weighting": sampling.solve,
     "importance": sampling.solve,
@@ -171,9 +173,9 @@ class Approximate(Posterior):
                     hard = dict(zip(targets[:i], states, strict=True))
                     more[states] = table[states] * self._one(target, hard, known)
             table = more
-        if not self.reports[0].advice:
-            said = f"the joint was put together from {runs:,} runs, by conditioning"
-            self.reports[0] = replace(self.reports[0], advice=said)
+        said = f"the joint was put together from {runs:,} runs, by conditioning"
+        own = self.reports[0].advice
+        self.reports[0] = replace(self.reports[0], advice=f"{own}; {said}" if own else said)
         return np.asarray(table / table.sum())
 
     def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:

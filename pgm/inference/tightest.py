@@ -19,6 +19,7 @@ from pgm.inference.engines import (
     Best,
     Bounds,
     BranchAndBound,
+    CliqueSequence,
     Engine,
     Exact,
     Importance,
@@ -192,7 +193,8 @@ class Tightest(Posterior):
         """Who is asked, for which part of the time that is left then."""
         fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
         samples = int(max(1_000, min(2e6, fits)))
-        asked: list[tuple[Loopy | Bounds | Importance, float]] = [
+        asked: list[tuple[CliqueSequence | Loopy | Bounds | Importance, float]] = [
+            (CliqueSequence(), 0.3),
             (Loopy(damping=0.3, max_iter=10_000), 0.2),
             (Bounds(), 0.5),
             (Importance(samples=samples), 0.5),

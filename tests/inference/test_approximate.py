@@ -27,6 +27,8 @@ ENGINES: dict[str, Any] = {
     "mean-field": "mean-field",
     "bounds": "bounds",
     "bounds, split": pgm.engines.Bounds(ibound=1, iterations=10),
+    "clique-sequence": "clique-sequence",
+    "clique-sequence, small": pgm.engines.CliqueSequence(clique_bound=2),
     "likelihood-weighting": pgm.engines.LikelihoodWeighting(samples=1000),
     "importance": pgm.engines.Importance(samples=1000),
     "gibbs": pgm.engines.Gibbs(samples=400, burn_in=20),

@@ -105,8 +105,9 @@ def test_draws_choose_between_answers(hurried):
 
     loopy = mrf.marginals(engine="loopy")
     found = mrf.marginals(engine=Best(seconds=3))
-    assert "the tightest of 'loopy', 'bounds', 'importance', 'importance by bounds' is of" in (
-        found.report.advice
+    assert (
+        "the tightest of 'clique-sequence', 'loopy', 'bounds', 'importance', 'importance by bounds' is of"
+        in (found.report.advice)
     )
     assert error(found) < 0.5 * error(loopy)
     joint = mrf.query(names[:2], engine=Best(seconds=3))

@@ -207,6 +207,39 @@ class Bounds:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class CliqueSequence:
+    """Exact trees of bounded size, one after the other, that tell each other what they believe.
+
+    For models whose own tree is too large. The larger the trees may be, the less is lost between them; where
+    one holds everything the numbers are exact. How far off they are otherwise is not known.
+
+    Args:
+        clique_bound: no clique has more than 2**clique_bound entries, but where a table of the model has.
+            None: as large as memory allows, and no larger than what takes some seconds.
+        iterations: how often beliefs are sent to the last tree and back at most.
+        tol: it has converged when no two trees differ by more in what they believe.
+
+    >>> CliqueSequence(clique_bound=12).iterations
+    100
+    """
+
+    clique_bound: int | None = None
+    iterations: int = 100
+    tol: float = 1e-6
+    name = "clique-sequence"
+    answers = SUMS
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        if self.clique_bound is not None:
+            whole(self, "clique_bound", 1)
+        whole(self, "iterations", 1)
+        number(self, "tol", 0.0, math.inf)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Srmp:
     """A bound on the most probable states by moving costs between factors, and good states from it.
 
@@ -325,6 +358,7 @@ Engine = (
     | Loopy
     | MeanField
     | Bounds
+    | CliqueSequence
     | Sampler
     | Best
     | Quadrature
@@ -341,6 +375,7 @@ ENGINES: dict[str, type[Engine]] = {
     "loopy": Loopy,
     "mean-field": MeanField,
     "bounds": Bounds,
+    "clique-sequence": CliqueSequence,
     "rejection": Rejection,
     "likelihood-weighting": LikelihoodWeighting,
     "importance": Importance,
@@ -405,6 +440,7 @@ __all__ = [
     "Best",
     "Bounds",
     "BranchAndBound",
+    "CliqueSequence",
     "Conditioned",
     "Cuts",
     "Elimination",

@@ -95,7 +95,7 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
     """The normalised results that the tree was laid out for, and the total."""
     t = tree.arrays
     if wide:
-        rm, re, whole = _wide_results(case, tree, clock)
+        rm, re, whole = wide_results(case, tree, clock)
         shifts = np.repeat(
             np.maximum.reduceat(np.where(rm > 0, re, -(1 << 60)), t.result_at[:-1]) if rm.size else re,
             np.diff(t.result_at),
@@ -271,7 +271,8 @@ def _outward_wide(
     return gm, ge, rm, re
 
 
-def _wide_results(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray, Wide]:
+def wide_results(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray, Wide]:
+    """The results in wide numbers, not normalised, and the total."""
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)
     run("inward_wide", tree.arrays, pm, pe, sums, steps=8 * tree.steps, clock=clock)
