@@ -232,7 +232,8 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> So
     converged = gaps[-1] <= options.tol
     size = f"{len(growth.forests):,} forests of cliques of at most 2^{growth.log2_largest:.3g} entries"
     said = (
-        f"{size}; {growth.lost:.2g} nats cut and {growth.dropped:,} variables dropped between them; no bound"
+        f"{size}; {growth.lost:.2g} nats cut and {growth.dropped:,} variables dropped between them; "
+        "there is no bound on the error"
     )
     if not converged:
         stopped = (
