@@ -324,9 +324,9 @@ class BranchAndBound:
 class Best:
     """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
 
-    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell which
-    answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had in the
-    time.
+    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell
+    which answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had
+    in the time.
 
     Args:
         seconds: how long it may take, about.
