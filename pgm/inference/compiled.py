@@ -45,6 +45,13 @@ def gather(p, r, codes, virtual_at, n_values, source):
             continue
         base, step, size = p.table_at[f], 1, 1
         mine = source[at : r.table_at[g + 1]]
+        for a in range(p.scope_at[f], p.scope_at[f + 1]):
+            size *= p.cards[p.scopes[a]]
+        if size == mine.size:  # nothing of it is known or closed
+            for j in range(size):
+                mine[j] = base + j
+            continue
+        size = 1
         mine[0] = 0
         for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis runs fastest
             v = p.scopes[a]

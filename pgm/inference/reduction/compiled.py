@@ -276,7 +276,7 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     evidence impossible.
     """
     n, n_factors = p.cards.size, p.heads.size
-    left = np.zeros(n, np.int64)
+    left = np.zeros(n, np.int32)  # small numbers: what is looked up all over stays in the cache longer
     for v in range(n):
         for s in range(p.state_at[v], p.state_at[v + 1]):
             left[v] += open_states[s]
@@ -287,7 +287,7 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     for i in range(virtual.size):
         if left[virtual[i]] > 1:
             active[virtual[i]] = 1
-    link = np.arange(n)
+    link = np.arange(n).astype(np.int32)
     for f in range(n_factors):
         if keep[f] == 0:
             continue
@@ -317,7 +317,7 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
             if active[v] != 0 and matters[_root_of(link, v)] == 0:
                 active[v] = 0
 
-    number = np.full(n, -1, np.int64)
+    number = np.full(n, -1, np.int32)
     m, n_states = 0, 0
     for v in range(n):
         if active[v] != 0:
