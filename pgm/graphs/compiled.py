@@ -31,10 +31,6 @@ HEURISTICS = (
 )
 
 
-MANY = 50_000  # vertices, from which on orders that cost more than they can save are left out
-PASSES = 4.0  # sweeps of a tree that finding a better one may take as long as
-
-
 @njit
 def add_log2(a, b):
     """log2(2^a + 2^b)."""
@@ -698,7 +694,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
         status = 0
         rule = turn - 3
         if turn < 3:
-            if levels > 0 or (turn == 2 and n > MANY):
+            if levels > 0 or (turn == 2 and n > 50_000):
                 continue
             for i in range(n):
                 trial[i] = own[i] if turn == 1 else own[n - 1 - i]
@@ -708,8 +704,6 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
             allowance = 1e6 + 100.0 * size
             if rule == 0 and hopeless and best_total > limit:
                 break
-            if rule == 0 and n > MANY and PASSES * 2.0 ** min(best_total, 62.0) < 100.0 * size:
-                break  # a greedy one would take longer than the tree that there is
             if rule >= 4:
                 if best_total > 1.5 * limit:
                     break
