@@ -131,15 +131,16 @@ def beside_peers(report: Report, options: Options) -> None:
     except NotInstalled as missing:
         print(missing, flush=True)
     try:
-        seconds = _pgmax(seen, answer)
-        report.add(Result(BESIDE, case, PGMAX, seconds, seconds / best))
+        seconds, off = _pgmax(seen, answer)
+        note = f"single precision: off by up to {off:.1g}"
+        report.add(Result(BESIDE, case, PGMAX, seconds, seconds / best, note))
         report.find(Finding(f"{BESIDE}: {PGMAX} / pgm", f"{seconds / best:.1f}", "-"))
     except NotInstalled as missing:
         print(missing, flush=True)
 
 
-def _pgmax(seen: np.ndarray, answer: Mapping[str, np.ndarray]) -> float:
-    """Seconds of a compiled run; its answers are in single precision."""
+def _pgmax(seen: np.ndarray, answer: Mapping[str, np.ndarray]) -> tuple[float, float]:
+    """Seconds of a compiled run, and how far its answers, in single precision, are from ours and pyGMs'."""
     try:
         import types
 
@@ -166,8 +167,7 @@ def _pgmax(seen: np.ndarray, answer: Mapping[str, np.ndarray]) -> float:
         found = np.asarray(infer.get_marginals(bp.get_beliefs(state))[v])
         best = min(best, time.perf_counter() - start)
     theirs = {f"pixel[{i},{j}]": found[i, j] for i in range(n) for j in range(m)}
-    assert_close(answer, theirs, 1e-4)
-    return best
+    return best, max(float(np.abs(theirs[name] - p).max()) for name, p in answer.items())
 
 
 # --- errors -------------------------------------------------------------------------------------------------
