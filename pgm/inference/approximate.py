@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import ConvergenceWarning, InvalidEvidence, NoSupportFound, TooLarge, listed
+from pgm.errors import ConvergenceWarning, InvalidEvidence, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_position
 from pgm.inference.engines import (
@@ -36,7 +36,7 @@ from pgm.inference.engines import (
 )
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states, times_exp
 from pgm.inference.engines.sampling import answers as sampling
-from pgm.inference.engines.solving import Maximum, Problem, Solution
+from pgm.inference.engines.solving import Maximum, Problem, Solution, none_possible
 from pgm.inference.plan import RESULT, Needs, Plan
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
@@ -259,10 +259,7 @@ class Approximate(Posterior):
             at = cuts.reduce_everything(self.program, known, unhurried.clock, chosen)
             value = unhurried._rest(at)
         except Impossible:
-            raise NoSupportFound(
-                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
-                "are none."
-            ) from None
+            raise none_possible(self.engine) from None
         log = log_of(value)
         proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
         said = _ANY if proven else found.report.advice
@@ -320,10 +317,7 @@ class Approximate(Posterior):
             if value[0] == 0.0:
                 raise Impossible
         except Impossible:
-            raise NoSupportFound(
-                f'engine="{self.engine}" met no states of non-zero probability; this is no proof that there '
-                "are none."
-            ) from None
+            raise none_possible(self.engine) from None
         log = log_of(value)
         proven = proven or (not said and found.bound - log <= _ROUNDING * max(1.0, abs(log)))
         error = 0.0 if proven else max(0.0, found.bound - log)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import Clock
-from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
+from pgm.errors import InvalidArgument, OutOfTime, TooLarge, listed
 from pgm.inference.approximate import Approximate
 from pgm.inference.engines import (
     BranchAndBound,
@@ -21,6 +21,7 @@ from pgm.inference.engines import (
     cuts,
     remedies,
 )
+from pgm.inference.engines.solving import none_possible
 from pgm.inference.plan import Needs
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.inference.program import SUMMED
@@ -57,9 +58,9 @@ def explain(
         engine: who answers.
         otherwise: go on to minimum cuts where no tree fits, and to a search.
     """
+    named = posterior.program.n_named
+    summed = targets is not None and len({*targets, *posterior.known.hard}) < named
     if isinstance(posterior, Tightest):
-        n = posterior.program.n_named
-        summed = targets is not None and len({*targets, *posterior.known.hard}) < n
         asked: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
 
         def ask(one: Posterior, by: Engine) -> tuple[list[Explanation], Wide | None]:
@@ -67,11 +68,8 @@ def explain(
 
         return posterior.explain(ask, asked)
     if isinstance(posterior, Approximate):
-        hard, n = posterior.known.hard, posterior.program.n_named
-        if targets is None or len({*targets, *hard}) == n:
-            codes, value, bound, exactly = posterior.most_probable()
-        else:
-            codes, value, bound, exactly = posterior.most_probable_of(targets)
+        made = posterior.most_probable() if not summed else posterior.most_probable_of(targets or ())
+        codes, value, bound, exactly = made
         found = Explanation(codes, value, posterior.report, bound)
         return [_asked(found, targets)], _total_in_passing(exactly)
     if isinstance(engine, Expansion):
@@ -180,9 +178,7 @@ def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
         at = cuts.reduce_everything(program, posterior.known, Clock(None, None), chosen)
         codes, value = at.codes[: program.n_named].astype(np.int64), at.constant()
     except Impossible:
-        raise NoSupportFound(
-            'engine="expansion" met no states of non-zero probability; this is no proof that there are none.'
-        ) from None
+        raise none_possible(options.name) from None
     bound = max(bound, log_of(value))
     report = Report(
         options.name,

@@ -136,7 +136,7 @@ class Tightest(Posterior):
         if best.report.exact:
             self.made.append(best.report)
             return best.values
-        sure = next((r for r in rivals if r.name == "bounds"), None)
+        sure = next((r for r in rivals if r.name == Bounds.name), None)
         values, intervals, log_bounds = best.values, best.report.intervals, best.report.log_bounds
         if sure is not None:
             log_bounds = sure.report.log_bounds
@@ -213,7 +213,7 @@ class Tightest(Posterior):
             try:
                 posterior = make_approximate(self.compiled, self.observed, clock, options)
                 answer = ask(posterior)
-                name = options.name + (" by bounds" if getattr(options, "guide", "") == "bounds" else "")
+                name = options.name + (" by bounds" if getattr(options, "guide", "") == Bounds.name else "")
                 rival = _Rival(name, answer, numbers(answer), posterior.report)
                 if np.isfinite(rival.values).all():
                     found.append(rival)

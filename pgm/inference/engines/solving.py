@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm.errors import NoSupportFound
 from pgm.inference.reduction import Case
 from pgm.inference.trees import TreeCache
 from pgm.results import Report
@@ -44,3 +45,10 @@ class Maximum:
     states: np.ndarray  # of each reduced variable
     bound: float  # on the logarithm of the product of all factors, at any states
     report: Report
+
+
+def none_possible(engine: str) -> NoSupportFound:
+    """What says that an engine met only what cannot be, which does not prove that nothing else can."""
+    return NoSupportFound(
+        f'engine="{engine}" met no states of non-zero probability; this is no proof that there are none.'
+    )

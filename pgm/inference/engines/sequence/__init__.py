@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import NoSupportFound, TooLarge
+from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines import CliqueSequence, exact
 from pgm.inference.engines.loopy import wide_of
 from pgm.inference.engines.sequence.forest import Forest, Table
 from pgm.inference.engines.sequence.growing import Growth, Tables
-from pgm.inference.engines.solving import Problem, Solution
+from pgm.inference.engines.solving import Problem, Solution, none_possible
 from pgm.inference.plan import Needs
 from pgm.inference.reduction import wide_multiply
 from pgm.inference.running import REDUCTION, Impossible, code
@@ -55,10 +55,7 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
         except _TooMuch:
             continue
         except Impossible:  # or only far less probable than what a forest believed before it heard the rest
-            raise NoSupportFound(
-                f'engine="{options.name}" met no states of non-zero probability; this is no proof that there '
-                "are none."
-            ) from None
+            raise none_possible(options.name) from None
     raise AssertionError("the last bound is not given up")
 
 
