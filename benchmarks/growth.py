@@ -15,8 +15,7 @@ from benchmarks.harness import Finding, Options, Report, Result
 
 WANTED = 12.0
 WIDTH = 5
-LARGE = 500_000  # from here on everything is built once and asked twice
-ROOM = 2 * 2**30  # bytes that are touched before anything of that size is timed
+ROOM = 4096  # bytes for each variable that are touched before anything is timed
 _STATES = (0, 1)
 
 
@@ -108,8 +107,8 @@ def _measure(make: Callable[[int], tuple[Any, list[str]]], n: int, rounds: int) 
     def note(name: str, seconds: float) -> None:
         found[name] = min(found.get(name, np.inf), seconds)
 
-    touch = ROOM * n // LARGE
-    for _ in range(min(rounds, 2) if n < LARGE else 1):
+    touch = ROOM * n
+    for _ in range(min(rounds, 2)):
         for name, ask in QUESTIONS.items():
             net = None
             gc.collect()  # what is left of the model before is not counted
@@ -124,7 +123,7 @@ def _measure(make: Callable[[int], tuple[Any, list[str]]], n: int, rounds: int) 
             note("building", built)
             note(f"{name}, building included", built + time.perf_counter() - start)
     for name, ask in QUESTIONS.items():
-        for number in range(1 + (rounds if n < LARGE else min(rounds, 2))):
+        for number in range(1 + rounds):
             known = {names[0]: number % 2, names[1]: number // 2 % 2, names[3]: 1}  # other findings each time
             gc.collect()
             _have(touch)

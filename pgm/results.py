@@ -786,12 +786,9 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def to_dict(self) -> dict[str, Any]:
         """{name: state}."""
-        codes = self.codes.tolist()
         found = self._variables
-        return {
-            name: domain.states[code]
-            for name, domain, code in zip(found.names, found.domains, codes, strict=True)
-        }
+        states = [domain.states[c] for domain, c in zip(found.domains, self.codes.tolist(), strict=True)]
+        return dict(zip(found.names, states, strict=True))
 
     def to_pandas(self) -> pd.Series:
         """A Series of states, its index the names."""

@@ -30,6 +30,8 @@ HEURISTICS = (
     *("min-fill, restarted", "card-fill, restarted", "log-fill, restarted"),
 )
 
+MANY = 50_000  # vertices, from which on fewer orders are tried
+
 
 @njit
 def add_log2(a, b):
@@ -687,6 +689,10 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
     noise = np.ones(n)
     best_noise = np.ones(n)
     best_rule = 0
+    alike = 1  # as many states everywhere: then the rules that weigh edges by them come to the same
+    for v in range(n):
+        if log2_card[v] != log2_card[0]:
+            alike = 0
     draw = 1 + seed % 2147483646
     spent, restart, latest, turn = 0, 0, 0, -1
     while True:
@@ -694,7 +700,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
         status = 0
         rule = turn - 3
         if turn < 3:
-            if levels > 0 or (turn == 2 and n > 50_000):
+            if levels > 0 or (turn == 2 and n > MANY):
                 continue
             for i in range(n):
                 trial[i] = own[i] if turn == 1 else own[n - 1 - i]
@@ -704,9 +710,13 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
             allowance = 1e6 + 100.0 * size
             if rule == 0 and hopeless and best_total > limit:
                 break
+            if rule in (2, 3) and alike == 1:
+                continue
             if rule >= 4:
                 if best_total > 1.5 * limit:
                     break
+                if n > MANY and best_largest < best_total - math.log2(n) + 4.0:
+                    break  # in so many places, none much dearer than the others, luck evens out
                 allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
                 if spent + latest > allowance or allowance < 1000.0:
                     break

@@ -10,7 +10,6 @@ import numpy as np
 from pgm.jit import compiled, kernels
 
 _LOOPS = "pgm.graphs.compiled"
-_MANY = 50_000  # vertices, from which on a part is tried before the whole
 _NEVER = np.zeros(1, np.uint8)
 _NO_POINTERS = np.zeros(1, np.int64)
 _NOTHING = np.zeros(0, np.int32)
@@ -93,7 +92,7 @@ def triangulate(
             best = np.empty(n - done, np.int32)
             turns = np.arange(n) if own is None else own
             rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
-            hopeless = n > _MANY and _hopeless(k, indptr, indices, log2_card, limit, stop)
+            hopeless = n > k.MANY and _hopeless(k, indptr, indices, log2_card, limit, stop)
             if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
                 _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, hopeless, best, stop)
                 k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))

@@ -202,7 +202,7 @@ class Approximate(Posterior):
         flat = np.zeros(int(p.state_at[n_named]))
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
-        m = int(np.searchsorted(r.variables, n_named))
+        m = np.count_nonzero(r.variables < n_named)  # the user's come first
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
         places = owners + r.states[: owners.size]
         assert found.values is not None  # only joints may not be known

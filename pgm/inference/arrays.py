@@ -25,6 +25,7 @@ class ProgramArrays(NamedTuple):
     exponent: np.ndarray  # int64[F] the power of two taken out of its table
     user_at: np.ndarray  # int64[n + 1]
     users: np.ndarray  # int32 the factors of each variable
+    order: np.ndarray  # int32[n] how questions number what is left, the user's first; neighbours side by side
 
 
 class ReducedArrays(NamedTuple):

@@ -72,6 +72,13 @@ def gather(p, r, codes, virtual_at, n_values, source):
 
 
 @njit
+def pick(values, sources, out):
+    """The values that stand there."""
+    for i in range(out.size):
+        out[i] = values[sources[i]]
+
+
+@njit
 def gather_scalars(p, r, codes, source):
     """Where in the program's values each factor stands of which one number is left."""
     for h in range(r.scalars.size):
@@ -560,8 +567,7 @@ def outward(
                         for j in range(n):
                             row_belief[j] *= factor
                     else:
-                        begin = (row % wrap) * n
-                        part = ratio[begin : begin + n]
+                        part = ratio[(row % wrap) * n : (row % wrap) * n + n]
                         for j in range(n):
                             row_belief[j] *= factor * part[j]
                 summed = False

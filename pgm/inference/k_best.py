@@ -32,15 +32,16 @@ class _Cell:
         return self.share > other.share
 
 
-def best(case: Case, tree: Tree, clock: Clock, order: np.ndarray, k: int) -> list[Best]:
-    """Up to k assignments, best first, equals in the given order of variables; fewer if fewer are possible.
+def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> list[Best]:
+    """Up to k assignments, best first, equals as declared; fewer if fewer are possible.
 
     The assignments other than the best fall into disjoint cells: those that agree with it on the first
     cliques and differ in the next. The best of a cell differs from the one it was split off only below that
     clique, so its value is one look at one clique.
     """
     t = tree.arrays
-    first, pool = exact.maximum(case, tree, clock, order)
+    first, pool = exact.maximum(case, tree, clock, stage)
+    order = exact.as_declared(case, stage)
     cliques = exact.downwards(tree)
     kernels = code(8.0 * tree.steps, READING)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]

@@ -178,15 +178,16 @@ class Needs:
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and of this question."""
-        wide = self.wide or shape.narrow  # doubles will be tried first, but may not do
-        each = _WIDE if wide else 8
-        inward = (
-            each * (shape.tables + shape.messages)
-            + 2 * each * shape.tables  # where they come from
-            + shape.layout
-            + RESULT * self.results
-        )
-        both = inward + each * (shape.messages + (shape.tables if wide else 0.0))
+        rest = shape.layout + RESULT * self.results
+
+        def sweep(wide: bool) -> float:
+            where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
+            return where * shape.tables + (_WIDE if wide else 8) * shape.messages + rest
+
+        # Doubles will be tried first, but may not do.
+        inward = sweep(self.wide or shape.narrow_in)
+        wide = self.wide or shape.narrow
+        both = sweep(wide) + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
         if self.sweeps == "kept":
             return inward, both, inward + 8.0 * _power(shape.log2_total)
         return inward, both, inward if self.sweeps == "in" else both

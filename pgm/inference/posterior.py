@@ -17,6 +17,7 @@ from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
 from pgm.inference.running import READING, Impossible, Narrow, run
+from pgm.inference.scratch import give
 from pgm.inference.slicing import consider, sliced
 from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
 from pgm.results import Report
@@ -260,11 +261,13 @@ class Posterior:
         asks: Question = "k_best" if k > 1 else "map" if targets is None else "marginal MAP"
         check = self.check_of(case, Needs(question, wide=True, asks=asks))
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
-        order = np.flatnonzero(stage)  # ascending: in the order of declaration
         if k == 1:
-            found = [exact.maximum(case, tree, self.clock, order)[0]]
+            best, pool = exact.maximum(case, tree, self.clock, stage)
+            found = [best]
+            for part in pool:
+                give(part)
         else:
-            found = ranking.best(case, tree, self.clock, order, k)
+            found = ranking.best(case, tree, self.clock, stage, k)
         answers = []
         for one in found:
             codes = case.codes.astype(np.int64).copy()

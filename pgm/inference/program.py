@@ -21,6 +21,7 @@ _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
 _FAR_APART = 1 << 16  # tables, from which on those that share variables had better lie side by side
+_FAR = 1 << 12  # variables whose numbers are so far apart are not in the cache together
 
 _LN2 = np.log(np.longdouble(2))
 
@@ -51,6 +52,13 @@ class Program:
     def n(self) -> int:
         """How many variables there are, auxiliary ones included."""
         return int(self.arrays.cards.size)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """The place of each variable in the order in which questions number them."""
+        rank = np.empty(self.n, np.int32)
+        rank[self.arrays.order] = np.arange(self.n)
+        return rank
 
     @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
@@ -122,8 +130,14 @@ class _Flat:
         return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
 
 
-def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) -> Program:
-    """Write the factors of a model as arrays; structured ones write themselves as small tables first."""
+def compile_program(
+    cards: Iterable[int], factors: Iterable[Factor | Tables], *, as_given: bool = False
+) -> Program:
+    """Write the factors of a model as arrays; structured ones write themselves as small tables first.
+
+    Where there are many, they and their variables are put into an order in which neighbours are near in
+    memory, unless `as_given`.
+    """
     card_list = list(cards)
     n_named = len(card_list)
     kinds: list[int] = [FREE] * n_named
@@ -165,7 +179,7 @@ def compile_program(cards: Iterable[int], factors: Iterable[Factor | Tables]) ->
                 turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
     turn = np.concatenate(turns)
-    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), turn, flat)
+    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), turn, flat, as_given)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -200,7 +214,9 @@ def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
     return Dense(factor.scope[None, :], table, factor.heads, factor.log)
 
 
-def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarray, flat: _Flat) -> Program:
+def _flatten(
+    cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarray, flat: _Flat, as_given: bool
+) -> Program:
     n = cards.size
     sizes = np.array([v.size for v in flat.values], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -242,9 +258,14 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarr
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
     kernels = code(4.0 * (n + scopes.size), REDUCTION)
     user_at, users = kernels.users_of(n, scope_at, scopes)
-    if each.size >= _FAR_APART and each.size == sizes.size and not joined.any():
-        each, scope_at, scopes = kernels.walk(scope_at, scopes, user_at, users)
+    order = np.arange(n, dtype=np.int32)
+    single = each.size == sizes.size and not joined.any()
+    if each.size >= _FAR_APART and single and not as_given:
+        apart = kernels.n_apart(scope_at, scopes, _FAR)
+        each, scope_at, scopes, passed = kernels.walk(scope_at, scopes, user_at, users)
         user_at, users = kernels.users_of(n, scope_at, scopes)
+        if apart > each.size // 8:
+            order = np.concatenate([passed[passed < n_named], passed[passed >= n_named]])
     arrays = ProgramArrays(
         cards=cards,
         state_at=np.concatenate([[0], np.cumsum(cards)]).astype(np.int64),
@@ -258,6 +279,7 @@ def _flatten(cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarr
         exponent=top[each],
         user_at=user_at,
         users=users,
+        order=order,
     )
     return Program(
         arrays=arrays,

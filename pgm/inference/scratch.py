@@ -38,6 +38,7 @@ def give(taken: np.ndarray) -> None:
     """Keep an array that `take` gave, if there is room for it; nobody may look at it any more."""
     whole = taken if taken.base is None else taken.base
     assert isinstance(whole, np.ndarray)
+    whole = whole.view(np.float64)  # it may have held powers of two
     if _LEAST <= whole.size <= _KEPT:
         with _lock:
             _free.append(whole)

@@ -328,7 +328,7 @@ class BayesianNetwork(Questions):
                 raise InvalidStructure(
                     f"{node!r} cannot be its own parent: the arrows would go round in a circle."
                 )
-            if not isinstance(parent, str) or parent not in self._parents:
+            if not isinstance(parent, str) or parent not in self._domains:
                 raise UnknownVariable(parent, self._parents, where=f"The parents of {node!r}")
             if type(parent) is not str:
                 those = tuple(map(check_name, those))  # as plain text

@@ -86,6 +86,7 @@ def sparse(patch: pytest.MonkeyPatch) -> None:
 def walked(patch: pytest.MonkeyPatch) -> None:
     """The tables of even the smallest model stand in an order that goes from one to its neighbours."""
     patch.setattr(program, "_FAR_APART", 0)
+    patch.setattr(program, "_FAR", 0)
 
 
 PATHS = [

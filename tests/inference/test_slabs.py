@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 import pgm
 from pgm import jit
 from pgm.inference import slabs, sweeps
-from pgm.inference.running import TABLES
+from pgm.inference.running import TABLES, run
 from tests.inference.test_paths import slabs_of_every_clique
 from tests.inference.test_support import the_tree
 
@@ -77,3 +79,31 @@ def test_any_number_of_threads_gives_the_same_bits(seed, eager):
             found.append(np.concatenate([p.values for p in answer.values()]).tobytes())
     assert len(set(found)) == 1
     assert any(used)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_may_be_shared_in_any_way(seed, eager):
+    """Every so many rows from here to there, several times over, whatever the axes are."""
+    net = dense(seed)
+    expected = net.copy().marginals({"v8": 0})
+    turns = {"slabs_in": 0, "slabs_out": 0}
+
+    def cut(name, t, c, count):
+        n_rows = int(t.size[c] // t.inner[c])
+        period = next((d for d in range(n_rows // 2, 1, -1) if n_rows % d == 0), 0)
+        turns[name] = max(turns[name], n_rows // period if period else 0)
+        ends = [(0, 1), (1, period)] if period else []
+        return [np.array([slabs._ROWS, period, *some]) for some in ends]
+
+    def one_after_the_other(name, calls, steps, clock):
+        for args in calls:
+            run(name, *args, steps=0.0, clock=clock)
+
+    for name in turns:
+        eager.setattr(sweeps, name, partial(cut, name))
+    eager.setattr(sweeps, "_side_by_side", one_after_the_other)
+    with pgm.config(threads=2):
+        found = net.copy().marginals({"v8": 0})
+    for name, p in expected.items():
+        assert found[name].values == pytest.approx(p.values, abs=1e-13), name
+    assert min(turns.values()) >= 2

@@ -52,7 +52,7 @@ def inward(
         raise Narrow
     constant = case.constant()
     pool = take(int(t.item_at[-1]))
-    pool[: int(case.reduced.table_at[-1])] = case.tables()
+    case.tables(pool[: int(case.reduced.table_at[-1])])
     low = np.zeros(t.item_at.size - 1, np.int64)
     low[: case.reduced.factors.size] = lows(case)
     high = np.zeros_like(low)
@@ -175,35 +175,45 @@ class Best:
 
 
 def maximum(
-    case: Case, tree: Tree, clock: Clock, order: np.ndarray
+    case: Case, tree: Tree, clock: Clock, stage: np.ndarray
 ) -> tuple[Best, tuple[np.ndarray, np.ndarray]]:
-    """The states of the largest value, of several the first in the given order, and the pool that says so."""
+    """The states of the largest value, of several the first as declared, and the pool that says so.
+
+    Who has no more use for the pool hands it to `give`.
+    """
     t = tree.arrays
     # Room for wide numbers was asked for before: the powers of two take as much.
-    pm, pe = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
+    pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
     ties = np.zeros(1, np.int64)
     steps = 8.0 * tree.steps
     run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock, module=READING)
-    settled = ties[0] == 0
-    if not settled and tree.entries <= current().memory_limit:
-        states = first_of_ties(tree, (pm, pe), cliques, None, order, states, clock)
-        settled = True
+    if ties[0] == 0:
+        return Best(states, most), (pm, pe)
+    settled = tree.entries <= current().memory_limit
+    if settled:
+        states = first_of_ties(tree, (pm, pe), cliques, None, as_declared(case, stage), states, clock)
     return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
 
 
-def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """The pool after a maximising pass, as numbers and powers of two."""
+def as_declared(case: Case, stage: np.ndarray) -> np.ndarray:
+    """The variables that are maximised, in the order in which the model has them."""
+    order = case.declared()
+    return np.asarray(order[stage[order] != 0])
+
+
+def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, np.ndarray, Wide]:
+    """The pool after a maximising pass, as numbers and powers of two, and the largest value."""
     t = tree.arrays
     if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, tree.maximising, steps=8 * tree.steps, clock=clock)
-        return pm, pe
+        return pm, pe, _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock, largest=tree.maximising)
-    powers = np.empty(up.pool.size, np.int64)
+    powers = take(up.pool.size).view(np.int64)
     code(2.0 * powers.size).powers_of(t, up.exponent, powers)
-    return up.pool, powers
+    return up.pool, powers, up.total(tree)
 
 
 def downwards(tree: Tree) -> np.ndarray:

@@ -13,6 +13,7 @@ from pgm.config import REDUCING, Clock
 from pgm.inference.arrays import ReducedArrays
 from pgm.inference.program import Program
 from pgm.inference.running import REDUCTION, Impossible, code, run
+from pgm.inference.scratch import give, take
 
 _NOTHING = np.empty(0, np.int32)
 
@@ -47,17 +48,26 @@ class Case:
     keep: np.ndarray  # uint8 factors that pruning left
     key: bytes  # equal for questions that the same tree serves
 
+    def declared(self) -> np.ndarray:
+        """The reduced variables in the order in which the model has them."""
+        return np.argsort(self.reduced.variables, kind="stable")
+
     def dropped(self) -> np.ndarray:
         """The factors that pruning took, children first."""
         order = self.program.loose[0]
         return np.asarray(order[self.keep[order] == 0])
 
-    def tables(self) -> np.ndarray:
-        """The entries of the reduced tables."""
+    def tables(self, out: np.ndarray | None = None) -> np.ndarray:
+        """The entries of the reduced tables, put into an array if one is given."""
         values = self.program.values
         if self.virtual_values.size:
             values = np.concatenate([values, np.ldexp(self.virtual_values, -self.virtual_exponents)])
-        return values.take(self.sources())
+        room = take(int(self.reduced.table_at[-1])).view(np.int64)
+        sources = self.sources(room)
+        found = np.empty(sources.size) if out is None else out
+        code(4.0 * sources.size).pick(values, sources, found)
+        give(room)
+        return found
 
     def wide_tables(self) -> tuple[np.ndarray, np.ndarray]:
         """The same as mantissas and exponents."""
@@ -71,9 +81,9 @@ class Case:
         exponents = more.astype(np.int64)
         return mantissas, exponents if wide is None else exponents + wide.take(sources)
 
-    def sources(self) -> np.ndarray:
+    def sources(self, out: np.ndarray | None = None) -> np.ndarray:
         """Where each entry of the reduced tables stands among the program's values."""
-        sources = np.empty(int(self.reduced.table_at[-1]), np.int64)
+        sources = np.empty(int(self.reduced.table_at[-1]), np.int64) if out is None else out
         p = self.program
         kernels = code(8.0 * sources.size + 4.0 * p.n)
         kernels.gather(p.arrays, self.reduced, self.codes, self.virtual_at, p.values.size, sources)
@@ -107,7 +117,9 @@ def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
     wanted = np.array(targets, dtype=np.int64)
     if not case.reduced.variables.size:
         return np.empty(0, np.int32)
-    places = np.searchsorted(case.reduced.variables, wanted).clip(max=case.reduced.variables.size - 1)
+    rank = case.program.rank
+    places = np.searchsorted(rank[case.reduced.variables], rank[wanted])
+    places = places.clip(max=case.reduced.variables.size - 1)
     return np.asarray(places[case.reduced.variables[places] == wanted], dtype=np.int32)
 
 

@@ -277,9 +277,12 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     """
     n, n_factors = p.cards.size, p.heads.size
     left = np.zeros(n, np.int32)  # small numbers: what is looked up all over stays in the cache longer
+    narrowed = np.zeros(n, np.uint8)
     for v in range(n):
         for s in range(p.state_at[v], p.state_at[v + 1]):
             left[v] += open_states[s]
+        if left[v] < p.cards[v]:
+            narrowed[v] = 1
     active = np.zeros(n, np.uint8)
     for v in range(n):
         if left[v] > 1 and (wanted[v] != 0 or p.user_at[v] == p.user_at[v + 1]):
@@ -287,7 +290,7 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     for i in range(virtual.size):
         if left[virtual[i]] > 1:
             active[virtual[i]] = 1
-    link = np.arange(n).astype(np.int32)
+    link = np.arange(n if only_wanted else 0).astype(np.int32)
     for f in range(n_factors):
         if keep[f] == 0:
             continue
@@ -296,6 +299,8 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
             v = p.scopes[i]
             if left[v] > 1:
                 active[v] = 1
+                if not only_wanted:
+                    continue
                 if first < 0:
                     first = _root_of(link, v)
                 else:
@@ -321,24 +326,30 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     m, n_states = 0, 0
     for v in range(n):
         if active[v] != 0:
-            number[v] = m
             m += 1
             n_states += left[v]
     variables = np.empty(m, np.int32)
     cards = np.empty(m, np.int64)
     state_at = np.zeros(m + 1, np.int64)
     states = np.empty(n_states, np.int32)
-    at = 0
-    for v in range(n):
-        if number[v] >= 0:
-            i = number[v]
+    i, at = 0, 0
+    for v in p.order:
+        if active[v] != 0:
+            number[v] = i
             variables[i] = v
             cards[i] = left[v]
-            for s in range(p.cards[v]):
-                if open_states[p.state_at[v] + s] != 0:
-                    states[at] = s
-                    at += 1
-            state_at[i + 1] = at
+            if narrowed[v] == 0:
+                for s in range(left[v]):
+                    states[at + s] = s
+                at += left[v]
+            else:
+                begin = p.state_at[v]
+                for s in range(begin, p.state_at[v + 1]):
+                    if open_states[s] != 0:
+                        states[at] = s - begin
+                        at += 1
+            i += 1
+            state_at[i] = at
 
     n_kept, n_scope, n_scalars = 0, 0, 0
     for f in range(n_factors):
@@ -469,15 +480,18 @@ def neighbours(n, scope_at, scopes, together):
 def walk(scope_at, scopes, user_at, users):
     """An order of the factors that goes from one to what shares a variable with it; with their scopes in it.
 
-    A tree of cliques is gone through much like that: what is near in it is near in memory then.
+    The third is the order in which it comes past the variables. A tree of cliques is gone through much like
+    that: what is near in it is near in memory then.
     """
-    n_factors = scope_at.size - 1
+    n_factors, n = scope_at.size - 1, user_at.size - 1
+    passed = np.empty(n, np.int32)
+    n_passed = 0
     order = np.empty(n_factors, np.int64)
     order_at = np.zeros(n_factors + 1, np.int64)
     ordered = np.empty(scopes.size, np.int32)
     stack = np.empty(n_factors + scopes.size, np.int64)
     waiting = np.ones(n_factors, np.uint8)
-    seen = np.zeros(user_at.size - 1, np.uint8)
+    seen = np.zeros(n, np.uint8)
     count, at = 0, 0
     for start in range(n_factors):
         stack[0], depth = start, 1
@@ -494,12 +508,33 @@ def walk(scope_at, scopes, user_at, users):
                 at += 1
                 if seen[v] == 0:
                     seen[v] = 1
+                    passed[n_passed] = v
+                    n_passed += 1
                     for u in range(user_at[v], user_at[v + 1]):
                         stack[depth] = users[u]
                         depth += 1
             count += 1
             order_at[count] = at
-    return order, order_at, ordered
+    for v in range(n):
+        if seen[v] == 0:
+            passed[n_passed] = v
+            n_passed += 1
+    return order, order_at, ordered, passed
+
+
+@njit
+def n_apart(scope_at, scopes, far):
+    """How many factors have two variables whose numbers are so far apart."""
+    count = 0
+    for f in range(scope_at.size - 1):
+        least = most = -1
+        for i in range(scope_at[f], scope_at[f + 1]):
+            v = scopes[i]
+            least = v if least < 0 else min(least, v)
+            most = max(most, v)
+        if most - least >= far:
+            count += 1
+    return count
 
 
 @njit

@@ -44,7 +44,8 @@ class Shape:
     messages: float  # entries that all cliques send
     layout: float  # bytes that the tree takes once it is laid out
     steps: float  # inner steps of one inward pass
-    narrow: bool = False  # what tables of one clique multiply to may leave the range of doubles
+    narrow_in: bool = False  # in one sweep what is multiplied may leave the range of doubles
+    narrow: bool = False  # the same in two, which multiply once more what was gathered for a clique
     arranged: tuple[
         np.ndarray, ...
     ] = ()  # the cliques as they will be laid out, and where tables are multiplied
@@ -155,16 +156,21 @@ def shape_of(
     elif stage is None and m and _STEPS_PER_ENTRY * 2.0**found.log2_total > _WORTH_BALANCE:
         cliques = k.reroot(m, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
     home = k.homes(r, *cliques)
-    narrow = False
-    if found.log2_total > _WORTH_A_LOOK and home.size:
-        least = np.bincount(home, np.minimum(lows(case), 0))
-        narrow = float(least.min()) < -LEAST_OF_DOUBLES
+    narrow_in = narrow = _leaves_doubles(case, found, home)
     if stage is None:
         *cliques, home = k.gather_operands(r, *cliques, home)
+        narrow_in = _leaves_doubles(case, found, home)
     sent, layout, steps = k.measure(r.cards, *cliques, home)
     tables, arranged = float(r.table_at[-1]), (*cliques, home)
     total, largest = float(found.log2_total), float(found.log2_largest)
-    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow, arranged)
+    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow_in, narrow, arranged)
+
+
+def _leaves_doubles(case: Case, found: Triangulation, home: np.ndarray) -> bool:
+    """Whether the tables of one clique, which are multiplied where `home` says, may be too small together."""
+    if found.log2_total <= _WORTH_A_LOOK or not home.size:
+        return False
+    return float(np.bincount(home, np.minimum(lows(case), 0)).min()) < -LEAST_OF_DOUBLES
 
 
 def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:

@@ -242,10 +242,10 @@ def least_residual(first, head, residual, tree):
 
 
 @njit
-def settle(first, head, sister, residual, tree, prefer, stop):
-    """Give every free node, one after the other, the side it prefers, and what must follow it the same."""
+def settle(first, head, sister, residual, tree, order, prefer, stop):
+    """Give every free node, in this order, the side it prefers, and what must follow it the same."""
     stack = np.empty(tree.size, np.int64)
-    for v in range(tree.size):
+    for v in order:
         if tree[v] != FREE:
             continue
         if stop[0] != 0:

@@ -104,8 +104,10 @@ def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarr
     return np.where(right[:, None], found[:, [1, 0, 3, 2]], found)
 
 
-def solve(pairs: Pairs, use: np.ndarray, energies: Energies, clock: Clock) -> Labels:
+def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarray, clock: Clock) -> Labels:
     """The best states of the variables in `use`, wherever their parts of the graph allow.
+
+    Of several that are best it finds the first, where `declared` is the order of the variables.
 
     Parts in which, after flips, all pairs favour like states are solved by one minimum cut; of the others
     roof duality may label some variables.
@@ -129,7 +131,7 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, clock: Clock) -> La
     settled = True
     if (use & good).any():
         most = 1 << max(0, energies.shift - _SAME)
-        settled = _cut(pairs, sign, flip > 0, use & good, margin, most, states, clock)
+        settled = _cut(pairs, sign, flip > 0, use & good, margin, most, declared, states, clock)
     if (use & ~good).any():
         _roof(pairs, sign, use & ~good, margin, states, clock)
     return Labels(states, settled)
@@ -142,10 +144,11 @@ def _cut(
     use: np.ndarray,
     margin: np.ndarray,
     most: int,
+    declared: np.ndarray,
     states: np.ndarray,
     clock: Clock,
 ) -> bool:
-    """Fill in the best states by a minimum cut, of several the first; say whether that is sure.
+    """Fill in the best states by a minimum cut, of several the first as declared; say whether that is sure.
 
     What is left of a capacity is taken for rounding up to the margin, and to `most`.
     """
@@ -177,9 +180,10 @@ def _cut(
         trees = network.push(clock)
         margin = margin + tiny * (pairs.uses[places] + 1)
     # State 0, flipped where the variable is, lies on the source's side.
+    order = number[declared[use[declared]]]
     prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
     sides = trees.copy()
-    run("settle", *network.arrays, sides, prefer, steps=network.steps, clock=clock, module=CUTS)
+    run("settle", *network.arrays, sides, order, prefer, steps=network.steps, clock=clock, module=CUTS)
     states[places] = (sides == SINK) ^ flip[places]
     return _sure(network, trees, margin, clock)
 

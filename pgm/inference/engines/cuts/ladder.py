@@ -110,7 +110,7 @@ def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
             v, s = np.nonzero(bad)
             alive[r.state_at[v] + s] = 0
             return alive, True
-        labels = flow.solve(pairs, use, energies, clock)
+        labels = flow.solve(pairs, use, energies, case.declared(), clock)
         alive, settled = one_of_each(case, labels.states), labels.settled
     if not use.all():
         _close_dead_ends(case, energies, ~use, alive, clock)

@@ -344,7 +344,7 @@ class Mixed(Posterior):
                 ones.append(Dense(np.array([axes]), np.ones([int(cards[v]) for v in axes])))
         plain = self._plain()
         if ones:
-            program = compile_program(cards.tolist(), [*self.factors, *ones])
+            program = compile_program(cards.tolist(), [*self.factors, *ones], as_given=True)
             plain = replace(plain, program=program)
         states = None if targets is None else [v for v in targets if self.gaussians.number[v] < 0]
         if states == []:  # the weights of the mixture

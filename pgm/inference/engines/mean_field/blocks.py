@@ -16,7 +16,7 @@ from pgm.inference.engines.factor_graph import Graph
 from pgm.inference.engines.solving import Problem
 from pgm.inference.posterior import Posterior, log_of
 from pgm.inference.program import Program, compile_program
-from pgm.inference.reduction import Known
+from pgm.inference.reduction import Known, open_targets
 from pgm.inference.trees import TreeCache
 
 
@@ -63,22 +63,19 @@ def find_blocks(
     lists: list[list[int]] = []
     seen: set[str] = set()
     for block in options.structured:
-        mine = []
         for name in block:
             if not isinstance(name, str) or name not in place:
                 raise UnknownVariable(name, place, "structured=")
             if name in seen:
                 raise InvalidArgument(f"{name!r} is in structured= twice; blocks do not share variables.")
             seen.add(name)
-            at = int(np.searchsorted(r.variables, place[name]))
-            if (
-                at < r.variables.size and r.variables[at] == place[name]
-            ):  # else it is known, or does not matter
-                if at in problem.held:
-                    raise InvalidArgument(
-                        f"{name!r} has a pgm.Soft and is in a block of structured=; leave it out."
-                    )
-                mine.append(at)
+        mine = open_targets(problem.case, [place[name] for name in block]).tolist()  # those of any matter
+        for at in mine:
+            if at in problem.held:
+                name = problem.names[r.variables[at]]
+                raise InvalidArgument(
+                    f"{name!r} has a pgm.Soft and is in a block of structured=; leave it out."
+                )
         if len(mine) > 1:
             number[mine] = len(lists)
             lists.append(sorted(mine))

@@ -16,7 +16,7 @@ from pgm.inference.engines.sampling.blocks import check_names
 from pgm.inference.engines.sampling.draws import Draws, generator
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
 from pgm.inference.engines.solving import Problem, Solution
-from pgm.inference.reduction import wide_multiply
+from pgm.inference.reduction import open_targets, wide_multiply
 from pgm.inference.running import code
 from pgm.results import NORMAL_95, Intervals, Report
 
@@ -251,8 +251,6 @@ def _chains(drawn: Draws, options: Sampler) -> dict[str, np.ndarray] | None:
     draws = len(drawn.states) // drawn.chains
     states = drawn.states.reshape(drawn.chains, draws, a.cards.size)
     for name in _traced(options):
-        at = int(np.searchsorted(r.variables, problem.names.index(name)))
-        v = problem.names.index(name)
-        if at < r.variables.size and r.variables[at] == v:
+        for at in open_targets(problem.case, [problem.names.index(name)]).tolist():
             kept[name] = r.states[r.state_at[at] + states[:, :, at].astype(np.int64)]
     return kept

@@ -12,6 +12,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.inference.engines import Gibbs, SwendsenWang
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
+from pgm.inference.reduction import open_targets
 from pgm.inference.running import code, run
 
 _ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
@@ -76,7 +77,7 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
 
 def _named(layout: Layout, variables: np.ndarray) -> str:
     problem = layout.problem
-    own = problem.case.reduced.variables[variables]
+    own = np.sort(problem.case.reduced.variables[variables])
     return listed([problem.names[v] for v in own.tolist() if v < len(problem.names)])
 
 
@@ -104,10 +105,7 @@ def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
         return numbers
     place = dict(zip(names, range(len(names)), strict=True))
     for number, block in enumerate(options.blocks):
-        for name in block:
-            at = int(np.searchsorted(r.variables, place[name]))
-            if at < r.variables.size and r.variables[at] == place[name]:  # else known, or of no matter
-                numbers[at] = number
+        numbers[open_targets(layout.problem.case, [place[name] for name in block])] = number
     return np.unique(np.append(numbers, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
 
 

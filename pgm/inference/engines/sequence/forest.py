@@ -205,7 +205,7 @@ def make_forest(
         )
         for t in tables
     ]
-    program = compile_program(cards[variables].tolist(), factors)
+    program = compile_program(cards[variables].tolist(), factors, as_given=True)
     everything = np.arange(variables.size)
     case = reduce_case(program, Known(), everything, clock, prune=False, domains=False)
     shape = shape_of(case, clock, effort=0.0)
