@@ -24,6 +24,8 @@ Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
 
 class TreeNode(NamedTuple):
+    """A question of a tree."""
+
     parent: int  # whose state decides
     branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
 

@@ -22,7 +22,7 @@ from .uai import read_evidence
 Model = BayesianNetwork | MarkovNetwork
 
 # What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
-FORMATS = {"bif": "bif", "uai": "uai"}
+FORMATS = {"bif": "bif", "json": "json", "uai": "uai"}
 
 
 def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Model:

@@ -1,9 +1,9 @@
 """The JSON of pgm: every model with all it has, to the last bit; docs/schema/pgm-1.json describes it.
 
-    {"pgm": 1, "name": "wet grass", "nodes": [{"name": "rain", "states": [false, true], "table": [[0.8, 0.2]]}, ...]}
+    {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
-"pgm" is the version of the format. A Bayesian network has "nodes", a Markov network "variables" and "factors".
-"about" says where a file comes from; it is for people, and no part of the model.
+"pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
+"factors". "about" says where a file comes from; it is for people, and no part of the model.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def model_of(part: Part) -> Model:
     version = part.at("pgm").whole("the version of the format", 1)
     if version > VERSION:
         part.fail(
-            f"this file is of version {shown(version)} of the format, and this program reads version {VERSION}: "
-            "a newer pgm reads it",
+            f"this file is of version {shown(version)} of the format, and this program reads version "
+            f"{VERSION}: a newer pgm reads it",
             "pgm",
         )
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
-    value = part.object("a network", ["pgm", *bodies], ["name", "about"])
+    value = part.members("a network", ["pgm", *bodies], ["name", "about"])
     for key in ("name", "about"):
         if key in value:
             part.at(key).text("a text")

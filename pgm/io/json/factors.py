@@ -54,7 +54,9 @@ def write_factors(model: MarkovNetwork, *, expand: bool) -> list[dict[str, Any]]
             entry["conditional"] = True
         if isinstance(factor, Sparse):
             entry["states"] = Filled(factor.rows.tolist())
-        entry["values"] = _finite(factor.values.tolist() if isinstance(factor, Sparse) else _rows(factor.values))
+        entry["values"] = _finite(
+            factor.values.tolist() if isinstance(factor, Sparse) else _rows(factor.values)
+        )
         found.append(entry)
     return found
 
@@ -91,14 +93,14 @@ def read_factors(variables: Part, factors: Part, title: str) -> MarkovNetwork:
     made = MarkovNetwork(title)
     made._take(_domains(variables), ())  # type: ignore[arg-type]
     cards = np.fromiter((d.card for d in made._domains.values()), dtype=np.int64, count=len(made))
-    count = len(factors.list("a list of factors"))
+    count = len(factors.elements("a list of factors"))
     made._factors = [_factor(factors.at(i), made, cards) for i in range(count)]
     return made
 
 
 def _domains(part: Part) -> Mapping[str, Domain]:
     found: Any = {}
-    for i, entry in enumerate(part.list("a list of variables")):
+    for i, entry in enumerate(part.elements("a list of variables")):
         inside = part.at(i)
         if i == 0 and type(entry) is dict and "pixels" in entry:
             found = _pixels(inside)
@@ -113,20 +115,19 @@ def _domains(part: Part) -> Mapping[str, Domain]:
 
 
 def _pixels(part: Part) -> Pixels:
-    value = part.object("an image", ["pixels"], ["states", "bins"])
+    value = part.members("an image", ["pixels"], ["states", "bins"])
     if "states" not in value and "bins" not in value:
         part.fail("the pixels have no states")
     sizes = part.at("pixels")
-    if not 1 <= len(sizes.list("a list of sizes")) <= _MOST_AXES_OF_AN_IMAGE:
+    if not 1 <= len(sizes.elements("a list of sizes")) <= _MOST_AXES_OF_AN_IMAGE:
         sizes.expected(f"the sizes of an image, at most {_MOST_AXES_OF_AN_IMAGE}")
     shape = tuple([sizes.at(i).whole("a size of the image", 1) for i in range(len(sizes.value))])
     check_pixels(math.prod(shape))
-    value.setdefault("name", "pixel")  # for messages about its states
-    return Pixels(shape, read_domain(part))
+    return Pixels(shape, read_domain(part, "pixel"))
 
 
 def _factor(part: Part, model: MarkovNetwork, cards: np.ndarray) -> Factor:
-    value = part.object("a factor", ["values"], ["of", "scopes", "log", "conditional", "states"])
+    value = part.members("a factor", ["values"], ["of", "scopes", "log", "conditional", "states"])
     if ("of" in value) == ("scopes" in value):
         part.fail('a factor has either "of", its variables, or "scopes", a list of their positions')
     scopes = _scope(part.at("of"), model) if "of" in value else _scopes(part.at("scopes"), cards)
@@ -158,7 +159,7 @@ def _scope(part: Part, model: MarkovNetwork) -> np.ndarray:
 
 
 def _scopes(part: Part, cards: np.ndarray) -> np.ndarray:
-    found = part.list("a list of scopes")
+    found = part.elements("a list of scopes")
     if not found:
         part.expected("a scope at least")
     width = len(found[0]) if type(found[0]) is list else 0
@@ -174,7 +175,10 @@ def _scopes(part: Part, cards: np.ndarray) -> np.ndarray:
         part.fail("a variable is there twice", int(np.argmax(twice)))
     other = (cards[scopes] != cards[scopes[0]]).any(axis=1)
     if other.any():
-        part.fail("these variables have other numbers of states than those of the first scope", int(np.argmax(other)))
+        part.fail(
+            "these variables have other numbers of states than those of the first scope",
+            int(np.argmax(other)),
+        )
     return scopes
 
 
@@ -182,17 +186,19 @@ def _sparse(part: Part, scopes: np.ndarray, shape: tuple[int, ...], log: bool, h
     if len(scopes) > 1 or not shape:
         part.fail('a factor of listed rows has one scope, "of" some variables')
     rows, width = part.at("states"), len(shape)
-    for i, row in enumerate(rows.list("a list of rows")):
+    for i, row in enumerate(rows.elements("a list of rows")):
         if type(row) is not list or len(row) != width:
             rows.expected(f"the positions of {width} states", i)
     flat = list(chain.from_iterable(rows.value))
-    codes = rows.positions(flat, lambda i: divmod(i, width), max(shape), "the position of a state").reshape(-1, width)
+    codes = rows.positions(flat, lambda i: divmod(i, width), max(shape), "the position of a state").reshape(
+        -1, width
+    )
     if not (codes < shape).all():
         i, j = np.argwhere(codes >= shape)[0].tolist()
         rows.expected(f"the position of a state, below {shape[j]}", i, j)
     if len(np.unique(codes, axis=0)) < len(codes):
         rows.fail("a row is there twice")
-    values = part.at("values").numbers(len(codes), "the values")
+    values = part.at("values").numbers(len(codes), "the values", infinite=log)
     _check(part, values, log, lambda i: (i,))
     if heads and not _sums_to_one(codes[:, :-1], values, math.prod(shape[:-1])):
         part.fail("the rows of a conditional distribution do not each sum to one", "values")
@@ -209,5 +215,9 @@ def _sums_to_one(given: np.ndarray, values: np.ndarray, count: int) -> bool:
 def _check(part: Part, values: np.ndarray, log: bool, step: Any) -> None:
     bad = ((values > LARGEST_LOG) | ((values < -LARGEST_LOG) & (values > -np.inf))) if log else values < 0.0
     if bad.any():
-        what = f"a log value, of size up to {LARGEST_LOG:g}" if log else 'a value from 0 on; "log": true has logarithms'
+        what = (
+            f"a log value, of size up to {LARGEST_LOG:g}"
+            if log
+            else 'a value from 0 on; "log": true has logarithms'
+        )
         part.at("values").expected(what, *step(int(np.argmax(bad.ravel()))))

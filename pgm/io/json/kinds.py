@@ -102,7 +102,7 @@ def _read_function(part: Part, node: Node) -> Deterministic:
     *cards, _ = node.shape
     if len(cards) >= rows.MAX_AXES:
         part.fail(f"a function of {len(cards)} parents; {rows.MAX_AXES - 1} are possible")
-    found = part.list("a list of states")
+    found = part.elements("a list of states")
     if len(found) != math.prod(cards):
         part.fail(f"a state for each of {math.prod(cards)} configurations expected, found {len(found):,}")
     code = node.child.code
@@ -136,8 +136,8 @@ def _lone(row: np.ndarray, smallest: bool) -> float | None:
 
 def _read_gate(kind: type[NoisyMax]) -> Callable[[Part, Node], NoisyMax]:
     def read(part: Part, node: Node) -> NoisyMax:
-        found = part.object("a noisy gate", ["causes", "leak"])
-        part.at("causes").object("the causes", [v.name for v in node.given])
+        found = part.members("a noisy gate", ["causes", "leak"])
+        part.at("causes").members("the causes", [v.name for v in node.given])
         part.budget.take(sum(v.card for v in node.given) * node.child.card, f"the gate of {shown(node.name)}")
         causes: dict[str, Any] = {}
         for v in node.given:
@@ -183,10 +183,10 @@ def _write_mixture(cpd: MixtureCPD) -> dict[str, Any]:
 
 
 def _read_mixture(part: Part, node: Node) -> MixtureCPD:
-    part.object("a mixture", ["weights", "tables"])
+    part.members("a mixture", ["weights", "tables"])
     names = [v.name for v in node.given]
-    part.at("weights").object("the weights", names)
-    part.at("tables").object("the tables", names)
+    part.at("weights").members("the weights", names)
+    part.at("tables").members("the tables", names)
     tables = {
         v.name: part.at("tables", v.name).rows(v.card, node.child.card, "the table") for v in node.given
     }
@@ -220,22 +220,25 @@ def _short(w: tuple[float, ...]) -> float | list[float]:
 
 
 def _read_logistic(part: Part, node: Node) -> CPD:
-    part.object("a logistic distribution", ["weights", "bias"])
-    part.at("weights").object("the weights", [v.name for v in node.given])
+    part.members("a logistic distribution", ["weights", "bias"])
+    part.at("weights").members("the weights", [v.name for v in node.given])
     weights: dict[str, Any] = {}
     for v in node.given:
         entry = part.at("weights", v.name)
-        part.budget.take(v.card * max(v.card, node.child.card), f"what {shown(v.name)} adds in {shown(node.name)}")
+        part.budget.take(
+            v.card * max(v.card, node.child.card), f"what {shown(v.name)} adds in {shown(node.name)}"
+        )
         if type(entry.value) is not dict:
             weights[v.name] = _read_weight(entry, node)
             continue
-        found = entry.object("the weights of states", ["states", "weights"])
-        if len(entry.at("states").list("a list of states")) != len(entry.at("weights").list("a list of weights")):
+        found = entry.members("the weights of states", ["states", "weights"])
+        if len(entry.at("states").elements("a list of states")) != len(
+            entry.at("weights").elements("a list of weights")
+        ):
             entry.fail("states and weights are not of one length")
         keys = [read_state(entry.at("states", i)) for i in range(len(found["states"]))]
-        for i, key in enumerate(keys):
-            if key in keys[:i]:
-                entry.fail(f"the state {shown(key)} has two weights", "states", i)
+        if len(set(keys)) < len(keys):
+            entry.fail("a state has two weights", "states")
         weights[v.name] = {key: _read_weight(entry.at("weights", i), node) for i, key in enumerate(keys)}
     logistic = Logistic(weights, _read_weight(part.at("bias"), node))
     return make(node.name, logistic, node.domain, node.given)
@@ -264,8 +267,10 @@ def _read_gaussian(part: Part, node: Node) -> LinearGaussian:
     if not switches:
         return _read_line(part, causes).bind(node.name, None, node.given)
     count = math.prod([v.card for v in switches])
-    if len(part.list("a list of linear Gaussians")) != count:
-        part.fail(f"one for each of {count} states of the discrete parents expected, found {len(part.value):,}")
+    if len(part.elements("a list of linear Gaussians")) != count:
+        part.fail(
+            f"one for each of {count} states of the discrete parents expected, found {len(part.value):,}"
+        )
     keys = [
         tuple([v.states[i] for v, i in zip(switches, at, strict=True)])
         for at in np.ndindex(*[v.card for v in switches])
@@ -276,8 +281,8 @@ def _read_gaussian(part: Part, node: Node) -> LinearGaussian:
 
 
 def _read_line(part: Part, causes: Sequence[str]) -> LinearGaussian:
-    part.object("a linear Gaussian", ["weights", "bias", "sd"])
-    part.at("weights").object("the weights", causes)
+    part.members("a linear Gaussian", ["weights", "bias", "sd"])
+    part.at("weights").members("the weights", causes)
     weights = {name: part.at("weights", name).number("a weight") for name in causes}
     return LinearGaussian(weights, bias=part.at("bias").number("the bias"), sd=part.at("sd").number("the sd"))
 

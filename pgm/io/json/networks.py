@@ -29,7 +29,7 @@ def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]
 
 def read_network(part: Part, title: str) -> BayesianNetwork:
     """Return the network with these nodes."""
-    nodes = [part.at(i) for i in range(len(part.list("a list of nodes")))]
+    nodes = [part.at(i) for i in range(len(part.elements("a list of nodes")))]
     variables: dict[str, Variable] = {}
     for node in nodes:
         variable = read_variable(node, ["parents", *KINDS])
@@ -45,11 +45,11 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
 
 def read_variable(part: Part, more: list[str]) -> Variable:
     """Return the variable that this object describes; a number if it has no states."""
-    value = part.object("a node" if more else "a variable", ["name"], ["states", "bins", *more])
+    value = part.members("a node" if more else "a variable", ["name"], ["states", "bins", *more])
     name = part.at("name").text("the name of a variable")
     if not name.strip():
         part.expected("the name of a variable", "name")
-    domain: Domain = REAL if "states" not in value and "bins" not in value else read_domain(part)
+    domain: Domain = REAL if "states" not in value and "bins" not in value else read_domain(part, name)
     return Variable.of(check_name(name), domain)
 
 
@@ -65,11 +65,9 @@ def _cpd(part: Part, variables: dict[str, Variable]) -> Any:
         given.append(variables[parent])
     kinds = [key for key in value if key in KINDS]
     if len(kinds) != 1:
+        found = "no distribution" if not kinds else f"{len(kinds)} distributions"
         some = ", ".join(list(KINDS)[:5])
-        part.fail(
-            f"{shown(child.name)} has {len(kinds) or 'no'} distribution{'s' * (len(kinds) != 1)}, of which a node "
-            f"has one ({some}, ...)"
-        )
+        part.fail(f"{shown(child.name)} has {found}, and a node has one ({some}, ...)")
     key = kinds[0]
     if child.continuous != (key == "linear-gaussian"):
         need = "has no states" if child.continuous else "is of a number, and this node has states"
@@ -80,7 +78,9 @@ def _cpd(part: Part, variables: dict[str, Variable]) -> Any:
         part.fail(f'the parent {shown(numbers[0])} is a number: "{key}" is of parents with states', "parents")
     body = part.at(key)
     try:
-        return KINDS[key].read(body, Node(child.name, None if child.continuous else child.domain, tuple(given)))
+        return KINDS[key].read(
+            body, Node(child.name, None if child.continuous else child.domain, tuple(given))
+        )
     except (FileFormatError, TooLarge):
         raise
     except PGMError as error:

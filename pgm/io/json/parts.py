@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import TooLarge, nearest, shown
+from pgm.errors import TooLarge, listed, nearest, shown
 from pgm.io.text import Text
 
 Path = tuple[str | int, ...]  # keys and indices that lead to a part
@@ -23,7 +23,7 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _TOKEN = re.compile(rf"({_STRING.pattern})|([\[\]{{}},:])|[^\s\[\]{{}},:\"]+", re.DOTALL)
 _WORD = re.compile(r"[^\s,:\[\]{}]{1,30}|.", re.DOTALL)
 
-# What the standard library says of text that is no JSON, in our words; what is not here is said as it says it.
+# What the standard library says of text that is no JSON, in our words.
 _EXPECTED = {
     "Expecting value": "expected a value",
     "Expecting ',' delimiter": "expected ',' or the bracket that closes",
@@ -71,31 +71,34 @@ class Part:
     def expected(self, what: str, *steps: str | int) -> NoReturn:
         """Fail, telling what was found instead."""
         value = self.at(*steps).value
-        empty = "an empty list" if value == [] else "an empty object"
-        found = (
-            empty if value in ([], {}) else {dict: "an object", list: "a list"}.get(type(value)) or _written(value)
-        )
+        if isinstance(value, dict | list):
+            found = "a list" if isinstance(value, list) else "an object"
+            found += "" if value else " without anything"
+        else:
+            found = _written(value)
         self.fail(f"expected {what}, found {found}", *steps)
 
     # --- what is there ---
 
-    def object(self, what: str, required: Sequence[str] = (), optional: Iterable[str] = ()) -> dict[str, Any]:
+    def members(
+        self, what: str, required: Sequence[str] = (), optional: Iterable[str] = ()
+    ) -> dict[str, Any]:
         """Return an object that has all the required keys, and no others than these and the optional ones."""
         found = self.value
         if type(found) is not dict:
             self.expected(what)
-        known = (*required, *optional)
+        known = dict.fromkeys((*required, *optional))
         for key in found:
             if key not in known:
-                keys = ", ".join(map(_written, known)) or "none"
+                keys = f"it has {listed(known)}" if known else "it has none"
                 hint = nearest(key, known)
-                self.fail(f"{_written(key)} is no key of {what}; these are: {keys}.{hint}", key, key=True)
+                self.fail(f"{shown(key)} is no key of {what}; {keys}.{hint}", key, key=True)
         for key in required:
             if key not in found:
                 self.fail(f"{what} has no {_written(key)}")
         return found
 
-    def list(self, what: str) -> list[Any]:
+    def elements(self, what: str) -> list[Any]:
         """Return a list."""
         if type(self.value) is not list:
             self.expected(what)
@@ -117,7 +120,9 @@ class Part:
         """Return a whole number within these bounds."""
         value = self.value
         if type(value) is not int or value < least or (most is not None and value > most):
-            self.expected(f"{what}, a whole number {f'from {least}' if most is None else f'{least} to {most}'}")
+            self.expected(
+                f"{what}, a whole number {f'from {least}' if most is None else f'{least} to {most}'}"
+            )
         return value
 
     def number(self, what: str) -> float:
@@ -131,24 +136,25 @@ class Part:
 
     def names(self, what: str) -> list[str]:
         """Return a list of texts, none of them twice."""
-        found = self.list(what)
+        found = self.elements(what)
         for i, name in enumerate(found):
             if type(name) is not str:
                 self.expected("a name", i)
         if len(set(found)) < len(found):
-            i = next(i for i, name in enumerate(found) if name in found[:i])
+            first = {name: i for i, name in reversed(list(enumerate(found)))}
+            i = next(i for i, name in enumerate(found) if first[name] < i)
             self.fail(f"{_written(found[i])} is there twice", i)
         return found
 
-    def numbers(self, count: int, what: str) -> np.ndarray:
-        """Return so many finite numbers of a list."""
-        if len(self.list(f"{what}, a list of numbers")) != count:
+    def numbers(self, count: int, what: str, *, infinite: bool = False) -> np.ndarray:
+        """Return so many numbers of a list; "-inf" is one where `infinite` says so."""
+        if len(self.elements(f"{what}, a list of numbers")) != count:
             self.fail(f"{what}: {_count(count, 'number')} expected, found {len(self.value):,}")
-        return self._converted(self.value, lambda i: (i,), what)
+        return self._converted(self.value, lambda i: (i,), what, infinite)
 
     def rows(self, count: int, width: int, what: str, *, infinite: bool = False) -> np.ndarray:
         """Return the numbers of so many rows of this width; "-inf" is one where `infinite` says so."""
-        found = self.list(f"{what}, a list of rows")
+        found = self.elements(f"{what}, a list of rows")
         if len(found) != count:
             self.fail(f"{what}: {_count(count, 'row')} expected, found {len(found):,}")
         if set(map(type, found)) - {list} or set(map(len, found)) - {width}:
@@ -221,7 +227,9 @@ def parse(source: Text) -> Part:
         place, path = next((at, path) for at, path, _, twice in _walk(content) if twice)
         raise source.error(f"the key {_written(path[-1])} is there twice", place) from None
     except _Constant as constant:
-        place = next((m.start() for m in _TOKEN.finditer(content) if m[0].lstrip("-") == str(constant).lstrip("-")), 0)
+        place = next(
+            (m.start() for m in _TOKEN.finditer(content) if m[0].lstrip("-") == str(constant).lstrip("-")), 0
+        )
         raise source.error(
             f'{constant} is no JSON; an infinite number is written "inf" or "-inf", and NaN is none', place
         ) from None
@@ -278,14 +286,12 @@ def _walk(content: str) -> Iterator[tuple[int, list[Any], bool, bool]]:
             if not path:
                 return
             path[-1] = None if keys[-1] is not None else path[-1] + 1
-        elif keys and keys[-1] is not None and path[-1] is None:
+        elif keys and (seen := keys[-1]) is not None and path[-1] is None:
             if string is None:
-                if mark is None:
-                    return
-            else:
-                path[-1] = json.loads(string, strict=False)
-            yield match.start(), path, True, path[-1] in keys[-1]
-            keys[-1].add(path[-1])
+                return
+            path[-1] = key = json.loads(string, strict=False)
+            yield match.start(), path, True, key in seen
+            seen.add(key)
         else:
             yield match.start(), path, False, False
             if mark in ("[", "{"):
@@ -301,7 +307,11 @@ def _written(value: object) -> str:
     """Return a value as JSON writes it, for a message."""
     if isinstance(value, str):
         return shown(value)
-    return {True: "true", False: "false", None: "null"}[value] if value is None or type(value) is bool else shown(value)
+    return (
+        {True: "true", False: "false", None: "null"}[value]
+        if value is None or type(value) is bool
+        else shown(value)
+    )
 
 
 def _count(count: int, what: str) -> str:

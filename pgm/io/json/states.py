@@ -22,20 +22,21 @@ def write_domain(name: str, domain: Domain) -> dict[str, Any]:
     return {"states": [write_state(state, name) for state in domain.states]}
 
 
-def read_domain(part: Part) -> Domain:
-    """Return the states of the variable that this object is."""
-    name = part.value["name"]
+def read_domain(part: Part, name: str) -> Domain:
+    """Return the states of the variable that this object describes."""
     key = "bins" if "bins" in part.value else "states"
     if key == "bins" and "states" in part.value:
         part.fail("states and bins: only one of them can hold", "bins", key=True)
     inside = part.at(key)
     what = "edges" if key == "bins" else "states"
-    found = inside.list(f"a list of {what}")
+    found = inside.elements(f"a list of {what}")
     try:
         if key == "bins":
             return Variable(name, Bins([read_edge(inside.at(i)) for i in range(len(found))])).domain
         plain = set(map(type, found)) <= {str, bool, int}
-        return Variable(name, found if plain else [read_state(inside.at(i)) for i in range(len(found))]).domain
+        return Variable(
+            name, found if plain else [read_state(inside.at(i)) for i in range(len(found))]
+        ).domain
     except InvalidVariable as error:
         inside.fail(str(error))
 
@@ -73,15 +74,17 @@ def read_state(part: Part, depth: int = 0) -> Any:
     if kind is list and depth < _DEEPEST:
         return tuple([read_state(part.at(i), depth + 1) for i in range(len(value))])
     if kind is dict and "number" in value:
-        part.object("an infinite number", ["number"])
+        part.members("an infinite number", ["number"])
         if type(value["number"]) is str:
             return read_edge(part.at("number"))
     elif kind is dict and "interval" in value:
-        part.object("an interval", ["interval"], ["closed"])
+        part.members("an interval", ["interval"], ["closed"])
         ends = part.at("interval")
-        if len(ends.list("a list of two edges")) != 2:
+        if len(ends.elements("a list of two edges")) != 2:
             ends.expected("a list of two edges")
-        closed = part.at("closed").truth("whether the interval has its upper edge") if "closed" in value else False
+        closed = (
+            part.at("closed").truth("whether the interval has its upper edge") if "closed" in value else False
+        )
         try:
             return Interval(read_edge(ends.at(0)), read_edge(ends.at(1)), closed)
         except InvalidVariable as error:

@@ -37,8 +37,11 @@ def write_tree(cpd: TreeCPD) -> dict[str, Any]:
 
 def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeCPD:
     """Return the tree, whose nodes stand before those below them and are each reached in one way."""
-    found = part.object("a tree", ["nodes", "rows"])
-    nodes, count = part.at("nodes").list("a list of nodes"), len(part.at("rows").list("a list of rows"))
+    found = part.members("a tree", ["nodes", "rows"])
+    nodes, count = (
+        part.at("nodes").elements("a list of nodes"),
+        len(part.at("rows").elements("a list of rows")),
+    )
     if not count:
         part.expected("a row at least", "rows")
     values = part.at("rows").rows(count, child.card, "the rows")
@@ -50,7 +53,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         contexts[0] = {}
     for number in range(len(nodes)):
         node = part.at("nodes", number)
-        node.object("a node of a tree", ["ask", "branches"])
+        node.members("a node of a tree", ["ask", "branches"])
         asked = node.at("ask").text("the name of a parent")
         if asked not in place:
             node.fail(f"{shown(asked)} is no parent of {shown(child.name)}", "ask")
@@ -59,7 +62,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         region, i = regions.pop(number), place[asked]
         left = set(region.get(i, range(given[i].card)))
         branch = np.zeros(given[i].card, dtype=np.int64)
-        for way in range(len(node.at("branches").list("a list of branches"))):
+        for way in range(len(node.at("branches").elements("a list of branches"))):
             step = node.at("branches", way)
             codes = _codes(step, given[i], left)
             inner = {**region, i: codes} if len(codes) < given[i].card else region
@@ -78,12 +81,14 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
 
 def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
     """Return the states of a branch, and take them away from those that are left."""
-    found = step.object("a branch", ["if"], ["node", "row"])["if"]
+    found = step.members("a branch", ["if"], ["node", "row"])["if"]
     codes = set()
-    for i in range(len(step.at("if").list("a list of states"))):
+    for i in range(len(step.at("if").elements("a list of states"))):
         code = v.code(read_state(step.at("if", i)))
         if code not in left:
-            step.fail(f"{shown(v.name)} = {shown(v.states[code])} does not come here, or a second time", "if", i)
+            step.fail(
+                f"{shown(v.name)} = {shown(v.states[code])} does not come here, or a second time", "if", i
+            )
         left.discard(code)
         codes.add(code)
     if not found:
