@@ -22,7 +22,15 @@ from .uai import read_evidence
 Model = BayesianNetwork | MarkovNetwork
 
 # What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
-FORMATS = {"bif": "bif", "json": "json", "uai": "uai"}
+FORMATS = {
+    "bif": "bif",
+    "json": "json",
+    "uai": "uai",
+    "xmlbif": "xmlbif",
+    "xml": "xmlbif",
+    "bifxml": "xmlbif",
+    "xdsl": "xdsl",
+}
 
 
 def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Model:
