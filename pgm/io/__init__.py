@@ -24,6 +24,7 @@ Model = BayesianNetwork | MarkovNetwork
 # What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
 FORMATS = {
     "bif": "bif",
+    "json": "json",
     "uai": "uai",
     "xmlbif": "xmlbif",
     "xml": "xmlbif",
