@@ -11,6 +11,7 @@ from pgm.cpds import TableCPD, rows
 from pgm.errors import listed, nearest, shown
 
 from .reader import Block, Reader
+from .scanner import QUOTE
 from .text import parsed
 
 
@@ -74,7 +75,7 @@ class Rows:
     def words(self, key: str, piece: int) -> list[str]:
         """Return the states that a key names, as `codes_of` of the reader has them."""
         words = key.replace(",", " ").split()
-        return self.reader.plain(words, self.block.start) if self.reader.quotes else words
+        return self.reader.plain(words, self.block.start) if QUOTE in key else words
 
     def places(self, keys: list[str], pieces: list[int]) -> list[int]:
         """Return the number of the parents' configuration that each key names."""

@@ -26,7 +26,7 @@ from pgm.variables import Variable
 from .blocks import Rows
 from .identifiers import identifiers
 from .reader import Reader
-from .scanner import Syntax, quoted
+from .scanner import QUOTE, Syntax, quoted
 from .text import NUMBER, Text
 from .writing import bayesian, states_as_text, tables
 
@@ -36,6 +36,7 @@ _KEYWORDS = frozenset(
     "function is named".split()
 )
 _BEGIN = "'belief network', with which a DSC file begins"
+_TITLE = "the name of the network"
 _BRACE = re.compile(r"[{}]")
 _EQUALS = re.compile(r"\s*(?:[:=]|is\b)")
 _KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*(?:[:=]|is\b)")
@@ -77,11 +78,12 @@ class _Reader(Reader):
     def title(self) -> str:
         """Read the name of the network, which may be left out."""
         before = self.first(self.pos)
-        if before == len(self.text) or self.word("the name of the network") in ("node", "probability", "properties"):
+        if before < len(self.text):
+            word = self.word(_TITLE)
             self.pos = before
-            return ""
-        self.pos = before
-        return self.name("the name of the network")
+            if word not in ("node", "probability", "properties"):
+                return self.name(_TITLE)
+        return ""
 
     def skip_braces(self, at: int) -> None:
         self.mark("{", "after 'properties'")
@@ -166,11 +168,12 @@ class _Rows(Rows):
 
     def words(self, key: str, piece: int) -> list[str]:
         words = super().words(key, piece)
-        if self.reader.quotes and len(words) == len(self.given):
-            for place, (word, raw) in enumerate(zip(words, key.replace(",", " ").split(), strict=True)):
-                if raw != word:  # a state in quotes is no number, whatever it is called
+        if QUOTE in key and len(words) == len(self.given):
+            for place, word in enumerate(key.replace(",", " ").split()):
+                if QUOTE in word:  # a state in quotes is no number, whatever it is called
                     states = self.given[place].states
-                    words[place] = str(states.index(word)) if word in states else raw
+                    known = words[place] in states
+                    words[place] = str(states.index(words[place])) if known else f'"{words[place]}"'
         return words
 
     def places(self, keys: list[str], pieces: list[int]) -> list[int]:

@@ -22,6 +22,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
+
 import numpy as np
 
 from pgm.cpds import CPD, LinearGaussian
@@ -36,8 +37,8 @@ from .text import NUMBER, Text
 from .writing import bayesian, states_as_text, tables
 
 _KEYWORDS = frozenset(
-    "net class node discrete continuous decision utility function instance potential states label data normal "
-    "position inputs outputs name subtype boolean labelled number interval state_values".split()
+    "net class node discrete continuous decision utility function instance potential states label data "
+    "normal position inputs outputs name subtype boolean labelled number interval state_values".split()
 )
 _UNHELD = ("decision", "utility", "function", "instance")
 _UNITS = {"infinity": math.inf, "+infinity": math.inf, "-infinity": -math.inf}
@@ -176,7 +177,9 @@ class _Reader(Reader):
                     self.fail(f"a second 'data' {where}", place)
                 start, end = begin, self.pos - 1
         if model and start < 0:
-            self.fail(f"{shown(child)} has a model (model_nodes) and no 'data': save the file with tables", at)
+            self.fail(
+                f"{shown(child)} has a model (model_nodes) and no 'data': save the file with tables", at
+            )
         self.blocks[child] = Block(at, child, parents, start, end)
 
     def cpd(self, block: Block) -> CPD:
@@ -186,7 +189,9 @@ class _Reader(Reader):
             return self.normals(block, child, given)
         for parent in given:
             if parent.continuous:
-                self.fail(f"{shown(child.name)} has states, and its parent {shown(parent.name)} none", block.at)
+                self.fail(
+                    f"{shown(child.name)} has states, and its parent {shown(parent.name)} none", block.at
+                )
         shape = [variable.card for variable in (*given, child)]
         self.reserve(math.prod(shape), child.name, len(given), block.at)
         if block.start < 0:
@@ -196,9 +201,8 @@ class _Reader(Reader):
         words = _without_parentheses(text).split()
         if len(words) != math.prod(shape):
             self.check_numbers(words, child.name, block.start)
-            self.fail(
-                f"{shown(child.name)}: expected {math.prod(shape):,} numbers, found {len(words):,}", block.start
-            )
+            message = f"expected {math.prod(shape):,} numbers, found {len(words):,}"
+            self.fail(f"{shown(child.name)}: {message}", block.start)
         values = self.numbers(words, _without_parentheses(text), child.name, block.start)
         self.check_groups(child.name, text, block.start, shape[:-1], child.card)
         return self.table(child, given, values, lambda row: self.place(text, block.start, row * child.card))
@@ -315,13 +319,18 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     title = f"  name = {quoted(net.name, 'the name of the network')};\n" if net.name else ""
     parts = [f"net\n{{\n{title}}}\n"]
     parts += [_node(variable, names[name]) for name, variable in net.variables.items()]
-    for name, values in tables(net, "Hugin NET", expand, besides=LinearGaussian):
-        rows = [f"({' '.join(map(repr, row))})" for row in values.reshape(-1, values.shape[-1]).tolist()]
-        parts.append(_potential(names, net.cpd(name), _nested(rows, values.shape[:-1])))
+    written_out = tables(net, "Hugin NET", expand, besides=LinearGaussian)
     for cpd in map(net.cpd, net.variables):
         if isinstance(cpd, LinearGaussian):
-            cards = [net.variables[parent].card for parent in cpd.parents if not net.variables[parent].continuous]
-            parts.append(_potential(names, cpd, _nested(_normals(names, cpd), cards)))
+            cards = [net.variables[parent].card for parent in cpd.parents[: cpd.weights.ndim - 1]]
+            data = _nested(_normals(names, cpd), cards)
+        else:
+            _, values = next(written_out)
+            rows = values.reshape(-1, values.shape[-1]).tolist()
+            data = _nested([f"({' '.join(map(repr, row))})" for row in rows], values.shape[:-1])
+        given = "".join([f" {names[parent]}" for parent in cpd.parents])
+        head = f"{names[cpd.child.name]}{' |' if given else ''}{given}"
+        parts.append(f"potential ({head})\n{{\n  data = {data};\n}}\n")
     return "\n".join(parts)
 
 
@@ -329,22 +338,17 @@ def _node(variable: Variable, name: str) -> str:
     lines = []
     if name != variable.name:
         caption = quoted(variable.name, "the name")
-        lines += [f"label = {caption};", f"pgm_name = {caption};"]
+        lines += [f"  label = {caption};\n", f"  pgm_name = {caption};\n"]
     if not variable.continuous:
         # Bins are not lost as text, because their edges stand beside it.
         texts = states_as_text(variable, "Hugin NET", variable.bins is not None)
         what = f"a state of {shown(variable.name)}"
-        lines.append(f"states = ({' '.join([quoted(text, what) for text in texts])});")
+        lines.append(f"  states = ({' '.join([quoted(text, what) for text in texts])});\n")
     if variable.bins is not None:
-        edges = " ".join(["infinity" if edge == math.inf else repr(edge) for edge in variable.bins.edges])
-        lines += ["subtype = interval;", f"state_values = ({edges.replace('-inf', '-infinity')});"]
+        edges = " ".join(map(repr, variable.bins.edges)).replace("inf", "infinity")
+        lines += ["  subtype = interval;\n", f"  state_values = ({edges});\n"]
     kind = "continuous node" if variable.continuous else "node"
-    return f"{kind} {name}\n{{\n{''.join([f'  {line}\n' for line in lines])}}}\n"
-
-
-def _potential(names: dict[str, str], cpd: CPD, data: str) -> str:
-    given = "".join([f" {names[parent]}" for parent in cpd.parents])
-    return f"potential ({names[cpd.child.name]}{' |' if given else ''}{given})\n{{\n  data = {data};\n}}\n"
+    return f"{kind} {name}\n{{\n{''.join(lines)}}}\n"
 
 
 def _nested(rows: list[str], cards: Sequence[int]) -> str:
@@ -374,5 +378,7 @@ def _normals(names: dict[str, str], cpd: LinearGaussian) -> list[str]:
             f" {'-' if math.copysign(1.0, weight) < 0 else '+'} {abs(weight)!r} * {cause}"
             for weight, cause in zip(weights, causes, strict=True)
         ]
-        lines.append(f"normal ( {bias!r}{''.join(terms)}, {sd * sd!r} )")  # sqrt(sd * sd) is sd to the last bit
+        lines.append(
+            f"normal ( {bias!r}{''.join(terms)}, {sd * sd!r} )"
+        )  # sqrt(sd * sd) is sd to the last bit
     return lines

@@ -17,7 +17,7 @@ _ENDS_WORD = [chr(code) for code in range(0x3001) if chr(code).isspace()] + list
 _CONTROL = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if not chr(code).isspace()]
 _MASK = dict(zip(map(ord, _ENDS_WORD), _CONTROL, strict=False))
 _UNMASK = {ord(mask): chr(code) for code, mask in _MASK.items()}
-_QUOTE = _MASK[ord('"')]
+QUOTE = _MASK[ord('"')]  # as it stands in Scanner.text
 _INNER_QUOTE = _CONTROL[len(_MASK)]  # one that was escaped
 _UNMASK[ord(_INNER_QUOTE)] = '"'
 _FORBIDDEN = re.compile(f"[{''.join(map(re.escape, _CONTROL))}]")
@@ -160,13 +160,13 @@ class Scanner:
             return words
         names = []
         for word in words:
-            if _QUOTE in word and (word[0] != _QUOTE or word.index(_QUOTE, 1) < len(word) - 1):
+            if QUOTE in word and (word[0] != QUOTE or word.index(QUOTE, 1) < len(word) - 1):
                 self.fail(f"a quote inside the word {self.as_written(word)}", self.text.index(word, position))
-            name = word[1:-1].translate(_UNMASK) if word[0] == _QUOTE else word
+            name = word[1:-1].translate(_UNMASK) if word[0] == QUOTE else word
             if "\n" in name or "\r" in name:
                 position = self.text.index(word, position)
                 self.fail(f"the name {shown(name)} has a line break in it: is a quote missing?", position)
-            if self.syntax.escapes and "\\" in word and word[0] == _QUOTE:
+            if self.syntax.escapes and "\\" in word and word[0] == QUOTE:
                 name = _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), name)
             names.append(name)
         return names
