@@ -23,9 +23,16 @@ from .uai_results import read_result, write_result
 Model = BayesianNetwork | MarkovNetwork
 
 # What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
-FORMATS = {"bif": "bif", "dsc": "dsc", "net": "hugin", "uai": "uai"}
-
-
+FORMATS = {
+    "bif": "bif",
+    "dsc": "dsc",
+    "net": "hugin",
+    "uai": "uai",
+    "xmlbif": "xmlbif",
+    "xml": "xmlbif",
+    "bifxml": "xmlbif",
+    "xdsl": "xdsl",
+}
 _ANSWERS = (".evid", ".mar", ".map", ".mpe", ".pr")
 
 

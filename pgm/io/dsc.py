@@ -24,7 +24,7 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Variable
 
 from .blocks import Rows
-from .identifiers import identifiers
+from .identifiers import identifiers, stands_for
 from .reader import Reader
 from .scanner import QUOTE, Syntax, quoted
 from .text import NUMBER, Text
@@ -118,7 +118,7 @@ class _Reader(Reader):
         self.mark("}", where)
         if states is None:
             self.fail(f"expected 'type : discrete [ ... ] = {{ ... }};' {where}, found none", position)
-        self.add(name, states, position, true_name)
+        self.add(name, states, position, true_name if stands_for(name, true_name, "n", _KEYWORDS) else "")
 
     def type(self, where: str, at: int) -> list[str]:
         self.equals(f"after 'type' {where}")
@@ -193,7 +193,7 @@ class _Rows(Rows):
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
     net = bayesian(model, "DSC")
-    names = identifiers(net.variables, _KEYWORDS)
+    names = identifiers(net.variables, "n", _KEYWORDS)
     parts = [f"belief network {quoted(net.name, 'the name of the network')}\n"]
     for name, variable in net.variables.items():
         caption = quoted(name, "the name")

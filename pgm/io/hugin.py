@@ -30,7 +30,7 @@ from pgm.errors import InvalidTable, InvalidVariable, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import REAL, Bins, Variable
 
-from .identifiers import identifiers
+from .identifiers import identifiers, stands_for
 from .reader import Block, Reader
 from .scanner import Syntax, quoted
 from .text import NUMBER, Text
@@ -137,6 +137,8 @@ class _Reader(Reader):
             else:
                 self.skip_value(f"the attribute {keyword!r} {where} has no ';' at its end", place)
         true_name = texts.get("pgm_name", "")
+        if not stands_for(name, true_name, "n", _KEYWORDS):  # another program gave the node another one
+            true_name = ""
         if continuous:
             self.add(name, REAL, at, true_name)
             return
@@ -315,12 +317,14 @@ def _without_parentheses(text: str) -> str:
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     """Return a network as text; `expand` writes tables in place of what is neither table nor Gaussian."""
     net = bayesian(model, "Hugin NET", numbers=True)
-    names = identifiers(net.variables, _KEYWORDS)
+    names = identifiers(net.variables, "n", _KEYWORDS)
     title = f"  name = {quoted(net.name, 'the name of the network')};\n" if net.name else ""
     parts = [f"net\n{{\n{title}}}\n"]
     parts += [_node(variable, names[name]) for name, variable in net.variables.items()]
-    written_out = tables(net, "Hugin NET", expand, besides=LinearGaussian)
-    for cpd in map(net.cpd, net.variables):
+    cpds = [net.cpd(name) for name in net.variables]
+    normal = {cpd.child.name for cpd in cpds if isinstance(cpd, LinearGaussian)}
+    written_out = tables(net, "Hugin NET", expand, but=normal)
+    for cpd in cpds:
         if isinstance(cpd, LinearGaussian):
             cards = [net.variables[parent].card for parent in cpd.parents[: cpd.weights.ndim - 1]]
             data = _nested(_normals(names, cpd), cards)

@@ -1,35 +1,61 @@
-"""Names for formats whose names are identifiers as in C: made of a true name, and never the same for two."""
+"""Names as identifiers, for formats whose names are letters, digits and underscores.
+
+A name that is an identifier stays; any other gets one that is like it and that no other name has. The file
+keeps the name itself beside it; `stands_for` tells whether it still belongs there after another program.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_OTHER = re.compile(r"[^A-Za-z0-9_]")
+_LONGEST = 60  # letters of a made identifier, before its number
+_OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 
-def identifiers(names: Iterable[str], reserved: frozenset[str]) -> dict[str, str]:
-    """Return {name: identifier}: a name that is one stays as it is, whatever is made of the others.
+def identifier(name: str, prefix: str, keywords: Container[str] | None = None) -> str:
+    """Return what is like the name and an identifier; where there are keywords, one as in C.
 
-    >>> identifiers(["a", "a b", "a/b", "node", "a_b", "5'"], frozenset({"node"}))
-    {'a': 'a', 'a b': 'a_b_2', 'a/b': 'a_b_3', 'node': 'node_', 'a_b': 'a_b', "5'": '_5_'}
+    >>> identifier("Asy/Patchy", "s"), identifier("<5", "s"), identifier("+", "s"), identifier("é", "s")
+    ('Asy_Patchy', 's_5', 's', 'é')
+    >>> identifier("node", "n", {"node"}), identifier("é", "n", {"node"})
+    ('n_node', 'n')
     """
-    found = {name: name if _IDENTIFIER.fullmatch(name) and name not in reserved else "" for name in names}
-    taken = {*found.values(), *reserved}
+    known = () if keywords is None else keywords
+    if _is_identifier(name) and name not in known and (keywords is None or name.isascii()):
+        return name
+    plain = _OTHER.sub("_", name).strip("_")[:_LONGEST]
+    if plain and plain[0].isalpha() and plain not in known:
+        return plain
+    return f"{prefix}_{plain}" if plain else prefix
+
+
+def identifiers(names: Iterable[str], prefix: str, keywords: Container[str] | None = None) -> dict[str, str]:
+    """Return an identifier for each name, no two alike.
+
+    >>> identifiers(["a b", "a_b", "a+b", "0"], "s")
+    {'a b': 'a_b_2', 'a_b': 'a_b', 'a+b': 'a_b_3', '0': 's_0'}
+    """
+    names = list(names)
+    likes = [identifier(name, prefix, keywords) for name in names]
+    taken = {name for name, like in zip(names, likes, strict=True) if name == like}
     counts: dict[str, int] = {}
-    for name, kept in found.items():
-        if kept:
-            continue
-        base = _OTHER.sub("_", name)
-        if not _IDENTIFIER.fullmatch(base):
-            base = f"_{base}"
-        if base in reserved:
-            base = f"{base}_"
+    found: dict[str, str] = {}
+    for name, base in zip(names, likes, strict=True):
         made = base
-        while made in taken:
+        while made != name and made in taken:
             counts[base] = counts.get(base, 1) + 1
             made = f"{base}_{counts[base]}"
         taken.add(made)
         found[name] = made
     return found
+
+
+def stands_for(made: str, name: str, prefix: str, keywords: Container[str] | None = None) -> bool:
+    """Tell whether `identifiers` may have made this of the name."""
+    base = identifier(name, prefix, keywords)
+    return made == base or re.fullmatch(re.escape(base) + "_[0-9]+", made) is not None
+
+
+def _is_identifier(name: str) -> bool:
+    return name[:1].isalpha() and all(c == "_" or c.isalpha() or c in "0123456789" for c in name)

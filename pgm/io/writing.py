@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from pgm.config import current
 from pgm.cpds.rows import Array
@@ -37,23 +37,23 @@ def check_states(variables: Mapping[str, Variable], format: str) -> None:
 
 
 def tables(
-    net: BayesianNetwork, format: str, expand: bool, besides: type | tuple[()] = ()
+    net: BayesianNetwork, format: str, expand: bool, but: Container[str] = ()
 ) -> Iterator[tuple[str, Array]]:
-    """Yield each variable and its table, but for one type; with `expand` also where there is none."""
+    """Yield each variable and its table, but some; with `expand` also of distributions that are no table."""
     budget = current().memory_limit // _BYTES_EACH
     for name in net.variables:
+        if name in but:
+            continue
         cpd = net.cpd(name)
         if isinstance(cpd, TableCPD):
             yield name, cpd.table()
-        elif isinstance(cpd, besides):
-            pass
         elif expand:
             values = cpd.table(budget)
             budget -= values.size
             yield name, values
         else:
             raise InvalidArgument(
-                f"{format} holds tables only, and {shown(name)} is a {type(cpd).__name__}; "
+                f"{format} has no form for it: {shown(name)} is a {type(cpd).__name__}; "
                 "expand=True writes its table"
             )
 

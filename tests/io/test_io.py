@@ -1,4 +1,4 @@
-"""Reading and writing as such: paths and open files, formats by name or asked for; failures leave no trace."""
+"""Reading and writing as such: paths and open files, formats by name or asked for, failures without trace."""
 
 from __future__ import annotations
 
