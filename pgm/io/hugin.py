@@ -75,7 +75,7 @@ class _Reader(Reader):
                 self.mark("{", "after the name of the class")
                 wrapped, classes = True, 1
             elif wrapped and self.peek() == "=":
-                self.skip_value(f"the attribute {keyword!r} has no ';' at its end", before)
+                self.skip(keyword, "in the class", before)
             else:
                 self.any_node(keyword, choice, before)
         if wrapped:
@@ -88,7 +88,7 @@ class _Reader(Reader):
         title = ""
         for keyword, at in self.assignments("in 'net'"):
             start = self.pos
-            self.skip_value(f"the attribute {keyword!r} has no ';' at its end", at)
+            self.skip(keyword, "in 'net'", at)
             if keyword == "name":  # aGrUM writes it without quotes
                 title = " ".join(self.words(self.text[start : self.pos - 1], start))
         return title
@@ -99,9 +99,13 @@ class _Reader(Reader):
         while self.peek() != "}":
             at = self.first(self.pos)
             keyword = self.word(f"an attribute or '}}' {where}")
-            self.mark("=", f"after {keyword!r} {where}")
+            self.mark("=", f"after {self.as_written(keyword)} {where}")
             yield keyword, at
         self.mark("}", where)
+
+    def skip(self, keyword: str, where: str, at: int) -> None:
+        """Read over the value of an attribute."""
+        self.skip_value(f"the attribute {self.as_written(keyword)} {where} has no ';' at its end", at)
 
     # --- nodes ---
 
@@ -135,7 +139,7 @@ class _Reader(Reader):
                 texts[keyword] = self.name(f"a value of {keyword!r} {where}")
                 self.mark(";", f"after the {keyword} {where}")
             else:
-                self.skip_value(f"the attribute {keyword!r} {where} has no ';' at its end", place)
+                self.skip(keyword, where, place)
         true_name = texts.get("pgm_name", "")
         if not stands_for(name, true_name, "n", _KEYWORDS):  # another program gave the node another one
             true_name = ""
@@ -172,7 +176,7 @@ class _Reader(Reader):
         start, end, model = -1, -1, False
         for keyword, place in self.assignments(where):
             begin = self.pos
-            self.skip_value(f"the attribute {keyword!r} {where} has no ';' at its end", place)
+            self.skip(keyword, where, place)
             model = model or keyword.startswith("model_")
             if keyword == "data":
                 if start >= 0:

@@ -80,11 +80,12 @@ def _logarithm(source: Text, content: str, start: int) -> Logarithm:
     if not words:
         raise source.error("the file ends before the logarithm", len(content.rstrip()))
     word = words[0][0]
-    if not (NUMBER.fullmatch(word) or word == "-inf"):
+    log = float(word) * math.log(10.0) if NUMBER.fullmatch(word) else math.inf
+    if not math.isfinite(log) and word != "-inf":
         raise source.error(f"expected a logarithm, found {shown(word)}", words[0].start())
     if len(words) > 1:
         raise source.error(f"expected the end of the file, found {shown(words[1][0])}", words[1].start())
-    return Logarithm(float(word) * math.log(10.0), _READ)
+    return Logarithm(-math.inf if word == "-inf" else log, _READ)
 
 
 def _marginals(numbers: Numbers, variables: list[Variable]) -> Marginals:
