@@ -54,7 +54,7 @@ from pgm.results import Assignment, Distribution, Marginals, Probability, Report
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
-    from pgm.io import read, read_evidence, write
+    from pgm.io import read, read_evidence, read_result, write, write_result
 
 __version__ = "0.1.0"
 
@@ -112,13 +112,17 @@ __all__ = [
     "engines",
     "read",
     "read_evidence",
+    "read_result",
     "write",
+    "write_result",
 ]
 
 _LAZY = {
     "read": "pgm.io",
     "read_evidence": "pgm.io",
+    "read_result": "pgm.io",
     "write": "pgm.io",
+    "write_result": "pgm.io",
 }  # rooms that most programs never enter
 
 

@@ -18,19 +18,23 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 
 from .text import File, name_of, read_text, write_text
 from .uai import read_evidence
+from .uai_results import read_result, write_result
 
 Model = BayesianNetwork | MarkovNetwork
 
 # What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
 FORMATS = {
     "bif": "bif",
+    "dsc": "dsc",
     "json": "json",
+    "net": "hugin",
     "uai": "uai",
     "xmlbif": "xmlbif",
     "xml": "xmlbif",
     "bifxml": "xmlbif",
     "xdsl": "xdsl",
 }
+_ANSWERS = (".evid", ".mar", ".map", ".mpe", ".pr")
 
 
 def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Model:
@@ -109,7 +113,8 @@ def _format(file: File, format: str | None) -> str:
         return extension[1:]
     if not name:
         raise InvalidArgument(f"Which format has the open file? Pass format=, one of {known}.")
-    hint = " Evidence is read by pgm.read_evidence(file, model)." if extension == ".evid" else ""
+    reader = "read_evidence" if extension == ".evid" else "read_result"
+    hint = f" This is read by pgm.{reader}(file, model)." if extension in _ANSWERS else ""
     raise InvalidArgument(
         f"Which format has {shown(name)}? A name ends in .{', .'.join(FORMATS)} (and .gz); "
         f"or pass format=, one of {known}.{hint}"
@@ -120,4 +125,4 @@ def _module(format: str) -> Any:
     return import_module(f".{FORMATS[format]}", __name__)
 
 
-__all__ = ["FORMATS", "read", "read_evidence", "write"]
+__all__ = ["FORMATS", "read", "read_evidence", "read_result", "write", "write_result"]

@@ -7,38 +7,42 @@ keeps the name itself beside it; `stands_for` tells whether it still belongs the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 _LONGEST = 60  # letters of a made identifier, before its number
 _OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 
-def identifier(name: str, prefix: str) -> str:
-    """Return what is like the name and an identifier.
+def identifier(name: str, prefix: str, keywords: Container[str] | None = None) -> str:
+    """Return what is like the name and an identifier; where there are keywords, one as in C.
 
-    >>> identifier("Asy/Patchy", "s"), identifier("<5", "s"), identifier("+", "s")
-    ('Asy_Patchy', 's_5', 's')
+    >>> identifier("Asy/Patchy", "s"), identifier("<5", "s"), identifier("+", "s"), identifier("é", "s")
+    ('Asy_Patchy', 's_5', 's', 'é')
+    >>> identifier("node", "n", {"node"}), identifier("é", "n", {"node"})
+    ('n_node', 'n')
     """
-    if _is_identifier(name):
+    known = () if keywords is None else keywords
+    if _is_identifier(name) and name not in known and (keywords is None or name.isascii()):
         return name
     plain = _OTHER.sub("_", name).strip("_")[:_LONGEST]
-    if plain and plain[0].isalpha():
+    if plain and plain[0].isalpha() and plain not in known:
         return plain
     return f"{prefix}_{plain}" if plain else prefix
 
 
-def identifiers(names: Iterable[str], prefix: str) -> dict[str, str]:
+def identifiers(names: Iterable[str], prefix: str, keywords: Container[str] | None = None) -> dict[str, str]:
     """Return an identifier for each name, no two alike.
 
     >>> identifiers(["a b", "a_b", "a+b", "0"], "s")
     {'a b': 'a_b_2', 'a_b': 'a_b', 'a+b': 'a_b_3', '0': 's_0'}
     """
     names = list(names)
-    taken = {name for name in names if _is_identifier(name)}
+    likes = [identifier(name, prefix, keywords) for name in names]
+    taken = {name for name, like in zip(names, likes, strict=True) if name == like}
     counts: dict[str, int] = {}
     found: dict[str, str] = {}
-    for name in names:
-        base = made = identifier(name, prefix)
+    for name, base in zip(names, likes, strict=True):
+        made = base
         while made != name and made in taken:
             counts[base] = counts.get(base, 1) + 1
             made = f"{base}_{counts[base]}"
@@ -47,9 +51,9 @@ def identifiers(names: Iterable[str], prefix: str) -> dict[str, str]:
     return found
 
 
-def stands_for(made: str, name: str, prefix: str) -> bool:
+def stands_for(made: str, name: str, prefix: str, keywords: Container[str] | None = None) -> bool:
     """Tell whether `identifiers` may have made this of the name."""
-    base = identifier(name, prefix)
+    base = identifier(name, prefix, keywords)
     return made == base or re.fullmatch(re.escape(base) + "_[0-9]+", made) is not None
 
 

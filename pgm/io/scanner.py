@@ -13,25 +13,47 @@ from .text import Text
 # A quoted text may hold what elsewhere ends a word. Before anything is read, such characters are exchanged,
 # one for one, for control characters, which no file may have; then a quoted text is a word like any other,
 # and every position is still that in the file.
-_ENDS_WORD = [chr(code) for code in range(0x3001) if chr(code).isspace()] + list(',;(){}[]|"')
+_ENDS_WORD = [chr(code) for code in range(0x3001) if chr(code).isspace()] + list(',;(){}[]|"=:')
 _CONTROL = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if not chr(code).isspace()]
 _MASK = dict(zip(map(ord, _ENDS_WORD), _CONTROL, strict=False))
 _UNMASK = {ord(mask): chr(code) for code, mask in _MASK.items()}
-_QUOTE = _MASK[ord('"')]
+QUOTE = _MASK[ord('"')]  # as it stands in Scanner.text
+_INNER_QUOTE = _CONTROL[len(_MASK)]  # one that was escaped
+_UNMASK[ord(_INNER_QUOTE)] = '"'
 _FORBIDDEN = re.compile(f"[{''.join(map(re.escape, _CONTROL))}]")
-_QUOTED_OR_COMMENT = re.compile(r'"[^"]*(?:"|\Z)|//[^\r\n]*|/\*(?:.*?\*/|.*\Z)', re.DOTALL)
+_ESCAPED = re.compile(r"\\([\\\"nrt])")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 _BLANK = re.compile(r"[\s,]*")  # a comma between words is blank
-_WORD = re.compile(r"[\s,]*([^\s,;(){}\[\]|]+)")
-_MARK = re.compile(r"[\s,]*([;(){}\[\]|])")
-_FOUND = re.compile(r"[\s,]*([^\s,;(){}\[\]|]+|.)?", re.DOTALL)
 _LIST = re.compile(r"[^;(){}\[\]]*")
 _TO_SEMICOLON = re.compile(r"[^;{}]*;")
 _BARE = re.compile(r'[^\s,;(){}\[\]|"]+')
 
 
+class Syntax:
+    """What is a mark, what a comment, and whether quoted text has escapes as in C."""
+
+    def __init__(
+        self, marks: str, comments: tuple[str, ...] = ("//", "/*"), *, escapes: bool = False
+    ) -> None:
+        ends = re.escape(marks)
+        self.word = re.compile(rf"[\s,]*([^\s,{ends}]+)")
+        self.mark = re.compile(rf"[\s,]*([{ends}])")
+        self.found = re.compile(rf"[\s,]*([^\s,{ends}]+|.)?", re.DOTALL)
+        quoted = r'"(?:[^"\\]++|\\.)*+\\?("|\Z)' if escapes else r'"[^"]*("|\Z)'
+        to_line_end = [rf"{mark}[^\r\n]*" for mark in comments if mark != "/*"]
+        self.hidden = re.compile("|".join([quoted, *to_line_end, r"/\*.*?(\*/|\Z)"]), re.DOTALL)
+        self.hiding = ('"', *comments)
+        self.escapes = escapes
+
+
+_BIF = Syntax(";(){}[]|")
+
+
 class Scanner:
     """A text and how far it has been read."""
+
+    syntax = _BIF
 
     def __init__(self, source: Text) -> None:
         self.source = source
@@ -40,17 +62,18 @@ class Scanner:
         if bad := _FORBIDDEN.search(content):
             self.fail(f"the character {bad[0]!r} has no place in a text file", bad.start())
         self.quotes = '"' in content
-        if self.quotes or "//" in content or "/*" in content:
-            content = _QUOTED_OR_COMMENT.sub(self._masked, content)
+        if any(mark in content for mark in self.syntax.hiding):
+            content = self.syntax.hidden.sub(self._masked, content)
         self.text = content
 
     def _masked(self, match: re.Match[str]) -> str:
         found = match[0]
         if found[0] == '"':
-            if len(found) == 1 or found[-1] != '"':
+            if not match[1]:
                 self.fail("the quote that opens here is never closed", match.start())
-            return found.translate(_MASK)
-        if found[1] == "*" and (len(found) < 4 or not found.endswith("*/")):
+            inner = found[1:-1].replace('"', _INNER_QUOTE)  # there is one only if it was escaped
+            return f'"{inner}"'.translate(_MASK)
+        if found.startswith("/*") and not match[2]:
             self.fail("the comment that opens here is never closed: expected */", match.start())
         return " " * len(found)
 
@@ -60,7 +83,7 @@ class Scanner:
 
     def expected(self, what: str) -> NoReturn:
         """Fail here, telling what was found instead."""
-        match = _FOUND.match(self.text, self.pos)
+        match = self.syntax.found.match(self.text, self.pos)
         if match is None or match[1] is None:
             self.fail(f"expected {what}, found the end of the file", len(self.source.content.rstrip()))
         self.fail(f"expected {what}, found {self.as_written(match[1])}", match.start(1))
@@ -72,12 +95,12 @@ class Scanner:
 
     def peek(self) -> str:
         """Return the next mark, or "" if a word or nothing comes next."""
-        match = _MARK.match(self.text, self.pos)
+        match = self.syntax.mark.match(self.text, self.pos)
         return match[1] if match else ""
 
     def word(self, what: str) -> str:
         """Read a word; a quoted one still has its quotes, masked."""
-        match = _WORD.match(self.text, self.pos)
+        match = self.syntax.word.match(self.text, self.pos)
         if match is None:
             self.expected(what)
         self.pos = match.end()
@@ -90,7 +113,7 @@ class Scanner:
 
     def mark(self, mark: str, where: str) -> None:
         """Read one of ; ( ) { } [ ] |."""
-        match = _MARK.match(self.text, self.pos)
+        match = self.syntax.mark.match(self.text, self.pos)
         if match is None or match[1] != mark:
             self.expected(f"'{mark}' {where}")
         self.pos = match.end()
@@ -112,16 +135,20 @@ class Scanner:
             position = self.first(self.pos)
             keyword = self.word(f"{choice} {where}")
             if keyword == "property":
-                end = _TO_SEMICOLON.match(self.text, self.pos)
-                if end is None:
-                    self.fail("this property has no ';' at its end", position)
-                self.pos = end.end()
+                self.skip_value("this property has no ';' at its end", position)
             elif keyword in keywords:
                 yield keyword
             else:
                 self.pos = position
                 self.expected(f"{choice} {where}")
         self.mark("}", where)
+
+    def skip_value(self, message: str, position: int) -> None:
+        """Read over what comes before a semicolon, and it; the message says what lacks it."""
+        end = _TO_SEMICOLON.match(self.text, self.pos)
+        if end is None:
+            self.fail(message, position)
+        self.pos = end.end()
 
     def words(self, chunk: str, position: int) -> list[str]:
         """Return the names in a part of the text that begins at this position."""
@@ -133,12 +160,14 @@ class Scanner:
             return words
         names = []
         for word in words:
-            if _QUOTE in word and (word[0] != _QUOTE or word.index(_QUOTE, 1) < len(word) - 1):
+            if QUOTE in word and (word[0] != QUOTE or word.index(QUOTE, 1) < len(word) - 1):
                 self.fail(f"a quote inside the word {self.as_written(word)}", self.text.index(word, position))
-            name = word[1:-1].translate(_UNMASK) if word[0] == _QUOTE else word
+            name = word[1:-1].translate(_UNMASK) if word[0] == QUOTE else word
             if "\n" in name or "\r" in name:
                 position = self.text.index(word, position)
                 self.fail(f"the name {shown(name)} has a line break in it: is a quote missing?", position)
+            if self.syntax.escapes and "\\" in word and word[0] == QUOTE:
+                name = _ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), name)
             names.append(name)
         return names
 
@@ -153,9 +182,23 @@ def written(name: str, what: str, keywords: frozenset[str]) -> str:
         raise InvalidArgument(
             f"The file cannot hold {what} {shown(name)}: it has a quote, a line break or a control character"
         )
+    _check_unicode(name, what)
+    bare = _BARE.fullmatch(name) and "//" not in name and "/*" not in name and name not in keywords
+    return name if bare else f'"{name}"'
+
+
+def quoted(name: str, what: str) -> str:
+    """Return a name in quotes, as `Scanner.name` reads it back where the syntax has escapes."""
+    if _FORBIDDEN.search(name):
+        raise InvalidArgument(f"The file cannot hold {what} {shown(name)}: it has a control character")
+    _check_unicode(name, what)
+    for letter, escape in (("\\", r"\\"), ('"', r"\""), ("\n", r"\n"), ("\r", r"\r")):
+        name = name.replace(letter, escape)
+    return f'"{name}"'
+
+
+def _check_unicode(name: str, what: str) -> None:
     try:
         name.encode()
     except UnicodeEncodeError:
         raise InvalidArgument(f"The file cannot hold {what} {shown(name)}: it is not valid Unicode") from None
-    bare = _BARE.fullmatch(name) and "//" not in name and "/*" not in name and name not in keywords
-    return name if bare else f'"{name}"'

@@ -11,10 +11,8 @@ the order of its variables and states and loses their names. What was observed h
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
-from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
@@ -36,15 +34,10 @@ from pgm.factors import Dense, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
-from .text import NUMBER, File, Text, parsed, read_text
+from .numbers import THIS, WORD, Numbers, without_comments
+from .text import File, Text, read_text
 from .writing import check_states, tables
 
-# In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
-_COMMENT = re.compile(r"^c(?!\S)[^\r\n]*|#[^\r\n]*", re.MULTILINE)
-_WORD = re.compile(r"\S+")
-_SPACE = re.compile(r"\s")
-_THIS = "{this}"  # in a message: the number itself, as it is written
-_CHUNK = 1 << 20
 _BYTES_A_STATE = 500  # what a state takes in a Domain
 _BYTES_A_NUMBER = 64  # what a number takes while it becomes text
 _FEW = 10_000  # states that a variable may have without a table to prove them
@@ -55,13 +48,13 @@ _FEW = 10_000  # states that a variable may have without a table to prove them
 
 def read(source: Text) -> MarkovNetwork | BayesianNetwork:
     """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables bear it out."""
-    content = _without_comments(source)
-    first = _WORD.search(content)
+    content = without_comments(source)
+    first = WORD.search(content)
     if first is None or first[0] not in ("MARKOV", "BAYES"):
         found = shown(first[0]) if first else "the end of the file"
         message = f"a UAI file begins with MARKOV or BAYES; found {found}"
         raise source.error(message, first.start() if first else 0)
-    numbers = _Numbers(source, content, first.end())
+    numbers = Numbers(source, content, first.end())
     cards = numbers.counts(numbers.count("the number of variables"), "the number of states of variable", 1)
     scopes = _scopes(numbers, len(cards))
     variables = _variables(numbers, cards, scopes)
@@ -70,7 +63,7 @@ def read(source: Text) -> MarkovNetwork | BayesianNetwork:
         places.append(numbers.pos)
         tables.append(_table(numbers, number, scope, [cards[variable] for variable in scope]))
     if numbers.pos < numbers.size:
-        numbers.fail(f"expected the end of the file, found {_THIS}", numbers.pos)
+        numbers.fail(f"expected the end of the file, found {THIS}", numbers.pos)
     if first[0] == "BAYES":
         return _bayesian(numbers, variables, scopes, tables, places)
     made = MarkovNetwork()
@@ -79,11 +72,7 @@ def read(source: Text) -> MarkovNetwork | BayesianNetwork:
     return made
 
 
-def _without_comments(source: Text) -> str:
-    return _COMMENT.sub(lambda match: " " * len(match[0]), source.content)
-
-
-def _scopes(numbers: _Numbers, n: int) -> list[list[int]]:
+def _scopes(numbers: Numbers, n: int) -> list[list[int]]:
     scopes = []
     for number in range(numbers.at_most_left(numbers.count("the number of tables"), "tables")):
         at = numbers.pos
@@ -91,19 +80,19 @@ def _scopes(numbers: _Numbers, n: int) -> list[list[int]]:
         scope = numbers.counts(size, f"in table {number} the number of variable")
         if scope and max(scope) >= n:
             place = at + 1 + next(i for i, variable in enumerate(scope) if variable >= n)
-            numbers.fail(f"table {number}: there is no variable {_THIS}; they are 0 to {n - 1}", place)
+            numbers.fail(f"table {number}: there is no variable {THIS}; they are 0 to {n - 1}", place)
         if len(set(scope)) < len(scope):
             numbers.fail(f"table {number}: a variable appears twice among {listed(scope)}", at)
         scopes.append(scope)
     return scopes
 
 
-def _table(numbers: _Numbers, number: int, scope: list[int], shape: list[int]) -> np.ndarray:
+def _table(numbers: Numbers, number: int, scope: list[int], shape: list[int]) -> np.ndarray:
     at = numbers.pos
     size = numbers.count(f"how many numbers table {number} has")
     if size != math.prod(shape):
         needed = math.prod(shape) if len(shape) <= rows.MAX_AXES else "others"
-        numbers.fail(f"table {number} has {_THIS} numbers; its variables {listed(scope)} need {needed}", at)
+        numbers.fail(f"table {number} has {THIS} numbers; its variables {listed(scope)} need {needed}", at)
     if len(shape) > rows.MAX_AXES:
         numbers.fail(f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", at)
     if size > numbers.size - numbers.pos:
@@ -114,73 +103,7 @@ def _table(numbers: _Numbers, number: int, scope: list[int], shape: list[int]) -
     return values
 
 
-class _Numbers:
-    """All numbers of a file, and how many of them have been read."""
-
-    def __init__(self, source: Text, content: str, start: int) -> None:
-        self.source, self.content, self.start = source, content, start
-        self.pos = 0
-        self.values = self._converted()
-        self.size = self.values.size
-        if bad := np.flatnonzero(~((self.values >= 0.0) & (self.values < np.inf)))[:1].tolist():
-            self.fail(f"a number must not be negative or infinite, and this is {_THIS}", bad[0])
-
-    def _converted(self) -> np.ndarray:
-        parts = [np.empty(0)]
-        start, end = self.start, len(self.content)
-        while start < end:  # in parts: as words the numbers take many times what they take as numbers
-            space = _SPACE.search(self.content, start + _CHUNK)
-            stop = space.start() if space else end
-            chunk = self.content[start:stop]
-            found = parsed(chunk.split(), chunk)
-            if found is None:
-                self._fail_word()
-            parts.append(found)
-            start = stop
-        return np.concatenate(parts)
-
-    def _fail_word(self) -> NoReturn:
-        for match in _WORD.finditer(self.content, self.start):
-            if not NUMBER.fullmatch(match[0]):
-                raise self.source.error(f"expected a number, found {shown(match[0])}", match.start())
-        raise AssertionError(self.source.path)
-
-    def fail(self, message: str, position: int) -> NoReturn:
-        """Raise the error that names the place of the number at this position."""
-        match = next(islice(_WORD.finditer(self.content, self.start), position, None), None)
-        place = match.start() if match else len(self.content.rstrip())
-        raise self.source.error(message.replace(_THIS, shown(match[0])) if match else message, place)
-
-    def count(self, what: str) -> int:
-        """Read a whole number."""
-        if self.pos >= self.size:
-            self.fail(f"the file ends before {what}", self.pos)
-        value: float = self.values.item(self.pos)
-        if not value.is_integer():
-            self.fail(f"expected {what}, a whole number, found {_THIS}", self.pos)
-        self.pos += 1
-        return int(value)
-
-    def counts(self, length: int, what: str, least: int = 0) -> list[int]:
-        """Read so many whole numbers."""
-        self.at_most_left(length, "numbers")
-        found: list[float] = self.values[self.pos : self.pos + length].tolist()
-        for number, value in enumerate(found):
-            if value < least or not value.is_integer():
-                message = f"expected {what} {number}, a whole number from {least}, found {_THIS}"
-                self.fail(message, self.pos + number)
-        self.pos += length
-        return list(map(int, found))
-
-    def at_most_left(self, count: int, what: str) -> int:
-        """Return the count if so many things can follow; nothing is made before this is known."""
-        left = self.size - self.pos
-        if count > left:
-            self.fail(f"{_THIS} {what} are announced, and {left:,} numbers follow", self.pos - 1)
-        return count
-
-
-def _variables(numbers: _Numbers, cards: list[int], scopes: list[list[int]]) -> list[Variable]:
+def _variables(numbers: Numbers, cards: list[int], scopes: list[list[int]]) -> list[Variable]:
     used = {variable for scope in scopes for variable in scope}
     for variable, card in enumerate(cards):
         # A table has a number for each state at least, so what is announced is there; without a table ...
@@ -198,7 +121,7 @@ def _variables(numbers: _Numbers, cards: list[int], scopes: list[list[int]]) -> 
 
 
 def _bayesian(
-    numbers: _Numbers,
+    numbers: Numbers,
     variables: list[Variable],
     scopes: list[list[int]],
     tables: list[np.ndarray],
@@ -232,9 +155,9 @@ def read_evidence(file: File, model: Any) -> dict[str, State]:
     The file has the number of findings and then for each the variable and its state, both as numbers; the
     older form has the number of samples before that, which must be one.
     """
-    variables = list(_variables_of(model).values())
+    variables = list(variables_of(model).values())
     source = read_text(file)
-    numbers = _Numbers(source, _without_comments(source), 0)
+    numbers = Numbers(source, without_comments(source), 0)
     if not numbers.size:
         raise source.error("expected the number of findings (0 for none), found an empty file", 0)
     count = numbers.count("the number of findings")
@@ -254,13 +177,13 @@ def read_evidence(file: File, model: Any) -> dict[str, State]:
         if code >= variable.card:
             last = variable.card - 1
             numbers.fail(
-                f"variable {number} ({variable.name!r}) has the states 0 to {last}, not {_THIS}", at + 1
+                f"variable {number} ({variable.name!r}) has the states 0 to {last}, not {THIS}", at + 1
             )
         if variable.name in given:
             numbers.fail(f"variable {number} is observed twice", at)
         given[variable.name] = variable.states[code]
     if numbers.pos < numbers.size:
-        numbers.fail(f"expected the end of the file, found {_THIS}", numbers.pos)
+        numbers.fail(f"expected the end of the file, found {THIS}", numbers.pos)
     return given
 
 
@@ -272,7 +195,7 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
 
     `expand` writes tables in place of other distributions and of sparse factors.
     """
-    variables = _variables_of(model)
+    variables = variables_of(model)
     bayesian = isinstance(model, BayesianNetwork)
     tables = _conditional(model, expand) if isinstance(model, BayesianNetwork) else _factors(model, expand)
     scopes, numbers = [], []
@@ -340,18 +263,24 @@ def _written(values: np.ndarray) -> str:
 
 def write_evidence(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str, Any]) -> str:
     """Return what was observed as the text of an .evid file."""
-    variables = _variables_of(model)
-    observed = observe(variables, evidence)
+    place = {name: number for number, name in enumerate(variables_of(model))}
+    codes = observed_codes(model, evidence)
+    words = [str(word) for name, code in codes.items() for word in (place[name], code)]
+    return " ".join([str(len(codes)), *words]) + "\n"
+
+
+def observed_codes(model: object, evidence: Mapping[str, Any] | None) -> Mapping[str, int]:
+    """Return the code of each state that was observed; what is uncertain is an error."""
+    observed = observe(variables_of(model), evidence)
     uncertain = next(iter([*observed.weights, *observed.soft]), None)
     if uncertain is not None or observed.log_weight:
         name = "one of the findings" if uncertain is None else shown(uncertain)
         raise InvalidEvidence(f"UAI holds states as evidence, and {name} is no single state")
-    place = {name: number for number, name in enumerate(variables)}
-    words = [str(word) for name, code in observed.hard.items() for word in (place[name], code)]
-    return " ".join([str(len(observed.hard)), *words]) + "\n"
+    return observed.hard
 
 
-def _variables_of(model: object) -> Mapping[str, Variable]:
+def variables_of(model: object) -> Mapping[str, Variable]:
+    """Return the variables of a model, all of which must have states."""
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(f"UAI holds Bayesian and Markov networks, not {shown(model)}")
     check_states(model.variables, "UAI")

@@ -14,15 +14,16 @@ from pgm.variables import Interval, Variable, as_domain
 _BYTES_EACH = 64  # what a number takes while it becomes text
 
 
-def bayesian(model: object, format: str) -> BayesianNetwork:
-    """Return the model if it is a complete Bayesian network of variables with states."""
+def bayesian(model: object, format: str, *, numbers: bool = False) -> BayesianNetwork:
+    """Return the model if it is a complete Bayesian network, unless `numbers` of variables with states."""
     if not isinstance(model, BayesianNetwork):
         raise InvalidArgument(
             f"{format} holds Bayesian networks, not {shown(model)}; "
             "files that end in .uai hold Markov networks too"
         )
     model._check_complete()
-    check_states(model.variables, format)
+    if not numbers:
+        check_states(model.variables, format)
     return model
 
 

@@ -1,0 +1,216 @@
+"""DSC, the Bayesian network interchange format (Microsoft, 1996), as MSBN, GeNIe and bnlearn write it.
+
+    belief network "name"
+    node a_b { name : "a b"; type : discrete [ 2 ] = { "x", "y" }; }
+    probability ( c | a_b ) { (0) : 0.9, 0.1; (1) : 0.5, 0.5; }
+
+Before a row stand the states of the parents: their numbers from 0, or the states themselves; `default` stands
+for the rows left out. A colon, an equals sign and the word `is` mean the same. Quoted text has escapes as in
+C.
+
+Nodes are called by identifiers as in C. A name that is none is written as the attribute `pgm_name`, and as
+`name`, which other programs show, of a node with an identifier made of it. So it is read: the name is
+`pgm_name`, else the identifier; `name` is a caption, which need not be there nor differ from others.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import product
+
+from pgm.errors import shown
+from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.variables import Variable
+
+from .blocks import Rows
+from .identifiers import identifiers, stands_for
+from .reader import Reader
+from .scanner import QUOTE, Syntax, quoted
+from .text import NUMBER, Text
+from .writing import bayesian, states_as_text, tables
+
+_SYNTAX = Syntax(";:=(){}[]|", escapes=True)
+_KEYWORDS = frozenset(
+    "belief network node probability properties property type discrete continuous name position default "
+    "function is named".split()
+)
+_BEGIN = "'belief network', with which a DSC file begins"
+_TITLE = "the name of the network"
+_BRACE = re.compile(r"[{}]")
+_EQUALS = re.compile(r"\s*(?:[:=]|is\b)")
+_KEYWORD = re.compile(r"([A-Za-z_]\w*)\s*(?:[:=]|is\b)")
+
+
+def read(source: Text) -> BayesianNetwork:
+    """Read a network; states and names are text."""
+    return _Reader(source).network()
+
+
+class _Reader(Reader):
+    syntax = _SYNTAX
+
+    def network(self) -> BayesianNetwork:
+        for keyword in ("belief", "network"):
+            before = self.first(self.pos)
+            if self.word(_BEGIN) != keyword:
+                self.pos = before
+                self.expected(_BEGIN)
+        title = self.title()
+        choice = "'node', 'probability', 'properties' or the end of the file"
+        while (before := self.first(self.pos)) < len(self.text):
+            keyword = self.word(choice)
+            if keyword == "node":
+                self.node(before)
+            elif keyword == "probability":
+                self.probability(before)
+            elif keyword == "properties":
+                self.skip_braces(before)
+            elif keyword in ("decision", "utility"):
+                name = shown(self.name("the name of the node"))
+                self.fail(f"{name} is a {keyword}, which a Bayesian network has not", before)
+            else:
+                self.pos = before
+                self.expected(choice)
+        self.check_blocks("probability block")
+        return self.built(title, [_Rows(self, self.blocks[name]).cpd() for name in self.variables])
+
+    def title(self) -> str:
+        """Read the name of the network, which may be left out."""
+        before = self.first(self.pos)
+        if before < len(self.text):
+            word = self.word(_TITLE)
+            self.pos = before
+            if word not in ("node", "probability", "properties"):
+                return self.name(_TITLE)
+        return ""
+
+    def skip_braces(self, at: int) -> None:
+        self.mark("{", "after 'properties'")
+        depth = 1
+        for match in _BRACE.finditer(self.text, self.pos):
+            depth += 1 if match[0] == "{" else -1
+            if not depth:
+                self.pos = match.end()
+                return
+        self.fail("the '{' after 'properties' is never closed", at)
+
+    def node(self, position: int) -> None:
+        name = self.name("the name of a node")
+        self.declare(name, position)
+        where = f"in the node {shown(name)}"
+        states, true_name = None, ""
+        self.mark("{", where)
+        while self.peek() != "}":
+            at = self.first(self.pos)
+            # A property of the user has its name in parentheses.
+            keyword = "" if self.peek() == "(" else self.word(f"an attribute or '}}' {where}")
+            if keyword == "type":
+                if states is not None:
+                    self.fail(f"a second type {where}", at)
+                states = self.type(where, at)
+            elif keyword == "pgm_name":
+                self.equals(f"after 'pgm_name' {where}")
+                true_name = self.name(f"the name {where}")
+                self.mark(";", f"after the name {where}")
+            else:
+                self.skip_value(f"this attribute {where} has no ';' at its end", at)
+        self.mark("}", where)
+        if states is None:
+            self.fail(f"expected 'type : discrete [ ... ] = {{ ... }};' {where}, found none", position)
+        self.add(name, states, position, true_name if stands_for(name, true_name, "n", _KEYWORDS) else "")
+
+    def type(self, where: str, at: int) -> list[str]:
+        self.equals(f"after 'type' {where}")
+        before = self.first(self.pos)
+        found = self.word("'discrete'")
+        if found != "discrete":
+            self.fail(f"expected 'discrete' {where}, found {self.as_written(found)}: not supported", before)
+        count = self.state_count()
+        self.equals(f"and the states {where}")
+        return self.states(count, where, at)
+
+    def equals(self, where: str) -> None:
+        """Read ':' or '=' or 'is'."""
+        match = _EQUALS.match(self.text, self.pos)
+        if match is None:
+            self.expected(f"':' or '=' {where}")
+        self.pos = match.end()
+
+    def codes_of(self, variable: Variable) -> dict[str, int]:
+        """Return what a state is called before a row: its number, or its name if that is no number."""
+        found = self.codes.get(variable.domain)
+        if found is None:
+            found = {state: code for code, state in enumerate(variable.states)}
+            found |= {str(code): code for code in range(variable.card)}
+            self.codes[variable.domain] = found
+        return found
+
+
+class _Rows(Rows):
+    expected = "a row '( states ) : numbers;' or 'default : numbers;'"
+
+    def after_key(self, text: str, piece: int) -> str:
+        match = _EQUALS.match(text)
+        if match is None:
+            self.fail("expected ':' after the states of the parents", piece)
+        return text[match.end() :]
+
+    def keyword(self, text: str, piece: int) -> tuple[str, str]:
+        match = _KEYWORD.match(text)
+        if match is None:
+            if self.given and NUMBER.match(text):
+                self.fail("expected '( states ) :' before the numbers, as there are parents", piece)
+            return ("table", text) if text else ("", "")
+        if match[1] != "default":
+            self.fail(f"expected {self.expected}; {shown(match[1])} is not supported", piece)
+        return "default", text[match.end() :]
+
+    def words(self, key: str, piece: int) -> list[str]:
+        words = super().words(key, piece)
+        if QUOTE in key and len(words) == len(self.given):
+            for place, word in enumerate(key.replace(",", " ").split()):
+                if QUOTE in word:  # a state in quotes is no number, whatever it is called
+                    states = self.given[place].states
+                    known = words[place] in states
+                    words[place] = str(states.index(words[place])) if known else f'"{words[place]}"'
+        return words
+
+    def places(self, keys: list[str], pieces: list[int]) -> list[int]:
+        zeros = ["0"] * (len(self.given) + 1)
+        if not all(key.replace(",", " ").split() == zeros for key in keys):
+            return super().places(keys, pieces)
+        # GeNIe writes as many zeros before every row, and the rows in order.
+        count = math.prod(variable.card for variable in self.given)
+        if len(keys) > count:
+            self.fail(f"{len(keys):,} rows, and the parents have {count:,} configurations", pieces[count])
+        return list(range(len(keys)))
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
+    """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
+    net = bayesian(model, "DSC")
+    names = identifiers(net.variables, "n", _KEYWORDS)
+    parts = [f"belief network {quoted(net.name, 'the name of the network')}\n"]
+    for name, variable in net.variables.items():
+        caption = quoted(name, "the name")
+        called = "" if names[name] == name else f"  name : {caption};\n  pgm_name : {caption};\n"
+        texts = states_as_text(variable, "DSC", expand)
+        states = ", ".join([quoted(text, f"a state of {shown(name)}") for text in texts])
+        parts.append(
+            f"node {names[name]} {{\n{called}  type : discrete [ {variable.card} ] = {{ {states} }};\n}}\n"
+        )
+    for name, values in tables(net, "DSC", expand):
+        parents = net.parents(name)
+        lines = [", ".join(map(repr, row)) for row in values.reshape(-1, values.shape[-1]).tolist()]
+        if not parents:
+            parts.append(f"probability ( {names[name]} ) {{\n  {lines[0]};\n}}\n")
+            continue
+        keys = product(*[map(str, range(card)) for card in values.shape[:-1]])
+        body = "".join([f"  ({', '.join(key)}) : {line};\n" for key, line in zip(keys, lines, strict=True)])
+        given = ", ".join([names[parent] for parent in parents])
+        parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")
+    return "".join(parts)

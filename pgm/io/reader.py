@@ -1,0 +1,191 @@
+"""What the readers of BIF, DSC and Hugin NET share: variables with states, and tables for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import current
+from pgm.cpds import CPD, TableCPD, rows
+from pgm.errors import (
+    FileFormatError,
+    InvalidStructure,
+    InvalidTable,
+    InvalidVariable,
+    TooLarge,
+    nearest,
+    shown,
+)
+from pgm.models import BayesianNetwork
+from pgm.variables import Bins, Domain, Variable
+
+from .scanner import Scanner
+from .text import NUMBER, Text, parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The place of a table whose numbers are read when all variables are known."""
+
+    at: int
+    child: str
+    parents: list[str]
+    start: int
+    end: int
+
+
+class Reader(Scanner):
+    """A text with variables and their tables, in any order."""
+
+    def __init__(self, source: Text) -> None:
+        super().__init__(source)
+        self.variables: dict[str, Variable] = {}
+        self.declared: dict[str, int] = {}  # where, for messages
+        self.true_names: set[str] = set()
+        self.codes: dict[Domain, dict[str, int]] = {}
+        self.blocks: dict[str, Block] = {}
+        self.cells = 0
+        self.limit = current().memory_limit // 8
+
+    # --- variables ---
+
+    def declare(self, name: str, position: int) -> None:
+        """Keep where a variable is declared."""
+        if name in self.declared:
+            self.fail(f"the variable {shown(name)} is declared a second time", position)
+        self.declared[name] = position
+
+    def add(self, name: str, states: Sequence[str] | Bins | Domain, at: int, true_name: str = "") -> None:
+        """Keep a variable, under what the file calls it; its name is the true one, if there is one."""
+        called = true_name or name
+        if called in self.true_names:
+            self.fail(f"a second variable has the name {shown(called)}", at)
+        self.true_names.add(called)
+        try:
+            self.variables[name] = Variable(called, states)
+        except InvalidVariable as error:
+            self.fail(str(error), at)
+
+    def state_count(self) -> str:
+        """Read [ the number of states ]; as text, because a number may have a million digits."""
+        self.mark("[", "and the number of states")
+        count = self.word("the number of states")
+        self.mark("]", "after the number of states")
+        return count
+
+    def states(self, count: str, where: str, at: int) -> list[str]:
+        """Read { the states };, of which there must be so many."""
+        self.mark("{", "and the states")
+        start = self.pos
+        chunk = self.until("}", f"after the states {where}")
+        if "|" in chunk:
+            self.fail(f"'|' among the states {where}", start + chunk.index("|"))
+        states = self.words(chunk, start)
+        self.mark(";", f"after the states {where}")
+        if count.lstrip("0") != str(len(states)):
+            self.fail(f"{self.as_written(count)} states are announced {where}, {len(states)} are listed", at)
+        return states
+
+    def known(self, name: str, position: int) -> Variable:
+        """Return the variable of this name."""
+        found = self.variables.get(name)
+        if found is None:
+            hint = nearest(name, self.variables)
+            self.fail(f"{shown(name)} is not a variable of this file.{hint}", position)
+        return found
+
+    def codes_of(self, variable: Variable) -> dict[str, int]:
+        """Return the codes of the states as texts; kept, as most variables have the states of others."""
+        found = self.codes.get(variable.domain)
+        if found is None:
+            found = self.codes[variable.domain] = {state: code for code, state in enumerate(variable.states)}
+        return found
+
+    # --- tables ---
+
+    def head(self, at: int, what: str) -> tuple[str, list[str]]:
+        """Read ( variable | parents ): what the table is of, for which there must be no other."""
+        self.mark("(", "and the name of a variable")
+        start = self.pos
+        chunk = self.until(")", "after the names of the variable and its parents")
+        before, bar, after = chunk.partition("|")
+        names, parents = self.words(before, start), self.words(after, start)
+        if not names or (bar and len(names) > 1) or "|" in after:
+            self.fail("expected ( variable | parents ), with one variable before the '|'", start)
+        # Without a bar the first name is the variable and the others are its parents, as JavaBayes writes it.
+        child, parents = names[0], names[1:] + parents
+        if child in self.blocks:
+            self.fail(f"a second {what} for {shown(child)}", at)
+        if len({child, *parents}) <= len(parents):
+            self.fail(f"a name appears twice in the {what} of {shown(child)}", at)
+        return child, parents
+
+    def probability(self, at: int) -> None:
+        """Read over a probability block, and keep where its rows are."""
+        child, parents = self.head(at, "probability block")
+        self.mark("{", "and the probabilities")
+        end = self.text.find("}", self.pos)
+        if end < 0:
+            self.fail(f"the probability block of {shown(child)} has no '}}' at its end", at)
+        self.blocks[child] = Block(at, child, parents, self.pos, end)
+        self.pos = end + 1
+
+    def check_blocks(self, what: str) -> None:
+        """Refuse variables without a table and tables without a variable."""
+        for name, position in self.declared.items():
+            if name not in self.blocks:
+                self.fail(f"the variable {shown(name)} has no {what}", position)
+        for name, block in self.blocks.items():
+            self.known(name, block.at)
+
+    def reserve(self, cells: int, name: str, parents: int, position: int) -> None:
+        """Count the numbers of all tables, before any of them is made."""
+        self.cells += cells
+        if self.cells > self.limit:
+            place = self.source.error("", position)
+            raise TooLarge(
+                f"{str(place).rstrip()} the table of {shown(name)} has {cells:,} numbers; with it the "
+                f"network would have {self.cells:,}, and the memory limit allows {self.limit:,}"
+            )
+        if parents >= rows.MAX_AXES:
+            self.fail(f"{shown(name)} has {parents} parents: too many", position)
+
+    def numbers(self, words: list[str], text: str, name: str, position: int) -> np.ndarray:
+        """Return words of the text at a position as numbers."""
+        found = parsed(words, text)
+        if found is None:
+            self.check_numbers(words, name, position)
+            raise AssertionError(words)
+        return found
+
+    def check_numbers(self, words: list[str], name: str, position: int) -> None:
+        """Refuse a word at or after a position that is no number."""
+        for word in words:
+            if not NUMBER.fullmatch(word):
+                at = self.text.find(word, position)
+                self.fail(f"{shown(name)}: expected a number or ';', found {self.as_written(word)}", at)
+
+    def table(
+        self, child: Variable, given: tuple[Variable, ...], values: np.ndarray, place: Callable[[int], int]
+    ) -> TableCPD:
+        """Return the table of these rows; `place` tells where in the text a row is."""
+        values = np.ascontiguousarray(values)
+        shape = (*[variable.card for variable in given], child.card)
+        try:
+            checked = rows.checked(child, given, values.reshape(shape))
+        except InvalidTable as error:
+            values = values.reshape(-1, child.card)
+            bad = np.flatnonzero(~(values.min(axis=1) >= 0.0))
+            if not bad.size:
+                bad = np.flatnonzero(~(np.abs(values.sum(axis=1) - 1.0) <= rows.TOLERANCE))
+            raise self.source.error(str(error), place(int(bad[0]))) from None
+        return TableCPD._of(child, given, checked)
+
+    def built(self, title: str, cpds: Iterable[CPD]) -> BayesianNetwork:
+        """Return the network of all tables."""
+        try:
+            return BayesianNetwork._from_cpds(title, cpds)
+        except InvalidStructure as error:  # a cycle
+            raise FileFormatError(str(error), self.source.path) from None
