@@ -154,7 +154,7 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 
 
 def _read(given: argparse.Namespace) -> Model:
-    return pgm.read(given.file)
+    return pgm.read(given.file, format=given.format)
 
 
 def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
