@@ -21,6 +21,7 @@ import numpy as np
 import pgm
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, PGMError, UnknownVariable, listed, nearest, shown
+from pgm.inference.plan import Plan
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Distribution, Report
 from pgm.variables import Variable
@@ -179,9 +180,9 @@ def _halves(model: Model, text: str) -> tuple[str, Any]:
     signs = [i for i, letter in enumerate(text) if letter == "="]
     if not signs:
         raise InvalidArgument(f"--given takes NAME=STATE, not {shown(text)}.")
-    ways = [(text[:i], text[i + 1 :], False) for i in signs]
-    ways += [(text[: i - 1], text[i + 1 :], True) for i in signs if text[i - 1 : i] == "!"]
-    ways = [(model.variables[name], state, other) for name, state, other in ways if name in model.variables]
+    halves = [(text[:i], text[i + 1 :], False) for i in signs]
+    halves += [(text[: i - 1], text[i + 1 :], True) for i in signs if text[i - 1 : i] == "!"]
+    ways = [(model.variables[name], state, other) for name, state, other in halves if name in model.variables]
     if not ways:
         raise UnknownVariable(text[: signs[0]], model.variables, "--given")
     meant = [way for way in ways if way[1] in map(str, way[0].states)]
@@ -211,6 +212,7 @@ def info(given: argparse.Namespace) -> None:
     try:
         cost = model.plan()
     except pgm.TooLarge as too_large:
+        assert isinstance(too_large.plan, Plan)
         cost = too_large.plan
     facts["all marginals"] = {
         "fits": cost.fits,
