@@ -216,9 +216,9 @@ def test_reading_munin_takes_no_longer_than_from_bif(tmp_path):
     pgm.write(net, tmp_path / "munin.bif")
 
     def seconds(path: Path) -> float:
-        begin = time.perf_counter()
+        begin = time.thread_time()
         assert len(pgm.read(path)) == 1041
-        return time.perf_counter() - begin
+        return time.thread_time() - begin
 
     assert min(seconds(tmp_path / "munin.json") for _ in range(3)) < 1.25 * min(
         seconds(tmp_path / "munin.bif") for _ in range(3)
