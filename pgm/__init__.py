@@ -54,7 +54,7 @@ from pgm.results import Assignment, Distribution, Marginals, Probability, Report
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
-    from pgm.io import read, read_evidence, read_result, write, write_result
+    from pgm.io import list_networks, load_network, read, read_evidence, read_result, write, write_result
 
 __version__ = "0.1.0"
 
@@ -110,6 +110,8 @@ __all__ = [
     "Variable",
     "config",
     "engines",
+    "list_networks",
+    "load_network",
     "read",
     "read_evidence",
     "read_result",
@@ -118,6 +120,8 @@ __all__ = [
 ]
 
 _LAZY = {
+    "list_networks": "pgm.io.bundled",
+    "load_network": "pgm.io.bundled",
     "read": "pgm.io",
     "read_evidence": "pgm.io",
     "read_result": "pgm.io",
