@@ -191,7 +191,7 @@ def parsed(words: list[str], text: str) -> np.ndarray | None:
 
     Python would also take nan, inf, 1_000 and the digits of other scripts.
     """
-    if text.translate(_IN_NUMBERS).strip():  # there are other blanks than those
+    if text.translate(_IN_NUMBERS).strip():  # white space of other scripts may be left
         return None
     try:
         return np.array(words, dtype=np.float64)

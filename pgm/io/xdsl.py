@@ -162,7 +162,7 @@ class _Reader(MarkedNetwork):
                 message = f"{shown(node.name)} has no state {shown(word)}; it has {listed(node.ids)}"
                 self.fail_word(message, element, number)
         found = np.array([codes[word] for word in words], dtype=np.int32).reshape(shape)
-        return np.ascontiguousarray(np.flip(found, turned))
+        return np.array(np.flip(found, turned), order="C")
 
     def noisy(self, node: _Node, parents: list[_Node], at: Element) -> NoisyMax:
         if len({parent.id for parent in (node, *parents)}) <= len(parents):
