@@ -39,7 +39,8 @@ MORE_SEEDS: dict[str, list[str]] = {
         'discrete node a { label = "the (a)"; states = ("x y" "z\\""); position = (1 2); }\n'
         "node n { subtype = number; state_values = (0 1); } "
         'node i { subtype = interval; states = ("" ""); state_values = (-infinity 0.5 infinity); }\n'
-        "potential (a) { data = (.5 5e-1); } potential (n | a) { data = ((0.1 0.9) 1 0); } potential (i) { } }",
+        "potential (a) { data = (.5 5e-1); } potential (n | a) { data = ((0.1 0.9) 1 0); }\n"
+        "potential (i) { } }",
         "net { name = my net; }\nnode a { states = (x y); }\ncontinuous node z { }\ncontinuous node w { }\n"
         "potential (a) { data = (1 0); }\npotential (z) { data = normal (0, 1); }\n"
         "potential (w | a z) { data = (normal (1 - 2 * z, 0.5) normal (z, 4e-1)); }\n",
