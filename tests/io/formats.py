@@ -27,12 +27,32 @@ NAMES = list({module: name for name, module in reversed(FORMATS.items())}.values
     ::-1
 ]  # of each module one
 NAMELESS = {"uai"}  # variables and states come back as numbers
-MAY_REFUSE = {"bif": '"\n\r', "net": '"\n\r\\', "dsc": '"\n\r\\'}  # in names, with an error
+MAY_REFUSE = {"bif": '"\n\r'}  # in names, with an error
 MORE_SEEDS: dict[str, list[str]] = {
     "bif": [
         'network "a b" { property x; }\n// remark\nvariable "a b" { type discrete [ 2 ] { "x y", <5 }; }\n'
         "variable c { type discrete[2] { n y }; }\n"
         'probability ( "a b" ) { table 0.5 0.5; }\nprobability ( c | "a b" ) { default 1 0; (<5) 1e-1 .9; }\n'
+    ],
+    "net": [
+        'class c { inputs = (); HR_Desc = "a\\n; }"; % remark\n'
+        'discrete node a { label = "the (a)"; states = ("x y" "z\\""); position = (1 2); }\n'
+        "node n { subtype = number; state_values = (0 1); } "
+        'node i { subtype = interval; states = ("" ""); state_values = (-infinity 0.5 infinity); }\n'
+        "potential (a) { data = (.5 5e-1); } potential (n | a) { data = ((0.1 0.9) 1 0); }\n"
+        "potential (i) { } }",
+        "net { name = my net; }\nnode a { states = (x y); }\ncontinuous node z { }\ncontinuous node w { }\n"
+        "potential (a) { data = (1 0); }\npotential (z) { data = normal (0, 1); }\n"
+        "potential (w | a z) { data = (normal (1 - 2 * z, 0.5) normal (z, 4e-1)); }\n",
+    ],
+    "dsc": [
+        'belief network "n"\nproperties { type label = choice of [a, b], "{"; }\n'
+        'node a { name is "A\\n"; type is discrete[2] = { "x", "y" }; position is (1, 2); (label) = b; }\n'
+        'node b { type : discrete[2] = { "1", "0" }; }\n'
+        'probability(a) { 0.5, 0.5; } probability(b | a) { default : 1, 0; ("y") : .1, 9e-1; }\n',
+        'belief network "n"\nnode a { type : discrete[2] = { "x", "y" }; }\n'
+        'node b { type : discrete[2] = { "x", "y" }; }\n'
+        "probability (a) { 1, 0; }\nprobability (b | a) { (0, 0) : 1, 0; (0, 0) : 0, 1; }\n",
     ],
     "xmlbif": [
         '<?xml version="1.0"?>\n<!DOCTYPE BIF [\n<!ELEMENT BIF ( NETWORK )*>\n'

@@ -38,6 +38,6 @@ def test_a_shared_network_comes_back_bit_by_bit(path, format):
 
 
 def test_the_registry_has_what_it_promises():
-    assert {"bif", "uai", "xmlbif", "xdsl"} <= set(formats.NAMES)
+    assert {"bif", "xmlbif", "xdsl", "net", "dsc", "uai"} <= set(formats.NAMES)
     for format in formats.NAMES:
         assert len(formats.seeds(format)) >= 2
