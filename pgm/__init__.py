@@ -54,7 +54,8 @@ from pgm.results import Assignment, Distribution, Marginals, Probability, Report
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
-    from pgm.io import list_networks, load_network, read, read_evidence, read_result, write, write_result
+    from pgm.io import read, read_evidence, read_result, write, write_result
+    from pgm.io.bundled import list_networks, load_network
 
 __version__ = "0.1.0"
 

@@ -21,7 +21,6 @@ import numpy as np
 import pgm
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, PGMError, UnknownVariable, listed, nearest, shown
-from pgm.inference.plan import Plan
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Distribution, Report
 from pgm.variables import Variable
@@ -29,6 +28,7 @@ from pgm.variables import Variable
 Model = BayesianNetwork | MarkovNetwork
 
 _MISTAKE, _INTERRUPTED = 2, 130
+_PICTURES = ("png", "svg", "pdf", "jpg", "webp", "eps")
 _KNOWN = """\
 what is known, as NAME=STATE, for numbers NAME=3.7; NAME=a|b is one of several states, NAME!=a any other
 """
@@ -82,7 +82,9 @@ def _parser() -> _Parser:
     def command(name: str, run: Callable[[argparse.Namespace], None], said: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.")
         made.set_defaults(command=run)
-        made.add_argument("file", help="a model: a file of any format that pgm.read knows, packed or not")
+        made.add_argument(
+            "file", help="a model: a file, packed or not, or the name of a network that comes with pgm"
+        )
         made.add_argument("--format", help="of the file, where its name does not tell")
         return made
 
@@ -155,6 +157,8 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 
 
 def _read(given: argparse.Namespace) -> Model:
+    if given.format is None and not os.path.exists(given.file) and given.file in pgm.list_networks():
+        return pgm.load_network(given.file)
     return pgm.read(given.file, format=given.format)
 
 
@@ -209,11 +213,7 @@ def info(given: argparse.Namespace) -> None:
     """Print what a model consists of."""
     model = _read(given)
     facts = _facts(model)
-    try:
-        cost = model.plan()
-    except pgm.TooLarge as too_large:
-        assert isinstance(too_large.plan, Plan)
-        cost = too_large.plan
+    cost = model.plan()
     facts["all marginals"] = {
         "fits": cost.fits,
         "entries": cost.entries if math.isfinite(cost.entries) else None,
@@ -339,14 +339,11 @@ def convert(given: argparse.Namespace) -> None:
 
 def plot(given: argparse.Namespace) -> None:
     """Draw the model into a file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    known_formats = FigureCanvasAgg.get_supported_filetypes()
     ending = os.path.splitext(given.output)[1].removeprefix(".").lower()
-    if ending not in known_formats:
+    if ending not in _PICTURES:
         raise InvalidArgument(
-            f"-o {given.output}: the ending decides how to draw; there are {listed(known_formats)}."
-            f"{nearest(ending, known_formats)}"
+            f"-o {given.output}: the ending decides how to draw; there are {listed(_PICTURES)}."
+            f"{nearest(ending, _PICTURES)}"
         )
     model = _read(given)
     known = evidence(model, given.given)

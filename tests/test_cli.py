@@ -113,7 +113,12 @@ def test_plan_says_what_a_question_costs(capsys: pytest.CaptureFixture[str], wet
     assert "largest table" in said(capsys, "plan", wet, "rain")
     found = json.loads(said(capsys, "plan", wet, "rain", "--json"))
     assert found["engine"] == "exact"
-    assert found["largest_entries"] == pgm.read(wet).plan("rain").largest_entries
+    assert found["log2_largest"] == pgm.read(wet).plan("rain").log2_largest
+
+
+def test_a_network_that_comes_with_pgm_needs_no_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert re.search(r"^nodes +8$", said(capsys, "info", "asia"), re.MULTILINE)
+    assert "yes" in said(capsys, "query", "asia", "dysp", "--given", "smoke=yes")
 
 
 def test_info(capsys: pytest.CaptureFixture[str], wet: str) -> None:
