@@ -415,11 +415,14 @@ class Approximate(Posterior):
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""
-        if all(report.converged for report in self.reports):
-            return
-        report = self.report
-        depth, frame = 2, sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-            depth, frame = depth + 1, frame.f_back
-        text = f'engine="{self.engine}" has not converged: {report.advice}. The answer is what it had then.'
-        warnings.warn(text, ConvergenceWarning, stacklevel=depth)
+        if not all(report.converged for report in self.reports):
+            warn(self.report)
+
+
+def warn(report: Report) -> None:
+    """Warn whoever asked that the numbers had not come to rest."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        depth, frame = depth + 1, frame.f_back
+    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
+    warnings.warn(text, ConvergenceWarning, stacklevel=depth)

@@ -59,6 +59,13 @@ class Mixed(Posterior):
     value: np.ndarray = field(kw_only=True)  # float64[n]
     intervals: dict[int, Interval] = field(kw_only=True)
     solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
+    measured: Report | None = field(kw_only=True, default=None)  # of a model that stands for another
+
+    @property
+    def report(self) -> Report:
+        """How the answers are made."""
+        own = Report(self.engine, exact=True) if self.measured is None else self.measured
+        return replace(own, profile=self.clock.profile)
 
     # --- shared ground ---
 
@@ -329,7 +336,9 @@ class Mixed(Posterior):
         """The plan of the discrete part, with what the continuous variables take before and after it."""
         numbers = [x for x in self.numbers(targets or ()) if not self.seen[x]]
         if not (targets is None or numbers or self.seen.any() or self.intervals):
-            return Posterior.plan(self, question, targets)
+            found = Posterior.plan(self, question, targets)
+            own = self.measured
+            return found if own is None else replace(found, engine=own.engine, exact=False)
         wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
         layout = self._layout(np.array(numbers, dtype=np.int64), wanted, targets is None)
         t = layout.tree
@@ -353,6 +362,8 @@ class Mixed(Posterior):
         found = plain.plan(question, states)
         outward = targets is None or bool(numbers)
         more = layout.bytes(outward=outward)
+        if self.measured is not None:
+            found = replace(found, engine=self.measured.engine, exact=False)
         return replace(
             found,
             bytes=found.bytes + more,
