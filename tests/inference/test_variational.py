@@ -151,7 +151,10 @@ def test_three_states_against_a_search_over_all_tangents() -> None:
             return float(np.log((prior * np.exp(log)).sum()))
 
         best = optimize.minimize(
-            lambda x: -log_bound(np.exp(x)), np.zeros(2), method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13}
+            lambda x: -log_bound(np.exp(x)),
+            np.zeros(2),
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 1e-13},
         )
         p = net.probability({"c": state}, engine=V)
         assert p.log == pytest.approx(-best.fun, abs=1e-9)
@@ -275,25 +278,27 @@ def test_what_is_said() -> None:
     assert net.query("x", {"d": True}, engine=V) == p
 
 
-def test_switches_keep_a_bound_each() -> None:
-    """Many configurations, by hand: the sum over them of the bound of each."""
+def test_each_state_that_a_score_depends_on_has_its_own_tangent() -> None:
+    """Eight configurations, two of them told apart by the score: the two best tangents by scipy."""
     net = pgm.BayesianNetwork()
     for i in range(3):
         net.add(f"s{i}", 0.2 + 0.2 * i)
-    shift = {key: float(sum(key)) for key in itertools.product((False, True), repeat=3)}
-    rows = {key: pgm.Gaussian(mean, 0.8) for key, mean in shift.items()}
-    net.add("x", rows, parents=["s0", "s1", "s2"])
+    each = list(itertools.product((False, True), repeat=3))
+    net.add("x", {key: pgm.Gaussian(float(sum(key)), 0.8) for key in each}, parents=["s0", "s1", "s2"])
     net.add("d", pgm.Logistic({"x": 1.5, "s0": 0.7}, bias=-1.0))
-    single = pgm.BayesianNetwork()
-    single.add("x", pgm.Gaussian(0.0, 0.8))
-    single.add("d", pgm.Logistic({"x": 1.5}, bias=-1.0))
     total = 0.0
-    for key, mean in shift.items():
-        alone = pgm.BayesianNetwork()
-        alone.add("x", pgm.Gaussian(mean, 0.8))
-        alone.add("d", pgm.Logistic({"x": 1.5}, bias=-1.0 + 0.7 * key[0]))
-        share = math.prod((0.2 + 0.2 * i) if on else 0.8 - 0.2 * i for i, on in enumerate(key))
-        total += share * alone.probability({"d": True}, engine=V)
-    found = net.probability({"d": True}, engine=V)
-    # One x for each state of s0, which is what the score depends on, cannot beat one for each configuration.
-    assert total - 0.01 < found <= total + 1e-12
+    for first in (False, True):
+        keys = [key for key in each if key[0] == first]
+        share = [
+            math.prod(0.2 + 0.2 * i if on else 0.8 - 0.2 * i for i, on in enumerate(key)) for key in keys
+        ]
+        mean, var = np.array([1.5 * sum(key) + 0.7 * first - 1.0 for key in keys]), (1.5 * 0.8) ** 2
+
+        def below(x: float, mean: np.ndarray = mean, var: float = var, share: list[float] = share) -> float:
+            h = math.tanh(x / 2) / (4 * x)
+            log = (mean / 2 - h * mean**2 + var / 8) / (1 + 2 * h * var) - x / 2 + h * x * x
+            return -float(share @ np.exp(log)) * expit(x) / math.sqrt(1 + 2 * h * var)
+
+        best = optimize.minimize_scalar(below, bounds=(1e-3, 30), method="bounded", options={"xatol": 1e-9})
+        total -= best.fun
+    assert net.probability({"d": True}, engine=V) == pytest.approx(total, abs=1e-10)
