@@ -227,7 +227,7 @@ class CliqueSequence:
     iterations: int = 100
     tol: float = 1e-6
     name = "clique-sequence"
-    answers = SUMS
+    answers = (*SUMS, "plan")
     approximates = True
     takes_soft = False
 
@@ -352,6 +352,7 @@ class BranchAndBound:
 class Best:
     """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
 
+    Where a tree does not fit the memory, but does with some variables conditioned on, that is done.
     A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell
     which answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had
     in the time.
@@ -365,7 +366,7 @@ class Best:
 
     seconds: float = 10.0
     name = "best"
-    answers = (*SUMS, "map", "marginal MAP")
+    answers = (*SUMS, "map", "marginal MAP", "plan")
     approximates = True
     takes_soft = True
 

@@ -96,7 +96,8 @@ def _extend(
     assert compiled.gaussians is not None
     place = np.cumsum(compiled.gaussians.number < 0) - 1
     positions, n = compiled.gaussians.positions, len(compiled.names)
-    made, z, lengths = [], [], []
+    made: list[LinearGaussian] = []
+    z, lengths = [], []
     for one in open_:
         card, k = one.offset.shape[-1], one.numbers.size
         offset = one.offset.reshape(-1, card)
@@ -131,7 +132,8 @@ def _extend(
 def _climbed(posterior: Mixed, sigmoids: _Sigmoids, observed: Observed, options: Variational) -> Posterior:
     """Raise the bound until nothing moves."""
     clock = posterior.clock
-    x, bound, gains, converged = np.ones(sigmoids.z.size), -math.inf, [], False
+    x, bound, converged = np.ones(sigmoids.z.size), -math.inf, False
+    gains: list[float] = []
     seen: _Seen | None = None
     at = _tangent(posterior, sigmoids, x)
     while True:
@@ -240,7 +242,8 @@ def _look(at: Mixed, layout: Layout, z: np.ndarray) -> _Seen:
     first = d.row_at[-1] - z.size  # of the rows of what stands for states
     begin = int(np.searchsorted(d.row_at, first))
     home = np.repeat(np.arange(t.parent.size), np.diff(t.density_at))
-    row, weight_at, base = [], [], []
+    row: list[int] = []
+    weight_at, base = [], []
     means: list[tuple[int, int, float]] = []
     covs: list[tuple[int, int, float]] = []
     for x, c in zip(t.densities.tolist(), home.tolist(), strict=True):
