@@ -232,8 +232,8 @@ class Tightest(Posterior):
             engine=Best.name,
             exact=False,
             chosen=f"no exact answer is planned to be had within {seconds}",
-            later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are those "
-            "of one tree",
+            later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are "
+            "those of one tree",
         )
 
     def _engines(self) -> list[tuple[Engine, float]]:

@@ -43,7 +43,8 @@ def solution(problem: Problem, first: Settled, second: Settled | None) -> Soluti
 def _joined(first: Settled, second: Settled) -> Settled:
     """The first, where the second confirms it; of two parts of one distribution their mixture."""
     apart = float(np.abs(first.singles - second.singles).max(initial=0.0))
-    report = together([first.report, second.report])
+    both = first.report.residuals + second.report.residuals
+    report = replace(together([first.report, second.report]), residuals=both)
     if not (first.report.converged and second.report.converged):
         found = second if second.report.converged else first
         said = f"another order of the tables gave numbers up to {apart:.2g} apart; {found.report.advice}"
