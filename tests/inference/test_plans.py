@@ -114,7 +114,7 @@ def test_the_plan_of_the_best_is_what_runs():
     assert (plan.engine, plan.exact, plan.fits) == ("best", True, True)
     assert 'engine="exact": exact within 60 s' in repr(plan)
     assert mrf.marginals(engine=Best(seconds=60)).report.engine == "exact"
-    with pgm.config(memory_limit="900 kB"):  # the tree takes more, and fits with some variables conditioned on
+    with pgm.config(memory_limit="900 kB"):  # the tree takes more, and less if some are conditioned on
         assert not mrf.plan("pixel[2,3]").fits
         plan = mrf.plan("pixel[2,3]", engine=Best(seconds=600))
         assert (plan.engine, plan.exact, plan.fits) == ("best", True, True)
