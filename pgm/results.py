@@ -102,6 +102,7 @@ class Report:
     advice: str = ""
     iterations: int = 0
     points: int = 0  # of the grid that was summed over
+    modes: int = 1  # parts of the distribution that were found apart, and mixed
     samples: int = 0  # drawn, with those thrown away
     effective_sample_size: float | None = None  # the smallest of all numbers of the answer
     r_hat: float | None = None  # the largest, where chains were run

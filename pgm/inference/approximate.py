@@ -24,6 +24,7 @@ from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_posit
 from pgm.inference.engines import (
     ENGINES,
     Bounds,
+    CliqueSequence,
     Engine,
     Sampler,
     bounds,
@@ -37,7 +38,7 @@ from pgm.inference.engines import (
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states, times_exp
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution, none_possible
-from pgm.inference.plan import RESULT, Needs, Plan
+from pgm.inference.plan import RESULT, Needs, Plan, make_plan
 from pgm.inference.posterior import NoFit, Posterior, entries, log_of
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
@@ -341,10 +342,12 @@ class Approximate(Posterior):
     # --- what it will take ---
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The mini-buckets of a question, and what they take: of engine="bounds", no other is asked."""
-        assert isinstance(self.options, Bounds)
+        """What is made for a question, and what it takes: of "bounds" and "clique-sequence"."""
         self._only_states(targets)
         case = self._case(self._everything() if targets is None else targets, only_wanted=targets is not None)
+        if isinstance(self.options, CliqueSequence):
+            return self._plan_sequence(question, targets, case, self.options)
+        assert isinstance(self.options, Bounds)
         found, r = bounds.outline(case, self.options.ibound, self.clock), case.reduced
         top = int(found.log2_sizes.argmax()) if found.log2_sizes.size else 0
         largest = found.scopes[found.scope_at[top : top + 2].min() : found.scope_at[top : top + 2].max()]
@@ -377,6 +380,16 @@ class Approximate(Posterior):
             memory_limit=current().memory_limit,
             complete=True,
         )
+
+    def _plan_sequence(
+        self, question: str, targets: Sequence[int] | None, case: Case, options: CliqueSequence
+    ) -> Plan:
+        cards = self.program.arrays.cards
+        size = float(cards[: self.program.n_named].sum()) if targets is None else entries(cards, targets)
+        needs = Needs(question, "both" if targets is None else "in", results=size, engine=self.engine)
+        free = None if targets is None else open_targets(case, targets)
+        shape, later = sequence.outline(self._problem(case, {}, free), options, needs, self.clock)
+        return replace(make_plan(case, shape, needs, self.names), exact=False, later=later)
 
     # --- shared ground ---
 
@@ -415,11 +428,14 @@ class Approximate(Posterior):
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""
-        if all(report.converged for report in self.reports):
-            return
-        report = self.report
-        depth, frame = 2, sys._getframe(1)
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-            depth, frame = depth + 1, frame.f_back
-        text = f'engine="{self.engine}" has not converged: {report.advice}. The answer is what it had then.'
-        warnings.warn(text, ConvergenceWarning, stacklevel=depth)
+        if not all(report.converged for report in self.reports):
+            warn(self.report)
+
+
+def warn(report: Report) -> None:
+    """Warn whoever asked that the numbers had not come to rest."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        depth, frame = depth + 1, frame.f_back
+    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
+    warnings.warn(text, ConvergenceWarning, stacklevel=depth)

@@ -28,7 +28,7 @@ from pgm.inference.program import SUMMED
 from pgm.inference.reduction import reduce_case
 from pgm.inference.running import Impossible
 from pgm.inference.tightest import Tightest
-from pgm.inference.trees import shape_of
+from pgm.inference.trees import planned
 from pgm.results import Report
 
 _PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
@@ -196,7 +196,8 @@ def _total_in_passing(posterior: Posterior) -> Wide | None:
     """P(known) where it is had quickly."""
     try:
         case = reduce_case(posterior.program, posterior.known, [], posterior.clock)
-        shape, needs = shape_of(case, posterior.clock), Needs("the probability of the evidence")
+        needs = Needs("the probability of the evidence")
+        shape = planned(case, posterior.clock, posterior.trees)
         if not needs.fits(shape) or needs.steps(shape) > _PASSING_STEPS:
             return None
         return posterior.total()

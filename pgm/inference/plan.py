@@ -23,6 +23,7 @@ _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its 
 _WIDE = 16  # bytes of a wide number
 RESULT = 40  # bytes that a number of the answer takes on its way
 OWN_TREE = "made for what is left of this question; kept for others like it"
+_SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
 
@@ -62,8 +63,11 @@ class Plan:
     cutset: tuple[str, ...] = ()  # what is conditioned on, so that each run is as small as said
     runs: float = 1.0
     offer: str = ""  # how it would fit where it does not
+    offer_seconds: float = math.inf  # a rough time of that
     asks: Question | None = None  # what other engines would have to answer
     numbers: str = ""  # what is done about continuous variables before
+    later: str = ""  # what shows only as it runs, where the sizes are not those of what runs
+    chosen: str = ""  # which engines were chosen, and why
 
     @property
     def entries(self) -> float:
@@ -83,6 +87,8 @@ class Plan:
     @property
     def fits(self) -> bool:
         """Whether the question runs under the limit of this moment."""
+        if self.later:
+            return True
         return self.complete and self.bytes <= self.memory_limit and self.operations <= _MOST_STEPS
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,8 +124,10 @@ class Plan:
             ]
         if self.numbers:
             lines.append(("numbers", self.numbers))
-        if self.engine == "search":
-            lines.append(("the search", "shows what it costs only as it runs; the sizes are those of a tree"))
+        if self.chosen:
+            lines.append(("chosen", self.chosen))
+        if self.later:
+            lines.append(("what runs", self.later))
         if self.cutset:
             lines.append(("conditioned", f"on {listed(self.cutset)}: {_count(math.log2(self.runs))} runs"))
         if self.offer:
@@ -225,14 +233,15 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
         width = int(np.diff(found.clique_ptr).max()) - 1
     inward, both, needed = needs.bytes(shape)
-    offer = ""
+    offer, offer_seconds = "", math.inf
     if not needs.fits(shape) and needs.engine == "exact" and not needs.wide and needs.sweeps != "kept":
         found_cutset = choose(case, shape, needs, float(current().memory_limit))
         if found_cutset is not None and found_cutset.operations <= _MOST_STEPS:
+            offer_seconds = seconds_of(found_cutset.operations)
             offer = (
                 f'engine="conditioned": {_count(math.log2(found_cutset.runs))} runs, one for each state of '
                 f"{listed(real(found_cutset.variables.tolist()))}, in about {_size(found_cutset.bytes)} and "
-                f"{time_of(seconds_of(found_cutset.operations)).removeprefix('about ')}"
+                f"{time_of(offer_seconds).removeprefix('about ')}"
             )
     return Plan(
         question=needs.question,
@@ -258,6 +267,8 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         cutset=real(needs.cutset),
         runs=needs.runs,
         offer=offer,
+        offer_seconds=offer_seconds,
+        later=_SEARCHED if needs.engine == "search" else "",
         asks=needs.asks,
     )
 

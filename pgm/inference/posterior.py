@@ -19,7 +19,7 @@ from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spre
 from pgm.inference.running import READING, Impossible, Narrow, run
 from pgm.inference.scratch import give
 from pgm.inference.slicing import consider, sliced
-from pgm.inference.trees import Shape, Tree, TreeCache, shape_of, tree_of
+from pgm.inference.trees import Shape, Tree, TreeCache, planned, tree_of
 from pgm.results import Report
 
 Wide = tuple[float, int]
@@ -103,10 +103,10 @@ class Posterior:
             needs = replace(needs, runs=float(runs), cutset=tuple(cutset))
         elif targets is None:
             case = reduce_case(self.program, self.known, self._everything(), self.clock)
-            shape = shape_of(case, self.clock)
+            shape = planned(case, self.clock, self.trees)
         else:
             case, inner = self._targeted(targets)
-            shape = shape_of(case, self.clock, inner)
+            shape = planned(case, self.clock, self.trees, inner)
         return make_plan(case, shape, needs, self.names)
 
     # --- sums ---

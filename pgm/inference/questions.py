@@ -23,7 +23,7 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian, Score, Tables
-from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate
+from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate, warn
 from pgm.inference.compiled_model import CompiledModel, Linked, make_posterior, with_densities
 from pgm.inference.engines import (
     Best,
@@ -31,12 +31,13 @@ from pgm.inference.engines import (
     Engine,
     Exact,
     Quadrature,
+    Variational,
     find,
     with_half_the_time,
     with_other_draws,
 )
 from pgm.inference.engines.gaussian import answers as numbers
-from pgm.inference.engines.gaussian import quadrature, scores
+from pgm.inference.engines.gaussian import quadrature, scores, variational
 from pgm.inference.engines.gaussian import rows as number_rows
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.explanations import explain
@@ -207,6 +208,13 @@ class Questions:
         clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
+        chosen = find(engine, "marginals")
+        if isinstance(chosen, Variational):
+            observed = observe(compiled.by_name, given)
+            alone = variational.asked_alone(compiled, observed, asked)
+            open_ = [name for name in asked or compiled.names if name not in observed.hard]
+            if not alone.isdisjoint(open_):
+                return self._marginals_apart(compiled, given, open_, alone, chosen)
 
         def answer(posterior: Posterior) -> Marginals:
             places = None if asked is None else [compiled.position[name] for name in asked]
@@ -221,7 +229,29 @@ class Questions:
             left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
             return Marginals(compiled.variables.take(left), flat, begins[left], report)
 
-        return self._ask(compiled, given, find(engine, "marginals"), answer, clock, about=asked)
+        return self._ask(compiled, given, chosen, answer, clock, about=asked)
+
+    def _marginals_apart(
+        self,
+        compiled: CompiledModel,
+        given: Given,
+        names: Sequence[str],
+        alone: AbstractSet[str],
+        engine: Engine,
+    ) -> Marginals:
+        """The marginals of these, some of them each by a question of its own."""
+        most = [name for name in names if name not in alone]
+        each: dict[str, Distribution] = {}
+        reports = []
+        if most:
+            first = self.marginals(given, targets=most, engine=engine)
+            each.update(first)
+            reports.append(first.report)
+        for name in names:
+            if name in alone:
+                each[name] = self.query(name, given, engine=engine)
+                reports.append(each[name].report)
+        return numbers.gathered(compiled, each, replace(together(reports), log_bounds=reports[0].log_bounds))
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -573,6 +603,12 @@ class Questions:
                 runs = quadrature.runs(compiled, observed, about, engine, clock)
                 each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
                 return quadrature.measured(each[0], each[-1], runs[0].points) if each[1:] else each[0]
+            if isinstance(engine, Variational):
+                bounded = variational.make(compiled, observed, about, engine, clock, fit=fit)
+                found = answer(bounded)
+                if not bounded.report.converged:
+                    warn(bounded.report)
+                return found
             compiled = scores.exactly(compiled, observed, about)
             if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
@@ -20,6 +21,7 @@ from pgm.inference.engines import (
     Bounds,
     BranchAndBound,
     CliqueSequence,
+    Conditioned,
     Engine,
     Exact,
     Importance,
@@ -27,10 +29,13 @@ from pgm.inference.engines import (
     Question,
     loopy,
 )
+from pgm.inference.plan import Plan
 from pgm.inference.posterior import Posterior, Wide, log_of
-from pgm.results import EXACT, Intervals, Report, together
+from pgm.results import Intervals, Report, together
 
 _PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
+_OFFERED = 8.0  # times what is allowed: an estimate of conditioning, which a new tree makes smaller
+_A_RUN = 2e-3  # seconds that each run takes beside its plan
 _SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
 _EXPLAINED = 0.4  # of the time, for the most probable states exactly
 _ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
@@ -129,10 +134,10 @@ class Tightest(Posterior):
         """
         found = self._exactly(ask, targets)
         if found is not None:
-            self.made.append(EXACT)
+            self.made.append(found[1])
             return found[0]
         rivals = self._asked(ask, numbers)
-        best = _tightest(rivals)
+        best, error = _tightest(rivals)
         if best.report.exact:
             self.made.append(best.report)
             return best.values
@@ -152,6 +157,7 @@ class Tightest(Posterior):
             replace(
                 best.report,
                 engine=Best.name,
+                error=error,
                 advice=said + (", moved into the bounds" if moved else ""),
                 intervals=intervals,
                 log_bounds=log_bounds,
@@ -166,28 +172,69 @@ class Tightest(Posterior):
 
     def _exactly(
         self, ask: Callable[[Posterior], _Answer], targets: Sequence[int] | None
-    ) -> tuple[_Answer] | None:
+    ) -> tuple[_Answer, Report] | None:
         """The exact answer if it is planned to be had in the time, or is found by a short search."""
         clock = self._clock(_RUN)
         try:
-            posterior = make_posterior(self.compiled, self.observed, clock)
-            plan = posterior.plan("", targets)
-            if plan.fits and plan.seconds <= _PLANNED / _RUN * clock.remaining():
-                return (ask(posterior),)
+            posterior = self._planned(clock, "", targets)[0]
+            if posterior is not None:
+                return ask(posterior), posterior.report
         except (TooLarge, OutOfTime):
             pass
         finally:
             self.clock.mark = clock.mark
-        has_zero = self.program.arrays.has_zero
-        if self.observed.soft or has_zero.sum() < _ZEROS * max(1, has_zero.size):
+        if not self._searches():
             return None
         clock = self._clock(_SEARCHED)
         try:
-            return (ask(make_posterior(self.compiled, self.observed, clock, "search")),)
+            posterior = make_posterior(self.compiled, self.observed, clock, "search")
+            return ask(posterior), posterior.report
         except (TooLarge, OutOfTime):
             return None
         finally:
             self.clock.mark = clock.mark
+
+    def _planned(
+        self, clock: Clock, question: str, targets: Sequence[int] | None, *, fit: bool = True
+    ) -> tuple[Posterior | None, Plan]:
+        """Who gives an exact answer in the time, if any does: on one tree, or on a smaller one many times."""
+        allowed = _PLANNED * max(0.0, self.until - time.monotonic())
+        posterior = make_posterior(self.compiled, self.observed, clock, fit=fit)
+        plan = posterior.plan(question, targets)
+        if plan.fits:
+            return posterior if plan.seconds <= allowed else None, plan
+        if plan.offer_seconds > _OFFERED * allowed:
+            return None, plan
+        with suppress(TooLarge):
+            posterior = make_posterior(self.compiled, self.observed, clock, Conditioned.name, fit=fit)
+            other = posterior.plan(question, targets)
+            if other.fits and other.seconds + _A_RUN * other.runs <= allowed:
+                return posterior, other
+        return None, plan
+
+    def _searches(self) -> bool:
+        """Whether a search is tried: where nearly all is zeros."""
+        has_zero = self.program.arrays.has_zero
+        return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of the exact answer, or of the tree that does not fit the time, and who answers then."""
+        seconds = f"{max(0.0, self.until - time.monotonic()):.2g} s"
+        posterior, plan = self._planned(self.clock, question, targets, fit=False)
+        if posterior is not None:
+            return replace(
+                plan, engine=Best.name, chosen=f'engine="{posterior.engine}": exact within {seconds}'
+            )
+        names = dict.fromkeys(one.name for one, _ in self._engines())
+        first = '"search", then ' if self._searches() else ""
+        return replace(
+            plan,
+            engine=Best.name,
+            exact=False,
+            chosen=f"no exact answer is planned to be had within {seconds}",
+            later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are "
+            "those of one tree",
+        )
 
     def _engines(self) -> list[tuple[Engine, float]]:
         """Who is asked, for which part of the time that is left then."""
@@ -240,21 +287,33 @@ class Tightest(Posterior):
         )
 
 
-def _tightest(rivals: Sequence[_Rival[_Answer]]) -> _Rival[_Answer]:
-    """The one that is nearest to the truth, as far as draws can tell.
+def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float]:
+    """The one that is nearest to the truth, as far as draws can tell, and an estimate of its error.
 
     The squared distance of an answer from unbiased draws is its own squared error and the variance of the
-    draws. Without enough of these the order of asking counts, but bounds come before what has not converged.
+    draws. Without enough of these the order of asking counts, but bounds come before what has not converged;
+    and the distance to the nearest of the others says how far off it may be.
     """
+    several = [r for r in rivals if r.report.modes > 1]
+    if several:  # draws of one part of a distribution look as good as draws of all
+        return several[0], several[0].report.error
     judges = [(float(np.square(s).mean()), r) for r in rivals if (s := r.spread()) is not None]
     if not judges:
-        return min(rivals, key=lambda r: not r.report.converged and r.name != Bounds.name)
+        best = min(rivals, key=lambda r: not r.report.converged and r.name != Bounds.name)
+        apart = [math.sqrt(_distance(best, r)) for r in rivals if r is not best and r.name != Bounds.name]
+        return best, max(best.report.error, min(apart, default=0.0))
     noise, judge = min(judges, key=lambda one: one[0])
 
     def risk(r: _Rival[_Answer]) -> float:
-        return noise if r is judge else float(np.square(r.values - judge.values).mean()) - noise
+        return noise if r is judge else _distance(r, judge) - noise
 
-    return min(rivals, key=risk)
+    best = min(rivals, key=risk)
+    return best, max(math.sqrt(max(risk(best), noise)), best.report.error)
+
+
+def _distance(a: _Rival[_Answer], b: _Rival[_Answer]) -> float:
+    """The mean squared difference of two answers."""
+    return float(np.square(a.values - b.values).mean())
 
 
 def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:

@@ -25,6 +25,34 @@ def some_evidence(data: st.DataObject, plain: Plain, rng: np.random.Generator) -
     return {name: case[name] for name in case if data.draw(st.integers(0, 2), label=name) == 0}
 
 
+@pytest.mark.parametrize("asked", [["x0", "x1"], ["x1", "x0"], ["x1", "x2", "x0"], ["x2", "x0"]])
+@pytest.mark.parametrize("seen", [["y2"], ["y0", "y2"], ["y0", "y1", "y2"], ["y0", "y1", "y3"]])
+def test_a_joint_of_some_in_the_middle_of_a_chain(asked: list[str], seen: list[str]) -> None:
+    """The clique that has them all need not be a root of the tree."""
+    net, n = pgm.BayesianNetwork(), 4
+    precision = np.zeros((2 * n, 2 * n))
+    for t in range(n):
+        one = np.zeros(2 * n)
+        one[t] = 1.0
+        if t:
+            net.add(f"x{t}", pgm.LinearGaussian({f"x{t - 1}": 0.95}, sd=0.3))
+            one[t - 1] = -0.95
+        else:
+            net.add("x0", pgm.Gaussian(0.0, 0.3))
+        precision += np.outer(one, one) / 0.09
+        net.add(f"y{t}", pgm.LinearGaussian({f"x{t}": 1.0}, sd=0.5))
+        one = np.zeros(2 * n)
+        one[n + t], one[t] = 1.0, -1.0
+        precision += np.outer(one, one) / 0.25
+    cov = np.linalg.inv(precision)
+    x, y = [int(name[1]) for name in asked], [n + int(name[1]) for name in seen]
+    gain = cov[np.ix_(x, y)] @ np.linalg.inv(cov[np.ix_(y, y)])
+    values = [0.4 * i - 0.3 for i in range(len(seen))]
+    p = net.query(asked, dict(zip(seen, values, strict=True)))
+    assert p.mean == near((gain @ values).tolist())
+    np.testing.assert_allclose(p.covariance, cov[np.ix_(x, x)] - gain @ cov[np.ix_(y, x)], atol=1e-12)
+
+
 @settings(max_examples=120)
 @given(plains(), st.data())
 def test_all_answers_are_those_of_the_mixture(

@@ -103,3 +103,31 @@ def test_a_report_says_where_the_time_went():
     for part in ("reduction", "triangulation", "run", "wrapping"):
         assert part in str(report)
         assert part in repr(report)
+
+
+@pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
+def test_the_plan_of_the_best_is_what_runs():
+    Best = pgm.engines.Best
+    seen = np.random.default_rng(14).integers(0, 2, (14, 14))
+    mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.5, unary=[[0.7, 0.3], [0.4, 0.6]])
+    plan = mrf.plan(engine=Best(seconds=60))
+    assert (plan.engine, plan.exact, plan.fits) == ("best", True, True)
+    assert 'engine="exact": exact within 60 s' in repr(plan)
+    assert mrf.marginals(engine=Best(seconds=60)).report.engine == "exact"
+    with pgm.config(memory_limit="900 kB"):  # the tree takes more, and less if some are conditioned on
+        assert not mrf.plan("pixel[2,3]").fits
+        plan = mrf.plan("pixel[2,3]", engine=Best(seconds=600))
+        assert (plan.engine, plan.exact, plan.fits) == ("best", True, True)
+        assert plan.runs > 1
+        assert 'engine="conditioned": exact within' in repr(plan)
+        found = mrf.query("pixel[2,3]", engine=Best(seconds=600))
+        assert (found.exact, found.report.engine) == (True, "conditioned")
+        assert found.values == pytest.approx(mrf.query("pixel[2,3]", engine="conditioned").values, abs=1e-13)
+    assert found.values == pytest.approx(mrf.query("pixel[2,3]").values, abs=1e-12)
+    plan = mrf.plan(engine=Best(seconds=1e-3))
+    assert (plan.exact, plan.fits) == (False, True)
+    text = repr(plan)
+    assert "no exact answer is planned to be had within" in text
+    for name in ("clique-sequence", "loopy", "bounds", "importance"):
+        assert f"'{name}'" in text
+    assert not mrf.marginals(engine=Best(seconds=1e-3)).report.exact

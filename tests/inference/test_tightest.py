@@ -146,3 +146,25 @@ def test_what_it_cannot_do_is_said(hurried):
         mrf.sample(3, engine=Best())
     soft = mrf.marginals({"pixel[0,0]": pgm.Soft({0: 0.5, 1: 0.5})}, engine=Best(seconds=2))
     assert soft["pixel[0,0]"].values == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+def rival(name, values, report):
+    return tightest._Rival(name, None, np.array(values), report)
+
+
+def test_parts_of_a_distribution_come_before_draws_of_one_of_them():
+    def report(engine, **more):
+        return pgm.results.Report(engine, exact=False, **more)
+
+    errors = pgm.results.Intervals(np.zeros(2), np.ones(2), np.full(2, 0.01))
+    sampled = report("importance", effective_sample_size=900.0, intervals=errors)
+    drawn = rival("importance", [0.9, 0.1], sampled)
+    loopy = rival("loopy", [0.88, 0.12], report("loopy"))
+    parts = report("clique-sequence", converged=False, error=0.9, modes=2)
+    mixed = rival("clique-sequence", [0.8, 0.2], parts)
+    alone = rival("clique-sequence", [0.8, 0.2], report("clique-sequence", error=0.02))
+    assert tightest._tightest([alone, loopy, drawn]) == (drawn, pytest.approx(0.01))
+    assert tightest._tightest([mixed, loopy, drawn]) == (mixed, 0.9)
+    best, error = tightest._tightest([alone, loopy])
+    assert best is alone  # without a judge; the others say how far off it may be
+    assert error == pytest.approx(0.08)

@@ -227,7 +227,7 @@ class CliqueSequence:
     iterations: int = 100
     tol: float = 1e-6
     name = "clique-sequence"
-    answers = SUMS
+    answers = (*SUMS, "plan")
     approximates = True
     takes_soft = False
 
@@ -297,6 +297,34 @@ class Quadrature:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Variational:
+    """For states that depend on hidden numbers (`pgm.Logistic`): normal densities that lie below them.
+
+    Surely a lower bound on log P(given), in `p.report.log_bounds`; what it says of numbers and states is not
+    exact, and how far off is not known. It takes models that "quadrature" does not, of thousands of states
+    that follow a chain of numbers. Questions that need no such density are answered exactly.
+
+    Args:
+        max_iter: how often all densities are improved at most.
+        tol: it has converged when none of them moves by more, relative to how wide it is.
+
+    >>> Variational(tol=1e-8).max_iter
+    500
+    """
+
+    max_iter: int = 500
+    tol: float = 1e-6
+    name = "variational"
+    answers = (*SUMS, "plan")
+    approximates = False  # what exact inference refuses for its size is no smaller here
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "max_iter", 1)
+        number(self, "tol", 0.0, math.inf)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BranchAndBound:
     """The most probable states by search, with the bounds of "srmp": exact when it ends.
 
@@ -324,6 +352,7 @@ class BranchAndBound:
 class Best:
     """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
 
+    Where a tree does not fit the memory, but does with some variables conditioned on, that is done.
     A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell
     which answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had
     in the time.
@@ -337,7 +366,7 @@ class Best:
 
     seconds: float = 10.0
     name = "best"
-    answers = (*SUMS, "map", "marginal MAP")
+    answers = (*SUMS, "map", "marginal MAP", "plan")
     approximates = True
     takes_soft = True
 
@@ -363,6 +392,7 @@ Engine = (
     | Sampler
     | Best
     | Quadrature
+    | Variational
 )
 ENGINES: dict[str, type[Engine]] = {
     "exact": Exact,
@@ -384,6 +414,7 @@ ENGINES: dict[str, type[Engine]] = {
     "swendsen-wang": SwendsenWang,
     "best": Best,
     "quadrature": Quadrature,
+    "variational": Variational,
 }
 
 
@@ -460,6 +491,7 @@ __all__ = [
     "Search",
     "Srmp",
     "SwendsenWang",
+    "Variational",
     "find",
     "remedies",
     "with_half_the_time",

@@ -20,7 +20,7 @@ from pgm.graphs.triangulation import Triangulation
 from pgm.inference.engines import exact
 from pgm.inference.reduction import Case, open_targets, reduce_case, spread, wide_multiply
 from pgm.inference.running import Impossible
-from pgm.inference.trees import Shape, Tree, measure, shape_of, tree_of
+from pgm.inference.trees import Shape, Tree, measure, planned, tree_of
 from pgm.progress import report
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def cut_case(
         asked = [posterior.names.index(name) for name in named]
         cutset = [v for v in asked if (whole.reduced.variables == v).any()]
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
-    shape = shape_of(case, clock, _inner(case, targets))
+    shape = planned(case, clock, posterior.trees, _inner(case, targets))
     room = float(current().memory_limit)  # read once: the default follows what is free
     while named is None and needs.bytes(shape)[2] > room:
         offer = choose(case, shape, needs, room)
@@ -148,7 +148,7 @@ def cut_case(
         # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
         cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
-        shape = shape_of(case, clock, _inner(case, targets))
+        shape = planned(case, clock, posterior.trees, _inner(case, targets))
     states = [np.flatnonzero(whole.open_states[p.state_at[v] : p.state_at[v + 1]]).tolist() for v in cutset]
     return case, cutset, states, shape
 

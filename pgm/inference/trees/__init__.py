@@ -50,6 +50,12 @@ class Shape:
         np.ndarray, ...
     ] = ()  # the cliques as they will be laid out, and where tables are multiplied
 
+    @property
+    def nbytes(self) -> int:
+        """Memory that keeping it takes."""
+        found = self.triangulation
+        return found.order.nbytes + 2 * found.clique_vars.nbytes + sum(a.nbytes for a in self.arranged)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tree:
@@ -166,6 +172,18 @@ def shape_of(
     return Shape(found, total, largest, True, tables, sent, layout, steps, narrow_in, narrow, arranged)
 
 
+def planned(
+    case: Case,
+    clock: Clock,
+    cache: TreeCache,
+    targets: np.ndarray = _NO_TARGETS,
+    stage: np.ndarray | None = None,
+) -> Shape:
+    """The same, kept for the run that follows a plan."""
+    key = ("shape", case.key, targets.tobytes(), b"" if stage is None else stage.tobytes())
+    return cache.get(key, lambda: shape_of(case, clock, targets, stage))
+
+
 def _leaves_doubles(case: Case, found: Triangulation, home: np.ndarray) -> bool:
     """Whether the tables of one clique, which are multiplied where `home` says, may be too small together."""
     if found.log2_total <= _WORTH_A_LOOK or not home.size:
@@ -226,7 +244,7 @@ def tree_of(
     key = (case.key, targets.tobytes(), result_at.tobytes(), result_scopes.tobytes(), stages)
 
     def make() -> Tree:
-        shape = shape_of(case, clock, targets, stage)
+        shape = planned(case, clock, cache, targets, stage)
         check(shape)
         return lay_out_tree(case, shape, targets, result_at, result_scopes, stage)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.posterior import log_of
-from pgm.results import Assignment, Marginals, Samples, states_array
+from pgm.results import Assignment, Distribution, Marginals, Report, Samples, states_array
 from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
@@ -41,6 +41,16 @@ def marginals(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] |
         return discrete
     made = densities(posterior, open_numbers, flat, report)
     return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
+
+
+def gathered(compiled: CompiledModel, each: Mapping[str, Distribution], report: Report) -> Marginals:
+    """Distributions that were asked for apart, as one answer in the model's order."""
+    every = [v for v in compiled.variables if v.name in each]
+    plain = [v for v in every if not v.continuous]
+    flat = np.concatenate([np.empty(0), *(each[v.name].values for v in plain)])
+    begins = np.cumsum([0, *(v.card for v in plain)])[:-1]
+    numbers = {v.name: p for v in every if isinstance(p := each[v.name], Density)}
+    return MixedMarginals(every, Marginals(plain, flat, begins, report), numbers.__getitem__, report)
 
 
 def samples(compiled: CompiledModel, posterior: Mixed, n: int, rng: np.random.Generator) -> Samples:

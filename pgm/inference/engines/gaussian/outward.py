@@ -37,7 +37,7 @@ def densities(
     made = solved.made
     assert made is not None
     layout, t = made.layout, made.layout.tree
-    weights = _all_weights(posterior, solved, made.layout, flat)
+    weights = all_weights(posterior, solved, made.layout, flat)
     order = np.arange(t.parent.size)[::-1].copy()
     found = solving.moments(made, order, weights, posterior.clock)
     n = posterior.gaussians.n
@@ -73,7 +73,7 @@ def densities(
     return make
 
 
-def _all_weights(posterior: Mixed, solved: Solved, layout: Layout, flat: np.ndarray) -> dict[int, np.ndarray]:
+def all_weights(posterior: Mixed, solved: Solved, layout: Layout, flat: np.ndarray) -> dict[int, np.ndarray]:
     """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
     t, state_at = layout.tree, posterior.program.arrays.state_at
     roots = np.flatnonzero(t.parent < 0).tolist()

@@ -24,16 +24,13 @@ from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, LinearGaussian
 from pgm.inference.engines import Quadrature
-from pgm.inference.engines.gaussian.arrays import collect
-from pgm.inference.engines.gaussian.layout import SCORE
+from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
 from pgm.inference.plan import Plan
-from pgm.inference.program import compile_program
-from pgm.inference.trees import TreeCache
 from pgm.results import EXACT, Distribution, Marginals, Report
-from pgm.variables import REAL, Domain, VariableList, as_domain
+from pgm.variables import REAL, as_domain
 
 if TYPE_CHECKING:
     from pgm.inference.compiled_model import CompiledModel
@@ -91,7 +88,7 @@ def runs(
     found = settle(compiled, observed, about)
     if not found.open_:
         return [Run(found.compiled, observed)]
-    refuse_intervals(observed, compiled)
+    refuse_intervals(observed, compiled, options.name)
     names = [compiled.names[one.score.child] for one in found.open_]
     axes = _independent(found.open_)
     axes, grid = _spread(found, observed, axes, options.points, names, clock)
@@ -340,7 +337,7 @@ def _with_sums(compiled: CompiledModel, axes: Axes) -> CompiledModel:
     """The model with the sums as more numbers, without noise."""
     n, k = len(compiled.names), len(axes.weights)
     sums = [_sum(compiled, axes, i, np.zeros(1), n + i, []) for i in range(k)]
-    return _extended(compiled, sums, [], [REAL] * k, compiled.factors)
+    return extended(compiled, sums, [], [REAL] * k, compiled.factors)
 
 
 def _on_points(
@@ -371,7 +368,7 @@ def _on_points(
         for i in range(k)
     ]
     domains = [*[as_domain(range(p.size)) for p in points], *[REAL] * k]
-    made = _extended(compiled, sums, steps, domains, factors)
+    made = extended(compiled, sums, steps, domains, factors)
     zeros = dict.fromkeys(made.names[n + k :], 0)
     known = replace(
         observed,
@@ -406,36 +403,6 @@ def _sum(
         np.tile(axes.weights[i][used], (points.size, 1)),
         -points,
         np.zeros(points.size),
-    )
-
-
-def _extended(
-    compiled: CompiledModel,
-    sums: Sequence[LinearGaussian],
-    more: Sequence[Dense],
-    domains: Sequence[Domain],
-    factors: Sequence[Any],
-) -> CompiledModel:
-    assert compiled.linked is not None
-    names, position = list(compiled.names), dict(compiled.position)
-    for i in range(len(domains)):
-        name = f"{SCORE}{i % max(1, len(sums)) + 1})"
-        while name in position:
-            name += "'"
-        position[name] = len(names)
-        names.append(name)
-    old = list(compiled.variables.domains)
-    cards = [domain.card for domain in (*old, *domains)]
-    every = (*factors, *more)
-    return replace(
-        compiled,
-        program=compile_program(cards, every),
-        trees=TreeCache(),
-        variables=VariableList(names, [*old, *domains]),
-        position=position,
-        gaussians=collect(len(names), [*compiled.linked.densities, *sums]),
-        factors=every,
-        linked=None,
     )
 
 

@@ -93,8 +93,9 @@ def exactly(compiled: CompiledModel, observed: Observed, about: Sequence[str] | 
     depend = "depends" if len(states) == 1 else "depend"
     raise InvalidArgument(
         f"{listed(states)} {depend} on {listed(numbers)}, not observed: where states follow numbers there is "
-        'no exact answer. engine="quadrature" sums over a grid, and says how well (`query`, `marginals`, '
-        "`probability`); or observe the numbers."
+        'no exact answer. engine="quadrature" sums over a grid, and says how well; where that is too large '
+        'engine="variational" has a lower bound (both answer `query`, `marginals`, `probability`). Or '
+        "observe the numbers."
     )
 
 
@@ -125,15 +126,15 @@ def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
     return Dense(np.array([scope], dtype=np.int64), np.exp(logs) if narrow else logs, 1, log=not narrow)
 
 
-def refuse_intervals(observed: Observed, compiled: CompiledModel) -> None:
-    """Raise where a number is given as an interval: its edges are no place for a grid."""
+def refuse_intervals(observed: Observed, compiled: CompiledModel, engine: str) -> None:
+    """Raise where a number is given as an interval: its edges are no place for a grid, or for a normal."""
     names = [
         n for n, v in observed.given.items() if isinstance(v, Interval) and compiled.by_name[n].continuous
     ]
     if names:
         raise InvalidArgument(
-            f'engine="quadrature" takes no pgm.Interval, given here for {listed(names)}: its ends fall '
-            "between the points of a grid. Give a number."
+            f'engine="{engine}" takes no pgm.Interval, given here for {listed(names)}: what is left of it is '
+            "no normal density, and its ends fall between the points of a grid. Give a number."
         )
 
 

@@ -4,29 +4,30 @@ Tables are put together in an order of elimination for as long as the cliques of
 Then that forest is closed: what it believes of the variables that it shares with others is told in clusters
 of a tree, with the least loss that fits, and the next forest begins with that (Bathla & Vasudevan 2022). What
 is learnt later goes back the same way, and on again until forests agree: expectation propagation, with a
-forest in place of each factor (Minka 2001; Heskes & Zoeter 2002). One forest alone is exact inference.
+forest in place of each factor (Minka 2001; Heskes & Zoeter 2002). One forest alone is exact inference. There
+may be several such agreements, see modes.py: so tables are taken in the reverse order as well.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import TooLarge
+from pgm.errors import OutOfTime, TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines import CliqueSequence, exact
-from pgm.inference.engines.loopy import wide_of
 from pgm.inference.engines.sequence.forest import Forest, Table
 from pgm.inference.engines.sequence.growing import Growth, Tables
+from pgm.inference.engines.sequence.modes import Settled, solution
 from pgm.inference.engines.solving import Problem, Solution, none_possible
 from pgm.inference.plan import Needs
-from pgm.inference.reduction import wide_multiply
 from pgm.inference.running import REDUCTION, Impossible, code
-from pgm.inference.trees import Shape, tree_of
+from pgm.inference.trees import Shape, planned, tree_of
 from pgm.progress import report as report_progress
 from pgm.results import Report
 
@@ -49,13 +50,20 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
     if found is not None:
         return found
     for bound in bounds:
+        start = time.monotonic()
         try:
-            sequence = _grow(problem, bound, clock, is_last=bound == bounds[-1])
-            return _solved(problem, options, sequence)
+            first = _solved(problem, options, _grow(problem, bound, clock, is_last=bound == bounds[-1]))
         except _TooMuch:
             continue
         except Impossible:  # or only far less probable than what a forest believed before it heard the rest
             raise none_possible(options.name) from None
+        took = time.monotonic() - start
+        second = None
+        if clock.remaining() > 2.0 * took:
+            with suppress(_TooMuch, TooLarge, OutOfTime, Impossible):
+                sequence = _grow(problem, bound, clock, is_last=False, backwards=True)
+                second = _solved(problem, options, sequence)
+        return solution(problem, first, second)
     raise AssertionError("the last bound is not given up")
 
 
@@ -87,6 +95,17 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
         return None
     said = "one forest held everything: these are the numbers of the exact engine"
     return Solution(values, lambda: total, dict, Report(options.name, exact=False, iterations=1, advice=said))
+
+
+def outline(problem: Problem, options: CliqueSequence, needs: Needs, clock: Clock) -> tuple[Shape, str]:
+    """The tree of the whole question, and in words what runs instead of it where it is past the bound."""
+    bound = options.clique_bound or _BOUNDS[0]
+    targets = _TOGETHER if problem.targets is None else problem.targets
+    shape = planned(problem.case, clock, problem.trees, targets)
+    if shape.complete and shape.log2_largest <= bound and needs.fits(shape):
+        return shape, ""
+    fewer = "" if options.clique_bound else ", smaller where these take too long or too much memory"
+    return shape, f"forests of cliques of at most 2^{bound} entries{fewer}; the sizes are those of one tree"
 
 
 @dataclass(eq=False, slots=True)
@@ -130,7 +149,9 @@ class Sequence:
         return math.fsum([*parts, *(forest.log_total for forest in self.forests)])
 
 
-def _grow(problem: Problem, bound: float, clock: Clock, *, is_last: bool) -> Sequence:
+def _grow(
+    problem: Problem, bound: float, clock: Clock, *, is_last: bool, backwards: bool = False
+) -> Sequence:
     """All forests, each with what it hears from those before it."""
     kept, steps = [0.0], [0.0]
 
@@ -147,7 +168,7 @@ def _grow(problem: Problem, bound: float, clock: Clock, *, is_last: bool) -> Seq
         if steps[0] > _STEPS and not is_last:
             raise _TooMuch
 
-    found = Growth(_tables(problem, bound, clock), bound, clock, check)
+    found = Growth(_tables(problem, bound, clock, backwards), bound, clock, check)
     found.grow()
     return Sequence(found, clock)
 
@@ -160,8 +181,8 @@ def _refusal(needed: float, allowed: int) -> TooLarge:
     )
 
 
-def _tables(problem: Problem, bound: float, clock: Clock) -> Tables:
-    """The tables of the question in an order of elimination, and one of ones for a joint that is asked."""
+def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Tables:
+    """The tables of the question in an order of elimination or its reverse, and one of ones for a joint."""
     case, targets = problem.case, problem.targets
     r = case.reduced
     needed, allowed = 60.0 * (float(r.table_at[-1]) + r.scopes.size), current().memory_limit
@@ -172,7 +193,7 @@ def _tables(problem: Problem, bound: float, clock: Clock) -> Tables:
         r.cards.size, r.scope_at, r.scopes, _TOGETHER
     )
     clock.check()
-    order = triangulate(at, indices, log2_cards, effort=0.0).order
+    order = triangulate(at, indices, log2_cards, effort=0.0).order[:: -1 if backwards else 1]
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     alone = np.flatnonzero(np.bincount(r.scopes, minlength=r.cards.size) == 0)
@@ -210,7 +231,7 @@ def _tables(problem: Problem, bound: float, clock: Clock) -> Tables:
     return Tables(r.cards, ends, flat, table, read)
 
 
-def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Solution:
+def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Settled:
     """Send messages until forests agree."""
     clock, growth = sequence.clock, sequence.growth
     gaps: list[float] = []
@@ -246,15 +267,14 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> So
         advice=said,
     )
 
-    def total() -> tuple[float, int]:
-        return wide_multiply(problem.case.constant(), wide_of(sequence.log_total()))
+    singles = _values(problem, growth, None)
+    assert singles is not None
+    return Settled(singles, _values(problem, growth, problem.targets), sequence.log_total(), report)
 
-    return Solution(_values(problem, growth), total, dict, report)
 
-
-def _values(problem: Problem, growth: Growth) -> np.ndarray | None:
+def _values(problem: Problem, growth: Growth, targets: np.ndarray | None) -> np.ndarray | None:
     """Beliefs of single variables, or of the targets together."""
-    r, targets = problem.case.reduced, problem.targets
+    r = problem.case.reduced
     values = np.empty(int(r.state_at[-1]))
     joint = None
     for forest in growth.forests:

@@ -1,0 +1,56 @@
+"""Models for states that depend on numbers: the real one, with more numbers that stand for their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pgm.factors import Dense, LinearGaussian
+from pgm.inference.engines.gaussian.arrays import collect
+from pgm.inference.engines.gaussian.layout import SCORE
+from pgm.inference.program import compile_program
+from pgm.inference.trees import TreeCache
+from pgm.variables import Domain, VariableList
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+
+def extended(
+    compiled: CompiledModel,
+    sums: Sequence[LinearGaussian],
+    more: Sequence[Dense],
+    domains: Sequence[Domain],
+    factors: Sequence[Any],
+) -> CompiledModel:
+    """The model with more numbers, and with as many more variables as have a domain here beyond these.
+
+    Args:
+        compiled: the model, some of whose states depend on numbers.
+        sums: densities of the new numbers, the last of all variables.
+        more: new tables.
+        domains: of the new variables, in their order.
+        factors: of the discrete part, in place of those there were.
+    """
+    assert compiled.linked is not None
+    names, position = list(compiled.names), dict(compiled.position)
+    for i in range(len(domains)):
+        name = f"{SCORE}{i % max(1, len(sums)) + 1})"
+        while name in position:
+            name += "'"
+        position[name] = len(names)
+        names.append(name)
+    old = list(compiled.variables.domains)
+    cards = [domain.card for domain in (*old, *domains)]
+    every = (*factors, *more)
+    return replace(
+        compiled,
+        program=compile_program(cards, every),
+        trees=TreeCache(),
+        variables=VariableList(names, [*old, *domains]),
+        position=position,
+        gaussians=collect(len(names), [*compiled.linked.densities, *sums]),
+        factors=every,
+        linked=None,
+    )

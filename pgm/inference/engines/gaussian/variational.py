@@ -1,0 +1,281 @@
+"""A lower bound for states that depend on hidden numbers, and normal densities that come with it.
+
+For every x the sigmoid of z is at least sigmoid(x) exp((z - x) / 2 - h(x) (z^2 - x^2)), where h(x) is
+tanh(x / 2) / (4 x) (Jaakkola & Jordan 2000): as a function of z a normal density times a constant. So a state
+counts as one more number, observed, whose mean is z; the model is one of linear Gaussians again, and all of
+exact inference applies to it. The x of each state that is best for what is then believed of z is the root of
+its mean square, which is expectation maximisation: every iteration raises the bound on log P(given). Of more
+than two states P(k) is at least the product, over the others j, of the sigmoids of s_k - s_j (Titsias 2016).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.evidence import Observed
+from pgm.factors import Dense, Factor, LinearGaussian
+from pgm.inference.engines import Variational
+from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian.arrays import starts
+from pgm.inference.engines.gaussian.extended import extended
+from pgm.inference.engines.gaussian.layout import Layout
+from pgm.inference.engines.gaussian.mixed import Mixed, Solved
+from pgm.inference.engines.gaussian.outward import all_weights
+from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
+from pgm.inference.posterior import Posterior, log_of
+from pgm.inference.program import compile_program
+from pgm.progress import report as report_progress
+from pgm.results import Report
+from pgm.variables import REAL
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+_ROUNDING = 1e-13  # of a sum of logarithms, for each of its terms and relative to their size
+_SMALL = 1e-4  # below it h(x) is its series
+_SAID = "normal densities stand for the states; there is no bound from above"
+
+
+def make(
+    compiled: CompiledModel,
+    observed: Observed,
+    about: Sequence[str] | None,
+    options: Variational,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> Posterior:
+    """The model to be asked, in which normal densities stand for states that matter; exact where none do."""
+    from pgm.inference.compiled_model import make_posterior
+
+    found = None if compiled.linked is None else settle(compiled, observed, about)
+    if found is None or not found.open_:
+        at = compiled if found is None else found.compiled
+        return make_posterior(at, observed, clock, fit=fit)
+    refuse_intervals(observed, compiled, options.name)
+    sigmoids, run, known = _extend(found.compiled, found.open_, observed)
+    posterior = make_posterior(run, known, clock, options.name, fit=fit)
+    assert isinstance(posterior, Mixed)
+    if not fit:
+        return replace(posterior, measured=Report(options.name, exact=False))
+    return _climbed(posterior, sigmoids, observed, options)
+
+
+def asked_alone(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> frozenset[str]:
+    """What had better be asked by itself: states of which nothing is known, and what follows from them.
+
+    A bound in place of such a state would say something of the numbers above it, where the truth is that it
+    says nothing.
+    """
+    if compiled.linked is None or all(one.informed for one in settle(compiled, observed, about).open_):
+        return frozenset()
+    return below(compiled, observed)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Sigmoids:
+    """The numbers that stand for states, which are the last of the model; rows of their densities flat."""
+
+    z: np.ndarray  # what is known of the mean of each row
+    scopes: list[list[int]]  # of each state: its discrete parents and itself
+    shapes: list[tuple[int, ...]]
+    places: list[int]  # of its factor
+    row_at: np.ndarray  # where the rows of each state begin
+
+
+def _extend(
+    compiled: CompiledModel, open_: Sequence[Open], observed: Observed
+) -> tuple[_Sigmoids, CompiledModel, Observed]:
+    """The model with a number for each state but one of each distribution, and with these observed."""
+    assert compiled.gaussians is not None
+    place = np.cumsum(compiled.gaussians.number < 0) - 1
+    positions, n = compiled.gaussians.positions, len(compiled.names)
+    made: list[LinearGaussian] = []
+    z, lengths = [], []
+    for one in open_:
+        card, k = one.offset.shape[-1], one.numbers.size
+        offset = one.offset.reshape(-1, card)
+        scope = [*one.score.discrete.tolist(), one.score.child]
+        for i in range(card - 1):
+            other = np.where(i < np.arange(card), i, i + 1)  # the i-th of the other states
+            weights = np.tile((one.weights - one.weights[:, other]).T, (len(offset), 1))
+            where = np.array([*scope, *positions[one.numbers].tolist(), n + len(made)], dtype=np.int64)
+            z.append((offset - offset[:, other]).ravel())
+            rows = z[-1].size
+            made.append(
+                LinearGaussian(where, len(scope), weights.reshape(rows, k), np.zeros(rows), np.ones(rows))
+            )
+        lengths.append((card - 1) * offset.size)
+    run = extended(compiled, made, [], [REAL] * len(made), compiled.factors)
+    zeros = run.names[n:]
+    known = replace(
+        observed,
+        hard=observed.hard | dict.fromkeys(zeros, 0),
+        given=observed.given | dict.fromkeys(zeros, 0.0),
+    )
+    sigmoids = _Sigmoids(
+        np.concatenate(z),
+        [[*one.score.discrete.tolist(), one.score.child] for one in open_],
+        [one.offset.shape for one in open_],
+        [int(place[one.score.child]) for one in open_],
+        starts(lengths),
+    )
+    return sigmoids, run, known
+
+
+def _climbed(posterior: Mixed, sigmoids: _Sigmoids, observed: Observed, options: Variational) -> Posterior:
+    """Raise the bound until nothing moves."""
+    clock = posterior.clock
+    x, bound, converged = np.ones(sigmoids.z.size), -math.inf, False
+    gains: list[float] = []
+    seen: _Seen | None = None
+    at = _tangent(posterior, sigmoids, x)
+    while True:
+        clock.check()
+        report_progress(float(len(gains)), float(options.max_iter), options.name)
+        solved = at.solve()
+        new = log_of(solved.discrete.total()) + solved.offset
+        gains.append(new - bound)
+        bound = new
+        if converged or len(gains) > options.max_iter:
+            break
+        assert solved.made is not None
+        if seen is None or seen.layout is not solved.made.layout:
+            seen = _look(at, solved.made.layout, sigmoids.z)
+        better = seen.roots(at, solved, x)
+        converged = float((np.abs(better - x) / (1.0 + better)).max()) <= options.tol
+        x = better
+        at = _tangent(posterior, sigmoids, x)
+    low = bound + observed.log_weight
+    terms = sigmoids.z.size + 10
+    low -= _ROUNDING * terms * (1.0 + abs(bound) / terms + float(x.max()))
+    said = _SAID if converged else f"its numbers still move after {options.max_iter} iterations; {_SAID}"
+    known = not (solved.repeats or observed.soft)
+    report = Report(
+        options.name,
+        exact=False,
+        converged=converged,
+        iterations=len(gains) - 1,
+        residuals=tuple(gains[1:]),
+        log_bounds=(low, math.inf) if known else None,
+        advice=said,
+    )
+    return replace(at, measured=report)
+
+
+def _slope(x: np.ndarray) -> np.ndarray:
+    """h(x) = tanh(x / 2) / (4 x)."""
+    small = x < _SMALL
+    safe = np.where(small, 1.0, x)
+    return np.where(small, 0.125 - x * x / 96.0, np.tanh(safe / 2.0) / (4.0 * safe))
+
+
+def _tangent(posterior: Mixed, sigmoids: _Sigmoids, x: np.ndarray) -> Mixed:
+    """The model in which normal densities touch the sigmoids at z = x and z = -x.
+
+    exp(z / 2 - h z^2) is a normal density of mean 1 / (4 h) and variance 1 / (2 h), but for a constant.
+    """
+    h = _slope(x)
+    sd = np.sqrt(0.5 / h)
+    logs = -np.log1p(np.exp(-x)) - 0.5 * x + h * x * x + 0.0625 / h + np.log(sd) + 0.5 * math.log(2 * math.pi)
+    factors: list[Factor] = list(posterior.factors)
+    for i, (scope, shape) in enumerate(zip(sigmoids.scopes, sigmoids.shapes, strict=True)):
+        part = logs[sigmoids.row_at[i] : sigmoids.row_at[i + 1]].reshape(shape[-1] - 1, *shape)
+        table = np.exp(part.sum(axis=0))  # each term is between 1 and 1 + log(x)
+        factors[sigmoids.places[i]] = Dense(np.array([scope], dtype=np.int64), table)
+    g = posterior.gaussians
+    first = g.arrays.sd.size - x.size
+    arrays = g.arrays._replace(
+        bias=np.concatenate([g.arrays.bias[:first], sigmoids.z - 0.25 / h]),
+        sd=np.concatenate([g.arrays.sd[:first], sd]),
+    )
+    cards = posterior.program.arrays.cards[: posterior.program.n_named].tolist()
+    return replace(
+        posterior,
+        program=compile_program(cards, factors),
+        factors=factors,
+        gaussians=replace(g, arrays=arrays),
+        solved={},
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Seen:
+    """Where the moments of each z are: of each configuration of the clique that has its density."""
+
+    layout: Layout
+    cliques: np.ndarray  # all of them, parents first
+    row: np.ndarray  # of each configuration: the row that it selects
+    weight_at: np.ndarray
+    z: np.ndarray
+    mean_of: np.ndarray  # of each term of a mean: its configuration, where it is, its weight
+    mean_at: np.ndarray
+    mean_weight: np.ndarray
+    cov_of: np.ndarray  # the same for a variance
+    cov_at: np.ndarray
+    cov_weight: np.ndarray
+
+    def roots(self, at: Mixed, solved: Solved, x: np.ndarray) -> np.ndarray:
+        """The root of the mean square of z in each row; the x there was where a row cannot be."""
+        assert solved.made is not None
+        weights = all_weights(at, solved, self.layout, solved.discrete.marginals()[0])
+        found = solving.moments(solved.made, self.cliques, weights, at.clock)
+        size = self.row.size
+        mean = self.z + np.bincount(self.mean_of, self.mean_weight * found.mean[self.mean_at], size)
+        variance = np.bincount(self.cov_of, self.cov_weight * found.cov[self.cov_at], size)
+        w = found.weight[self.weight_at]
+        total = np.bincount(self.row, w, x.size)
+        square = np.bincount(self.row, w * (mean**2 + np.maximum(variance, 0.0)), x.size)
+        possible = total > 0.0
+        return np.where(possible, np.sqrt(square / np.where(possible, total, 1.0)), x)
+
+
+def _look(at: Mixed, layout: Layout, z: np.ndarray) -> _Seen:
+    """Find the moments of each z in the arrays of a layout."""
+    t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
+    first = d.row_at[-1] - z.size  # of the rows of what stands for states
+    begin = int(np.searchsorted(d.row_at, first))
+    home = np.repeat(np.arange(t.parent.size), np.diff(t.density_at))
+    row: list[int] = []
+    weight_at, base = [], []
+    means: list[tuple[int, int, float]] = []
+    covs: list[tuple[int, int, float]] = []
+    for x, c in zip(t.densities.tolist(), home.tolist(), strict=True):
+        if x < begin:
+            continue
+        at.clock.check()
+        axes = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()
+        columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
+        switches = d.switches[d.switch_at[x] : d.switch_at[x + 1]].tolist()
+        places = [columns.index(p) for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
+        wide, k = len(columns), len(places)
+        for conf, digits in enumerate(np.ndindex(*[int(cards[v]) for v in axes])):
+            state = {**at.known.hard, **dict(zip(axes, digits, strict=True))}
+            own = 0
+            for v in switches:
+                own = own * int(cards[v]) + state.get(v, 0)
+            w = d.weights[d.weight_at[x] + own * k : d.weight_at[x] + (own + 1) * k].tolist()
+            case, m_at, c_at = len(row), int(t.mean_at[c]) + conf * wide, int(t.cov_at[c]) + conf * wide**2
+            row.append(int(d.row_at[x] - first) + own)
+            weight_at.append(int(t.log_at[c]) + conf)
+            base.append(z[row[-1]])
+            means += [(case, m_at + i, a) for i, a in zip(places, w, strict=True)]
+            covs += [
+                (case, c_at + i * wide + j, a * b)
+                for i, a in zip(places, w, strict=True)
+                for j, b in zip(places, w, strict=True)
+            ]
+
+    def columns_of(found: list[tuple[int, int, float]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        of, where, weight = zip(*found, strict=True) if found else ((), (), ())
+        return np.array(of, np.int64), np.array(where, np.int64), np.array(weight, np.float64)
+
+    cliques = np.arange(t.parent.size)[::-1].copy()
+    cases = np.array(row, np.int64), np.array(weight_at, np.int64), np.array(base)
+    return _Seen(layout, cliques, *cases, *columns_of(means), *columns_of(covs))
