@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidTable, shown
-from pgm.results import html_table, label, text_table
+from pgm.printing import html_table, label, text_table
 from pgm.variables import Domain, as_domain
 
 from .columns import finite, row_weights

@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, shown
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, text_table
 
 from .columns import finite, row_weights
 
