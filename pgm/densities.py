@@ -302,8 +302,7 @@ class Density(Distribution):
         return frame
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the density of one variable; returns the Axes."""
-        self._needs_density("plot", one=True)
+        """Draw the density of one variable or of two; returns the Axes."""
         from pgm import plot
 
         return plot.distribution(self, ax=ax, **kwargs)

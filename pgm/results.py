@@ -127,6 +127,10 @@ class Course:
     least: tuple[float, ...]
     most: tuple[float, ...]
 
+    def moved(self, by: float) -> Course:
+        """The same of numbers that are larger by this."""
+        return Course(self.unit, self.at, tuple(x + by for x in self.least), tuple(x + by for x in self.most))
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Report:
@@ -407,7 +411,7 @@ class Distribution(_Value):
         'P(coin)'
         """
         given = f" | {condition(self.report.given)}" if self.report.given else ""
-        return f"P({joined(self.names, len(self.names))}{given})"
+        return f"P({joined(self.names, len(self.names), 60)}{given})"
 
     @property
     def states(self) -> tuple[Any, ...]:
@@ -898,6 +902,11 @@ class Assignment(_Value, Mapping[str, Any]):
         return self._log_probability
 
     @property
+    def is_normalised(self) -> bool:
+        """Whether `log_probability` is known: P(given) was not too much work."""
+        return self._log_probability is not None
+
+    @property
     def probability(self) -> Probability:
         """The probability of these states, given what was known."""
         return Probability(math.exp(min(self.log_probability, 700.0)), self.report, log=self.log_probability)
@@ -1045,7 +1054,7 @@ class Explanations(list[Assignment]):
             return ["P"], [], "no states are possible"
         names = self.differing()
         some_names = names[:_ROWS]
-        in_logs = any(one._log_probability is None for one in self)
+        in_logs = not all(one.is_normalised for one in self)
         rows = [
             [
                 _digits(one.log_joint) if in_logs else Share(math.exp(one.log_probability)),

@@ -113,7 +113,11 @@ class Approximate(Posterior):
         """How the answers asked for so far were made."""
         found = replace(together(self.reports), profile=self.clock.profile, given=self.given)
         more = self.log_weight + (0.0 if self.numbers is None else self.numbers.solve().offset)
-        if found.log_bounds is None or more == 0.0:
+        if more == 0.0:
+            return found
+        if found.course is not None:
+            found = replace(found, course=found.course.moved(more))
+        if found.log_bounds is None:
             return found
         low, high = (end + more for end in found.log_bounds)
         off = 2.0**-51 * (abs(more) + abs(low))
