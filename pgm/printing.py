@@ -16,7 +16,8 @@ COLUMNS = 24  # of a table in a notebook
 _LINES = 12  # of a note, or of one fact
 # Everything takes the colours of the page around it, light or dark; the bars are half transparent on it.
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-variant-numeric:tabular-nums"
-_CELL = "text-align:left;vertical-align:top"
+_CELL = "text-align:left"
+_BARS = 300  # cells of a table, above which they are left without bars
 _BAR = "#5b86c466"
 
 
@@ -72,19 +73,18 @@ def joined(values: Iterable[object], total: int, room: int = _LABEL) -> str:
     """Some values separated by commas, as many as there is room for, and how many there are.
 
     >>> joined(["rain", "wet"], 2), joined(map(str, range(1000)), 1000, room=20)
-    ('rain, wet', '0, 1, ... (1,000)')
+    ('rain, wet', '0, 1, 2, ... (1,000)')
     """
     end = f", ... ({total:,})"
     found: list[str] = []
-    used = 0
-    for i, value in enumerate(islice(values, room)):
+    left = room
+    for value in islice(values, room):
         text = label(value)
-        used += len(text) + 2 * (i > 0)
-        if used + (len(end) if i + 1 < total else 0) > room and found:
-            # The last that fitted may be all that is left.
-            return ", ".join(found) + end
+        left -= len(text) + 2
+        if found and left + 2 < (len(end) if len(found) + 1 < total else 0):
+            break
         found.append(text)
-    return ", ".join(found)
+    return ", ".join(found) + (end if len(found) < total else "")
 
 
 # --- tables -------------------------------------------------------------------------------------------------
@@ -126,10 +126,10 @@ def html_table(
     """The same table for a notebook, light or dark; every text escaped."""
     total = len(header) if columns is None else columns
     kept = _fitting([1] * len(header), COLUMNS, 1, total)
+    bars = len(rows) * len(kept) <= _BARS
     head = "".join(_cell("th", "..." if i < 0 else header[i]) for i in kept)
-    body = "".join(
-        f"<tr>{''.join(_cell('td', '...' if i < 0 else row[i]) for i in kept)}</tr>" for row in rows
-    )
+    lines = ("".join(_cell("td", "..." if i < 0 else row[i], bars) for i in kept) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
     said = "<br>".join(map(escape, _wrapped(_with_columns(notes, kept, total))))
     caption = f'<caption style="caption-side:bottom;color:inherit;{_CELL}">{said}</caption>' if said else ""
     above = f'<div style="color:inherit">{escape(title)}</div>' if title else ""
@@ -139,9 +139,9 @@ def html_table(
     )
 
 
-def _cell(tag: str, text: str) -> str:
+def _cell(tag: str, text: str, bar: bool = True) -> str:
     style = _CELL
-    if isinstance(text, Share) and text.share > 0.0:
+    if bar and isinstance(text, Share) and text.share > 0.0:
         end = f"{100 * min(text.share, 1.0):.4g}%"
         style += f";background:linear-gradient(90deg,{_BAR} {end},transparent {end})"
     return f'<{tag} style="{style}">{escape(text)}</{tag}>'

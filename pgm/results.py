@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _CELL = 50  # letters of a cell of a trace
+_TITLE = 60  # letters, above which a title is no heading of a column
 _COUNTS = ("samples", "points", "iterations")  # said as "12 iterations"
 NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
 _NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
@@ -112,7 +113,7 @@ class Intervals:
         return html_table(*self._table())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Course:
     """How an answer came to be: what it was known to be at least and at most, after so much work.
 
@@ -126,6 +127,23 @@ class Course:
     at: tuple[float, ...]
     least: tuple[float, ...]
     most: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        """A table of the first times and the last."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        n = len(self.at)
+        some = range(n) if n <= _ROWS else [*range(_ROWS - 1), n - 1]
+        rows = [[f"{each[i]:.6g}" for each in (self.at, self.least, self.most)] for i in some]
+        return (
+            [self.unit, "at least", "at most"],
+            rows,
+            f"{n:,} times, of which {_ROWS} are shown" * (n > _ROWS),
+        )
 
     def moved(self, by: float) -> Course:
         """The same of numbers that are larger by this."""
@@ -560,13 +578,15 @@ class Distribution(_Value):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         joint = len(self.variables) > 1
         names = [label(name) for name in self.names]
-        header = [*names, "P" if joint else self.title]
+        title = self.title
+        titled = not joint and len(title) <= _TITLE
+        header = [*names, title if titled else "P"]
         rows = [[*map(label, key if joint else (key,)), Share(p)] for key, p in islice(self.items(), _ROWS)]
         if self.report.intervals is not None:
             header += self.report.intervals.heads
             for row, ends in zip(rows, self.report.intervals.cells(), strict=False):
                 row += ends
-        return header, rows, noted(len(self), len(rows), "rows", self.report, given=joint)
+        return header, rows, noted(len(self), len(rows), "rows", self.report, given=not titled)
 
     def __repr__(self) -> str:
         """A table, one line for each state."""

@@ -200,7 +200,7 @@ def test_a_distribution_has_a_bar_for_each_state(net):
     assert [round(bar.get_width(), 6) for bar in ax.patches] == [0.373129, 0.626871]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["False", "True"]
     assert texts(ax) == ["0.3731", "0.6269"]
-    assert ax.get_title() == "P(rain)"
+    assert ax.get_title() == "P(rain | wet=True)"
 
 
 def test_a_joint_of_two_is_a_map_and_of_three_a_list(net):
