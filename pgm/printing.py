@@ -16,7 +16,8 @@ COLUMNS = 24  # of a table in a notebook
 _LINES = 12  # of a note, or of one fact
 # Everything takes the colours of the page around it, light or dark; the bars are half transparent on it.
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-variant-numeric:tabular-nums"
-_CELL = "text-align:left"
+_TEXT = "color:inherit;padding:1px 6px"
+_CELL = "text-align:left;padding:1px 6px"
 _BARS = 300  # cells of a table, above which they are left without bars
 _BAR = "#5b86c466"
 
@@ -131,11 +132,10 @@ def html_table(
     lines = ("".join(_cell("td", "..." if i < 0 else row[i], bars) for i in kept) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     said = "<br>".join(map(escape, _wrapped(_with_columns(notes, kept, total))))
-    caption = f'<caption style="caption-side:bottom;color:inherit;{_CELL}">{said}</caption>' if said else ""
-    above = f'<div style="color:inherit">{escape(title)}</div>' if title else ""
+    above, below = (f'<div style="{_TEXT}">{text}</div>' if text else "" for text in (escape(title), said))
     return (
-        f'<div>{above}<table style="{_TABLE}">{caption}<thead style="border-bottom:1px solid">'
-        f"<tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<div>{above}<table style="{_TABLE};white-space:nowrap"><thead style="border-bottom:1px solid">'
+        f"<tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}</div>"
     )
 
 
@@ -196,9 +196,9 @@ def html_text(text: str) -> str:
     """Text in the letters of a terminal, for a notebook.
 
     >>> html_text("a < b")
-    '<pre style="color:inherit;background:transparent">a &lt; b</pre>'
+    '<pre style="color:inherit;background:transparent;white-space:pre-wrap">a &lt; b</pre>'
     """
-    return f'<pre style="color:inherit;background:transparent">{escape(text)}</pre>'
+    return f'<pre style="color:inherit;background:transparent;white-space:pre-wrap">{escape(text)}</pre>'
 
 
 def _wrapped(text: str, width: int = WIDTH) -> list[str]:

@@ -217,9 +217,11 @@ def test_a_long_distribution_is_a_profile_and_a_long_joint_is_cut():
     ax = net.query("n").plot()
     assert not ax.patches
     assert len(ax.collections) == 1
-    ax = net.query(["n", "m"]).plot()
+    assert net.query(["n", "m"]).plot().images[0].get_array().shape == (500, 500)
+    net.add("c", 0.5)
+    ax = net.query(["n", "m", "c"]).plot()
     assert len(ax.patches) == 40
-    assert "40 largest of 250,000" in ax.get_title()
+    assert "40 largest of 500,000" in ax.get_title().replace("\n", " ")
 
 
 def test_an_approximate_answer_says_so():
