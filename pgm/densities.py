@@ -11,17 +11,9 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.evidence import names as names_of
-from pgm.results import (
-    EXACT,
-    Assignment,
-    Distribution,
-    Marginals,
-    Report,
-    html_table,
-    label,
-    number,
-    text_table,
-)
+from pgm.printing import ROWS as _ROWS
+from pgm.printing import Share, html_table, label, number, text_table
+from pgm.results import EXACT, Assignment, Distribution, Marginals, Report, condition, noted
 from pgm.variables import Variable, VariableList
 
 if TYPE_CHECKING:
@@ -29,7 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Form = Literal["normal", "mixture", "moments"]
-_ROWS = 20
 _put = object.__setattr__
 
 
@@ -311,8 +302,7 @@ class Density(Distribution):
         return frame
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the density of one variable; returns the Axes."""
-        self._needs_density("plot", one=True)
+        """Draw the density of one variable or of two; returns the Axes."""
         from pgm import plot
 
         return plot.distribution(self, ax=ax, **kwargs)
@@ -351,12 +341,16 @@ class Density(Distribution):
         if not self._one:
             header, rows = self._covariance_table()
         elif self.form == "mixture":
-            header = [label(self.names[0]), "mean", "sd"]
+            header = [self.title, "mean", "sd"]
             order = np.argsort(-self._weights, kind="stable")[: _ROWS - 1]
             sds = np.sqrt(self._covariances[:, 0, 0])
             rows = [["all", _digits(self.mean), _digits(self.std)]]
             rows += [
-                [f"p = {number(self._weights[i])}", _digits(self._means[i, 0]), _digits(sds[i])]
+                [
+                    Share(self._weights[i], f"p = {number(self._weights[i])}"),
+                    _digits(self._means[i, 0]),
+                    _digits(sds[i]),
+                ]
                 for i in order
             ]
             if k >= _ROWS:
@@ -364,9 +358,16 @@ class Density(Distribution):
         else:
             header = ["variable", "mean", "sd"]
             rows = [[label(self.names[0]), _digits(self.mean), _digits(self.std)]]
+        if self.report.given and header[0] != self.title:
+            notes.append(f"given {condition(self.report.given)}")
         if not self.report.exact:
             notes.append(self.report.summary)
         return header, rows, "\n".join(notes)
+
+    @property
+    def title(self) -> str:
+        """What this is the density of, and given what."""
+        return f"p{super().title[1:]}"
 
     def _covariance_table(self) -> tuple[list[str], list[list[str]]]:
         mean, covariance = self.mean, self.covariance
@@ -452,11 +453,8 @@ class MixedMarginals(Marginals):
                 rows.append([label(name), f"{_digits(p.mean)} (mean)", f"{_digits(p.std)} (sd)"])
             else:
                 best = int(p.values.argmax())
-                rows.append([label(name), label(p.states[best]), number(p.values[best])])
-        notes = [f"... {len(self) - _ROWS:,} more of {len(self):,} variables"] if len(self) > _ROWS else []
-        if not self.report.exact:
-            notes.append(self.report.summary)
-        return ["variable", "most probable", "P"], rows, "\n".join(notes)
+                rows.append([label(name), label(p.states[best]), Share(p.values[best])])
+        return ["variable", "most probable", "P"], rows, noted(len(self), len(rows), "variables", self.report)
 
 
 class MixedAssignment(Assignment):
@@ -500,10 +498,9 @@ class MixedAssignment(Assignment):
             [label(name), _digits(value) if name in self.numbers else label(value)]
             for name, value in islice(self.to_dict().items(), _ROWS)
         ]
-        notes = [f"log density {self.log_joint:.10g}, with what was given"]
-        if len(self) > _ROWS:
-            notes.append(f"... {len(self) - _ROWS:,} more of {len(self):,} variables")
-        return ["variable", "value"], rows, "\n".join(notes)
+        notes = noted(len(self), len(rows), "variables", self.report)
+        density = f"log density {self.log_joint:.10g}, with what was given"
+        return ["variable", "value"], rows, "\n".join(note for note in (density, notes) if note)
 
 
 def _digits(value: float) -> str:

@@ -7,28 +7,42 @@ import re
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, fields, replace
-from html import escape
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, NoReturn
-from unicodedata import east_asian_width
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
 from pgm.config import Profile
 from pgm.errors import InvalidArgument, TooLarge, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
+from pgm.printing import ROWS as _ROWS
+from pgm.printing import (
+    Share,
+    html_facts,
+    html_table,
+    html_text,
+    joined,
+    label,
+    number,
+    outward,
+    text_facts,
+    text_table,
+)
 from pgm.variables import State, Variable, VariableList, is_missing, typed_array
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ROWS = 20  # of a table that are printed
+_CELL = 50  # letters of a cell of a trace
+_TITLE = 60  # letters, above which a title is no heading of a column
+_COUNTS = ("samples", "points", "iterations")  # said as "12 iterations"
 NORMAL_95 = 1.959963984540054  # a normal number is this many standard deviations off in one case of twenty
 _NUMBERS = re.compile(r"\d{1,9}(?:,\d{1,9})*", re.ASCII).fullmatch
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, slots=True, repr=False)
 class Intervals:
     """What each number of an answer lies between: arrays alike in shape with its `values`.
 
@@ -86,8 +100,57 @@ class Intervals:
         lows, highs = np.ravel(self.low[index])[:_ROWS], np.ravel(self.high[index])[:_ROWS]
         return [outward(*ends) for ends in zip(lows.tolist(), highs.tolist(), strict=True)]
 
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [[str(i), *ends] for i, ends in enumerate(self.cells())]
+        more = self.low.size - len(rows)
+        return ["", *self.heads], rows, f"... {more:,} more of {self.low.size:,} numbers" if more else ""
 
-@dataclass(frozen=True, slots=True)
+    def __repr__(self) -> str:
+        """A table of the ends, as numbers follow each other in `values`."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Course:
+    """How an answer came to be: what it was known to be at least and at most, after so much work.
+
+    The numbers are logarithms of P(given), or of the best states' P(states, given).
+
+    >>> Course("iterations", (1.0, 2.0), (-5.0, -4.5), (math.inf, math.inf)).least[-1]
+    -4.5
+    """
+
+    unit: Literal["iterations", "seconds"]
+    at: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        """A table of the first times and the last."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        n = len(self.at)
+        some = range(n) if n <= _ROWS else [*range(_ROWS - 1), n - 1]
+        rows = [[f"{each[i]:.6g}" for each in (self.at, self.least, self.most)] for i in some]
+        return (
+            [self.unit, "at least", "at most"],
+            rows,
+            f"{n:,} times, of which {_ROWS} are shown" * (n > _ROWS),
+        )
+
+    def moved(self, by: float) -> Course:
+        """The same of numbers that are larger by this."""
+        return Course(self.unit, self.at, tuple(x + by for x in self.least), tuple(x + by for x in self.most))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Report:
     """How an answer was made, and what was measured on the way.
 
@@ -117,10 +180,55 @@ class Report:
     chains: Mapping[str, np.ndarray] | None = field(default=None, compare=False)
     trace: Trace | None = field(default=None, compare=False)  # what an engine noted down, for teaching
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
+    course: Course | None = field(default=None, compare=False)  # what was known when
+    given: Mapping[str, Any] | None = field(default=None, compare=False)  # as the user wrote it
 
     def __str__(self) -> str:
         """How it was made, and how long that took where it was measured."""
         return self.summary + (f"; time: {self.profile!r}" if self.profile.total else "")
+
+    def __repr__(self) -> str:
+        """A line for each thing that was measured."""
+        return text_facts(self._facts())
+
+    def _repr_html_(self) -> str:
+        return html_facts(self._facts())
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [("engine", self.engine), ("exact", "yes" if self.exact else "no")]
+        if self.given:
+            facts.append(("given", condition(self.given)))
+        if not self.exact:
+            facts.append(("converged", "yes" if self.converged else "no"))
+        facts += self._measured()
+        if self.intervals is not None:
+            sure = "bounds" if self.intervals.sure else "95 % intervals"
+            facts.append(("intervals", f"{sure} for each of {self.intervals.low.size:,} numbers"))
+        if self.chains:
+            one = next(iter(self.chains.values()))
+            facts.append(
+                ("chains", f"{one.shape[0]} of {one.shape[1]:,} states: {listed(list(self.chains))}")
+            )
+        if self.course is not None and len(self.course.at):
+            facts.append(
+                (
+                    "course",
+                    f"{len(self.course.at):,} times, up to {self.course.at[-1]:.3g} {self.course.unit}",
+                )
+            )
+        if self.trace is not None:
+            facts.append(("trace", f"{len(self.trace):,} rows"))
+        if self.advice:
+            facts.append(("advice", self.advice))
+        if self.profile.total:
+            facts.append(("time", repr(self.profile)))
+        return facts
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how the answer came to be: chains, changes of messages, or bounds; returns the Axes."""
+        from pgm import plot
+
+        return plot.report(self, ax=ax)
 
     @property
     def residual(self) -> float:
@@ -133,31 +241,38 @@ class Report:
         if self.exact:
             return "exact" if self.engine == "exact" else f"exact ({self.engine})"
         facts = [] if self.converged else ["not converged"]
+        for name, text in self._measured():
+            facts.append(f"{text} {name}" if name in _COUNTS else f"{name} {text}")
+        said = ": " + ", ".join(facts) if facts else ""
+        return f"APPROXIMATE ({self.engine}){said}" + (f"; {self.advice}" if self.advice else "")
+
+    def _measured(self) -> list[tuple[str, str]]:
+        """The numbers that were measured, each under its name."""
+        facts: list[tuple[str, str]] = []
         if self.error:
-            facts.append(f"error {self.error:.2g}")
+            facts.append(("error", f"{self.error:.2g}"))
         if self.interval is not None:
-            facts.append(f"95 % interval {self.interval[0]:.6g} to {self.interval[1]:.6g}")
+            facts.append(("95 % interval", f"{self.interval[0]:.6g} to {self.interval[1]:.6g}"))
         if self.bounds is not None:
-            facts.append(f"between {self.bounds[0]:.6g} and {self.bounds[1]:.6g}")
+            facts.append(("between", f"{self.bounds[0]:.6g} and {self.bounds[1]:.6g}"))
         if self.effective_sample_size is not None:
-            facts.append(f"effective sample size {self.effective_sample_size:,.0f}")
+            facts.append(("effective sample size", f"{self.effective_sample_size:,.0f}"))
         if self.r_hat is not None:
-            facts.append(f"R-hat {self.r_hat:.3f}")
+            facts.append(("R-hat", f"{self.r_hat:.3f}"))
         if self.samples:
-            facts.append(f"{self.samples:,} samples")
+            facts.append(("samples", f"{self.samples:,}"))
         readable = self.bounds is not None and 1e-300 < self.bounds[1] < math.inf
         if self.log_bounds is not None and not readable:
             low, high = self.log_bounds
             upper = f" and at most {high:.6g}" if high < math.inf else ""
-            facts.append(f"log P(given) at least {low:.6g}{upper}")
+            facts.append(("log P(given)", f"at least {low:.6g}{upper}"))
         if self.points:
-            facts.append(f"{self.points:,} points")
+            facts.append(("points", f"{self.points:,}"))
         if self.iterations:
-            facts.append(f"{self.iterations} iterations")
+            facts.append(("iterations", f"{self.iterations:,}"))
         if self.residuals:
-            facts.append(f"residual {self.residual:.1e}")
-        said = ": " + ", ".join(facts) if facts else ""
-        return f"APPROXIMATE ({self.engine}){said}" + (f"; {self.advice}" if self.advice else "")
+            facts.append(("residual", f"{self.residual:.1e}"))
+        return facts
 
     def to_dict(self) -> dict[str, Any]:
         """What was measured, as plain Python objects; what was not, and long records, are left out.
@@ -220,12 +335,27 @@ class Trace(tuple[tuple[str, ...], ...]):
         self.header = tuple(header)
         return self
 
+    def _table(self) -> tuple[tuple[str, ...], list[list[str]], str]:
+        rows = [
+            [cell if len(cell) <= _CELL else cell[: _CELL - 1] + "…" for cell in row] for row in self[:_ROWS]
+        ]
+        more = len(self) - len(rows)
+        return (
+            self.header,
+            rows,
+            f"... {more:,} more of {len(self):,} rows; print(trace) has all" if more else "",
+        )
+
     def __repr__(self) -> str:
-        """All rows: whoever asks for a trace wants to read it."""
-        return text_table(self.header, self)
+        """A table of the first rows."""
+        return text_table(*self._table())
+
+    def __str__(self) -> str:
+        """All rows, whole: whoever prints a trace wants to read it."""
+        return "\n".join("  ".join(row) for row in (self.header, *self))
 
     def _repr_html_(self) -> str:
-        return html_table(self.header, self)
+        return html_table(*self._table())
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle headings and rows."""
@@ -247,6 +377,11 @@ class _Value:
     def engine(self) -> str:
         """The engine that answered."""
         return self.report.engine
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """What was given when the question was asked; it is no part of what makes results equal."""
+        return MappingProxyType(self.report.given or {})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse: results are values."""
@@ -300,6 +435,17 @@ class Distribution(_Value):
     def names(self) -> tuple[str, ...]:
         """The names of the variables, in the order of the axes."""
         return tuple(variable.name for variable in self.variables)
+
+    @property
+    def title(self) -> str:
+        """What this is the distribution of, and given what.
+
+        >>> coin = Distribution((Variable("coin", ["head", "tail"]),), np.array([0.5, 0.5]))
+        >>> coin.title
+        'P(coin)'
+        """
+        given = f" | {condition(self.report.given)}" if self.report.given else ""
+        return f"P({joined(self.names, len(self.names), 60)}{given})"
 
     @property
     def states(self) -> tuple[Any, ...]:
@@ -448,13 +594,15 @@ class Distribution(_Value):
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         joint = len(self.variables) > 1
         names = [label(name) for name in self.names]
-        header = [*names, "P" if joint else f"P({names[0]})"]
-        rows = [[*map(label, key if joint else (key,)), number(p)] for key, p in islice(self.items(), _ROWS)]
+        title = self.title
+        titled = not joint and len(title) <= _TITLE
+        header = [*names, title if titled else "P"]
+        rows = [[*map(label, key if joint else (key,)), Share(p)] for key, p in islice(self.items(), _ROWS)]
         if self.report.intervals is not None:
             header += self.report.intervals.heads
             for row, ends in zip(rows, self.report.intervals.cells(), strict=False):
                 row += ends
-        return header, rows, _notes(len(self), len(rows), "rows", self.report)
+        return header, rows, noted(len(self), len(rows), "rows", self.report, given=not titled)
 
     def __repr__(self) -> str:
         """A table, one line for each state."""
@@ -485,6 +633,10 @@ class _Items(ItemsView[str, Distribution]):
 
     def __iter__(self) -> Iterator[tuple[str, Distribution]]:
         return zip(self._mapping, self._mapping._all(), strict=True)
+
+
+def _then(p: Distribution, code: int) -> str:
+    return f"{label(p.states[code])} {number(p.values[code])}"
 
 
 def _of_part(report: Report, part: slice) -> Report:
@@ -613,10 +765,10 @@ class Marginals(_Value, Mapping[str, Distribution]):
             header[3:3] = self.report.intervals.heads
         for name, p in islice(self.items(), _ROWS):
             first, *rest = np.argsort(-p.values, kind="stable")[:2].tolist()
-            then = f"{label(p.states[rest[0]])} {number(p.values[rest[0]])}" if rest else ""
+            then = Share(p.values[rest[0]], _then(p, rest[0])) if rest else ""
             ends = [] if p.report.intervals is None else p.report.intervals.cells(first)[0]
-            rows.append([label(name), label(p.states[first]), number(p.values[first]), *ends, then])
-        notes = _notes(len(self), len(rows), "variables", self.report)
+            rows.append([label(name), label(p.states[first]), Share(p.values[first]), *ends, then])
+        notes = noted(len(self), len(rows), "variables", self.report)
         return header, rows, notes
 
     def __repr__(self) -> str:
@@ -669,6 +821,9 @@ class Probability(_Value, float):
         """{"value": p, "log": its natural logarithm}."""
         return {"value": float(self), "log": float(self.log)}
 
+    def _repr_html_(self) -> str:
+        return _html_number(self, self.report)
+
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value, report and logarithm."""
         return _probability, (float(self), self.report, float(self.log))
@@ -699,9 +854,16 @@ class Logarithm(_Value, float):
         """{"log": the logarithm}."""
         return {"log": float(self)}
 
+    def _repr_html_(self) -> str:
+        return _html_number(self, self.report)
+
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
         return Logarithm, (float(self), self.report)
+
+
+def _html_number(value: float, report: Report) -> str:
+    return html_text(repr(value) if report.exact else f"{value!r}\n{report.summary}")
 
 
 def _exp(log: float) -> float:
@@ -782,6 +944,11 @@ class Assignment(_Value, Mapping[str, Any]):
                 "a sum here. `log_joint` is known: log P(states, given), up to the constant of the model."
             )
         return self._log_probability
+
+    @property
+    def is_normalised(self) -> bool:
+        """Whether `log_probability` is known: P(given) was not too much work."""
+        return self._log_probability is not None
 
     @property
     def probability(self) -> Probability:
@@ -879,7 +1046,7 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = [[label(name), label(state)] for name, state in islice(self.items(), _ROWS)]
-        notes = _notes(len(self), len(rows), "variables", self.report)
+        notes = noted(len(self), len(rows), "variables", self.report)
         log = self._log_probability
         if log is None:
             chance = f"log joint {self.log_joint:.10g}"
@@ -899,6 +1066,67 @@ class Assignment(_Value, Mapping[str, Any]):
     def _repr_html_(self) -> str:
         header, rows, notes = self._table()
         return html_table(header, rows, notes)
+
+
+class Explanations(list[Assignment]):
+    """Several explanations, best first: a list that prints as one table, of where they differ.
+
+    >>> rain, wet = Variable("rain", ["no", "yes"]), Variable("wet", ["no", "yes"])
+    >>> logs = {(1, 1): math.log(0.6), (0, 1): math.log(0.3)}
+    >>> Explanations(Assignment((rain, wet), codes, log, log) for codes, log in logs.items())
+    P         rain
+    0.600000  yes
+    0.300000  no
+    the same in all: wet=yes
+    """
+
+    def differing(self) -> list[str]:
+        """The variables that do not have the same state in all."""
+        if not self:
+            return []
+        differ = (np.array([one.codes for one in self]) != self[0].codes).any(axis=0)
+        return [name for name, some in zip(self[0], differ.tolist(), strict=True) if some]
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw their probabilities as bars, beside the states in which they differ; returns the Axes."""
+        from pgm import plot
+
+        return plot.explanations(self, ax=ax)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        if not self:
+            return ["P"], [], "no states are possible"
+        names = self.differing()
+        some_names = names[:_ROWS]
+        in_logs = not all(one.is_normalised for one in self)
+        rows = [
+            [
+                _digits(one.log_joint) if in_logs else Share(math.exp(one.log_probability)),
+                *(label(one[name]) for name in some_names),
+            ]
+            for one in self[:_ROWS]
+        ]
+        notes = (
+            [f"... {len(self) - len(rows):,} more of {len(self):,} explanations"]
+            if len(self) > len(rows)
+            else []
+        )
+        if len(names) > len(some_names):
+            notes.append(f"... {len(names) - len(some_names):,} more of {len(names):,} variables that differ")
+        same = [name for name in islice(self[0], 1000) if name not in names]
+        if same:
+            some = (f"{label(name)}={label(self[0][name])}" for name in same)
+            notes.append(f"the same in all: {joined(some, len(self[0]) - len(names), 80)}")
+        notes.append(noted(0, 0, "", self[0].report))
+        header = ["log joint" if in_logs else "P", *map(label, some_names)]
+        return header, rows, "\n".join(note for note in notes if note)
+
+    def __repr__(self) -> str:
+        """A table, one line for each explanation."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
 
 
 class Samples(dict[str, np.ndarray]):
@@ -952,6 +1180,11 @@ class Samples(dict[str, np.ndarray]):
         return self.report.engine
 
     @property
+    def given(self) -> Mapping[str, Any]:
+        """What was given when they were drawn."""
+        return MappingProxyType(self.report.given or {})
+
+    @property
     def n_rows(self) -> int:
         """The number of cases."""
         return next((len(column) for column in self.values()), 0)
@@ -964,6 +1197,12 @@ class Samples(dict[str, np.ndarray]):
         """A DataFrame with a column for each variable."""
         frame: pd.DataFrame = _pandas().DataFrame(dict(self))
         return frame
+
+    def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
+        """Draw the shares of the states of every variable, or one variable by itself; returns the Axes."""
+        from pgm import plot
+
+        return plot.samples(self, name, ax=ax)
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("samples do not change; dict(samples) is a copy that does")
@@ -979,7 +1218,7 @@ class Samples(dict[str, np.ndarray]):
         columns = list(islice(self.items(), _ROWS))
         header = [label(name) for name, _ in columns]
         rows = [[label(column[i]) for _, column in columns] for i in range(min(self.n_rows, _ROWS))]
-        notes = _notes(self.n_rows, len(rows), "rows", self.report)
+        notes = noted(self.n_rows, len(rows), "rows", self.report)
         if len(columns) < len(self):
             notes = f"... {len(self) - len(columns):,} more of {len(self):,} columns\n{notes}".rstrip()
         return header, rows, notes
@@ -1033,22 +1272,7 @@ def _pandas() -> Any:
     return pandas
 
 
-# --- tables, in print and in a notebook ---------------------------------------------------------------------
-
-
-def number(p: float) -> str:
-    """A probability for a table: six decimals, or scientific where those would hide it."""
-    return f"{p:.6f}" if p == 0 or abs(p) >= 1e-4 else f"{p:.2e}"
-
-
-def outward(low: float, high: float) -> list[str]:
-    """The ends of an interval for a table, as `number` has them, rounded so that it holds what it held."""
-    return [number(_rounded(low, math.floor)), number(_rounded(high, math.ceil))]
-
-
-def _rounded(x: float, way: Callable[[float], int]) -> float:
-    digits = 6 if x == 0.0 or abs(x) >= 1e-4 else 2 - math.floor(math.log10(abs(x)))
-    return way(x * 10.0**digits) / 10.0**digits if digits < 300 else x
+# --- notes --------------------------------------------------------------------------------------------------
 
 
 def _summed(report: Report, axes: tuple[int, ...]) -> Report:
@@ -1063,38 +1287,27 @@ def _summed(report: Report, axes: tuple[int, ...]) -> Report:
     return replace(report, intervals=Intervals(np.minimum(low, 1.0), np.minimum(high, 1.0)))
 
 
-def label(state: object) -> str:
-    """A state or name for a table: its text on one line, shortened if long."""
-    text = state if isinstance(state, str) else str(state)
-    if not text.isprintable() or text == "":
-        text = repr(text)[1:-1] or "''"
-    return text if len(text) <= 40 else text[:39] + "…"
+def _digits(value: float) -> str:
+    return f"{value:.10g}"
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
-    """Left-aligned columns under their names, and notes below."""
-    widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in (header, *rows):
-        cells = (cell + " " * (width - _width(cell)) for cell, width in zip(row, widths, strict=True))
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join([*lines, notes] if notes else lines)
+def condition(given: Mapping[str, Any] | None) -> str:
+    """What is given in one short line, as a user would write it.
+
+    >>> condition({"wet": True, "mood": "good"}), condition({f"x{i}": 0 for i in range(1000)})
+    ('wet=True, mood=good', 'x0=0, x1=0, x2=0, ... (1,000)')
+    """
+    given = given or {}
+    some = (
+        f"{label(name)}={label(value) if isinstance(value, str) else shown(value)}"
+        for name, value in given.items()
+    )
+    return joined(islice(some, 3), len(given), 60)
 
 
-def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], notes: str = "") -> str:
-    """The same table for a notebook; every text escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    foot = escape(notes).replace("\n", "<br>")
-    caption = f'<caption style="caption-side:bottom;text-align:left">{foot}</caption>' if notes else ""
-    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _notes(total: int, printed: int, things: str, report: Report) -> str:
-    """What stands under a table: that it was shortened, and that it is approximate."""
+def noted(total: int, printed: int, things: str, report: Report, *, given: bool = True) -> str:
+    """What stands under a table: that it was shortened, what was given, and that it is approximate."""
     notes = [f"... {total - printed:,} more of {total:,} {things}"] if printed < total else []
+    if given and report.given:
+        notes.append(f"given {condition(report.given)}")
     return "\n".join(notes if report.exact else [*notes, report.summary])
-
-
-def _width(text: str) -> int:
-    return len(text) if text.isascii() else sum(1 + (east_asian_width(letter) in "WF") for letter in text)

@@ -13,13 +13,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from numbers import Real
 from typing import Any, NoReturn, overload
 
 import numpy as np
 
 from pgm.errors import InvalidVariable, UnknownState, UnknownVariable, listed, shown
+from pgm.printing import ROWS, html_table, joined, label, text_table
 
 State = Any  # any hashable value
 
@@ -393,8 +394,19 @@ class Variables(Mapping[str, Variable]):
         return self._domains.keys()
 
     def __repr__(self) -> str:
-        """The first few variables, and how many there are."""
-        return f"Variables({listed(self.values(), len(self))})"
+        """A table of the first variables and their states."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [
+            [label(v.name), "a number" if v.continuous else joined(v.states, v.card, 80)]
+            for v in islice(self.values(), ROWS)
+        ]
+        more = len(self) - len(rows)
+        return ["variable", "states"], rows, f"... {more:,} more of {len(self):,} variables" if more else ""
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle what is seen now."""

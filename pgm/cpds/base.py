@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from html import escape
 from typing import Any, Self
 
 import numpy as np
@@ -13,27 +12,28 @@ import numpy.typing as npt
 
 from pgm.errors import InvalidTable, listed
 from pgm.factors import Factor
-from pgm.results import html_table, label, states_array, text_table
+from pgm.printing import COLUMNS, html_table, html_text, joined, label, text_table
+from pgm.results import states_array
 from pgm.variables import Variable
 
 from .data import Codes, check_count, check_seed, codes_of_frame, codes_of_row, distinct, weighted_rows
 from .rows import Array, check_cells
 
 ROWS_SHOWN = 30
-_COLUMNS = 16
 _CHUNK = 1 << 16  # rows at a time
 
 
 def printed(
-    header: Sequence[object], rows: Sequence[Sequence[object]], count: int
-) -> tuple[list[str], list[list[str]], str]:
-    """Return header, rows and note of a table for print, the middle of many columns left out."""
-    lines = []
-    for row in (header, *rows):
-        cells = list(map(label, row))
-        lines.append(cells if len(cells) <= _COLUMNS else [*cells[: _COLUMNS - 2], "...", cells[-1]])
+    lines: tuple[Sequence[object], Sequence[Sequence[object]], int], title: str
+) -> tuple[list[str], list[list[str]], str, str, int]:
+    """Return header, rows, note and title of a table for print, and how many columns it would have."""
+    header, rows, count = lines
+    cut = [
+        list(map(label, row if len(row) <= COLUMNS else (*row[: COLUMNS - 1], row[-1])))
+        for row in (header, *rows)
+    ]
     note = f"... {count - len(rows):,} more of {count:,} rows" if count > len(rows) else ""
-    return lines[0], lines[1:], note
+    return cut[0], cut[1:], note, title, len(header)
 
 
 def set_fields(cpd: CPD, **fields: object) -> None:
@@ -206,22 +206,18 @@ class CPD(ABC):
         return child
 
     def _title(self) -> str:
-        names = (
-            self.parents
-            if len(self.parents) <= 10
-            else (*self.parents[:9], f"... {len(self.parents) - 9:,} more")
-        )
-        return f"P({self.child.name}{' | ' if names else ''}{', '.join(names)})"
+        given = f" | {joined(self.parents, len(self.parents), 60)}" if self.parents else ""
+        return f"P({label(self.child.name)}{given})"
 
     def __repr__(self) -> str:
         if self._child is None:
             return f"{type(self).__name__}(parents={list(self.parents)})"
-        return f"{self._title()}\n{text_table(*printed(*self._lines()))}"
+        return text_table(*printed(self._lines(), self._title()))
 
     def _repr_html_(self) -> str:
         if self._child is None:
-            return f"<code>{escape(repr(self))}</code>"
-        return f"<p>{escape(self._title())}</p>{html_table(*printed(*self._lines()))}"
+            return html_text(repr(self))
+        return html_table(*printed(self._lines(), self._title()))
 
     def to_pandas(self) -> Any:
         """Return a DataFrame of one cell per line, which `add` reads back: parents, child, `p`."""

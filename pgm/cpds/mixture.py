@@ -9,6 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidFrame, InvalidTable, shown
 from pgm.factors import Gate, Writer
+from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -181,7 +182,7 @@ class MixtureCPD(CPD):
         rows: list[list[object]] = []
         for v, table, share in zip(self._given, self._tables, self._weights.tolist(), strict=True):
             for state, row in zip(v.states, table.tolist(), strict=True):
-                rows.append([f"{share:.6g}", f"{v.name} = {state}", *[f"{p:.6g}" for p in row]])
+                rows.append([*chances([share]), f"{v.name} = {state}", *chances(row)])
         return ["weight", "table of", *self.child.states], rows[:ROWS_SHOWN], len(rows)
 
 

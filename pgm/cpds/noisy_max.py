@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Gate, Writer
+from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -281,9 +282,9 @@ class NoisyMax(CPD):
         rows: list[list[object]] = []
         for v, effect, has in zip(self._given, self._effects, self._free, strict=True):
             for at in np.flatnonzero(has).tolist():
-                rows.append([f"{v.name} = {v.states[at]}", *[f"{p:.6g}" for p in effect[at].tolist()]])
+                rows.append([f"{v.name} = {v.states[at]}", *chances(effect[at].tolist())])
         count = len(rows) + 1
-        rows = [*rows[:ROWS_SHOWN], ["(leak)", *[f"{p:.6g}" for p in self._leak.tolist()]]]
+        rows = [*rows[:ROWS_SHOWN], ["(leak)", *chances(self._leak.tolist())]]
         return [f"{self._what} of", *self.child.states], rows, count
 
 

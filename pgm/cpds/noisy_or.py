@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from pgm.printing import chances
+
 from .base import ROWS_SHOWN, set_fields
 from .noisy_max import NoisyMax, active, check_probability
 
@@ -73,7 +75,8 @@ class _OfTwo(NoisyMax):
         simple = self.probabilities
         if len(simple) < len(self._given):
             return super()._lines()
-        rows = [[n, f"{p:.6g}"] for n, p in [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]]
+        parts = [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]
+        rows = [[name, *chances([p])] for name, p in parts]
         return [f"{self._what} of", "prevents with p" if self._smallest else "p"], rows, len(simple) + 1
 
 

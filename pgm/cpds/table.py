@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.errors import InvalidTable, listed, shown
 from pgm.factors import Dense
+from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -133,9 +134,8 @@ class TableCPD(CPD):
         for at, row in zip(
             islice(self._configurations(), ROWS_SHOWN), flat[:ROWS_SHOWN].tolist(), strict=True
         ):
-            rows.append(
-                [*[v.states[i] for v, i in zip(self._given, at, strict=True)], *[f"{p:.6g}" for p in row]]
-            )
+            states_of = [v.states[i] for v, i in zip(self._given, at, strict=True)]
+            rows.append([*states_of, *chances(row)])
         return [*self.parents, *states], rows, count
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from pgm.errors import InvalidTable, PGMError, TooLarge, listed, shown
 from pgm.evidence import observe
 from pgm.factors import Dense, Gate, Writer
+from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
@@ -263,7 +264,7 @@ class TreeCPD(CPD):
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         rows: list[list[object]] = []
         for context, row in zip(self._contexts[:ROWS_SHOWN], self._rows.tolist(), strict=False):
-            rows.append([_words(self._given, context, " = ", str) or "(always)", *[f"{p:.6g}" for p in row]])
+            rows.append([_words(self._given, context, " = ", str) or "(always)", *chances(row)])
         return ["if", *self.child.states], rows, len(self._rows)
 
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidTable, shown
-from pgm.results import html_table, label, text_table
+from pgm.printing import chances, html_table, label, text_table
 from pgm.variables import Domain, as_domain
 
 from .columns import finite, row_weights
@@ -148,15 +148,23 @@ class Categorical:
         if self.n_states is None and self._domain.card <= 10:
             inside = ", ".join(f"{s!r}: {p:.6g}" for s, p in zip(self.symbols, self.p.tolist(), strict=True))
             return f"Categorical({{{inside}}})"
-        header, rows = self._lines()
-        return f"Categorical\n{text_table(header, rows)}"
+        return text_table(*self._lines(), title="Categorical")
 
     def _repr_html_(self) -> str:
-        return html_table(*self._lines())
+        return html_table(*self._lines(), title="Categorical")
 
-    def _lines(self) -> tuple[list[str], list[list[str]]]:
+    def _lines(self) -> tuple[list[str], list[list[str]], str]:
         rows = [
-            [str(k) if self.n_states is not None else "", *(f"{p:.6g}" for p in row[:_ROWS])]
+            [str(k) if self.n_states is not None else "", *chances(row[:_ROWS])]
             for k, row in enumerate(self._p[:_ROWS].tolist())
         ]
-        return ["state" if self.n_states is not None else "", *map(label, self.symbols[:_ROWS])], rows
+        return (
+            ["state" if self.n_states is not None else "", *map(label, self.symbols[:_ROWS])],
+            rows,
+            self._left_out(),
+        )
+
+    def _left_out(self) -> str:
+        sizes = (len(self._p), "states"), (len(self.symbols), "symbols")
+        said = [f"{n - _ROWS:,} more of {n:,} {what}" for n, what in sizes if n > _ROWS]
+        return f"... {', '.join(said)}" if said else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
+from itertools import islice
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from pgm.errors import InvalidArgument, shown
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, html_text, joined, text_table
 
 from .columns import finite, row_weights
 
@@ -260,24 +260,28 @@ class Gaussian:
             return "Gaussian()" if self._univariate else f"Gaussian(dim={self.dim})"
         if self._univariate and self.n_states is None:
             return f"Gaussian({self.mean:.6g}, sd={self.sd:.6g})"
-        states = "" if self.n_states is None else f"{self.n_states} states, "
-        header, rows = self._lines()
-        return f"Gaussian: {states}{self.dim} dimension{'s' * (self.dim > 1)}\n{text_table(header, rows)}"
+        return text_table(*self._lines(), title=self._title())
 
     def _repr_html_(self) -> str:
         if self._mean is None:
-            return f"<code>{escape(repr(self))}</code>"
-        header, rows = self._lines()
-        return html_table(header, rows)
+            return html_text(repr(self))
+        return html_table(*self._lines(), title=self._title())
 
-    def _lines(self) -> tuple[list[str], list[list[str]]]:
-        return ["state" if self.n_states is not None else "", "mean", "covariance"], list(self._printed())
+    def _title(self) -> str:
+        states = "" if self.n_states is None else f"{self.n_states} states, "
+        return f"Gaussian: {states}{self.dim} dimension{'s' * (self.dim > 1)}"
+
+    def _lines(self) -> tuple[list[str], list[list[str]], str]:
+        header = ["state" if self.n_states is not None else "", "mean", "covariance"]
+        total = len(self._known[0]) * self.dim
+        note = f"... {total - _ROWS:,} more of {total:,} rows" if total > _ROWS else ""
+        return header, list(islice(self._printed(), _ROWS)), note
 
     def _printed(self) -> Iterator[list[str]]:
         means, covariances = self._known
         for k in range(min(len(means), _ROWS)):
             for i in range(min(self.dim, _ROWS)):
-                spread = "  ".join(f"{c:.6g}" for c in covariances[k, i, :_ROWS].tolist())
+                spread = joined((f"{c:.6g}" for c in covariances[k, i, :_ROWS].tolist()), self.dim, 70)
                 state = str(k) if self.n_states is not None and i == 0 else ""
                 yield [state, f"{means[k, i]:.6g}", spread]
 

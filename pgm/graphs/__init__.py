@@ -3,10 +3,18 @@
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
 from pgm.graphs.elimination import ELIMINATIONS, elimination_order, width_bounds
 from pgm.graphs.moral import moral_graph
-from pgm.graphs.separation import active_trail, d_separated, independencies, reachable, separated
+from pgm.graphs.separation import (
+    Independencies,
+    active_trail,
+    d_separated,
+    independencies,
+    reachable,
+    separated,
+)
 
 __all__ = [
     "ELIMINATIONS",
+    "Independencies",
     "JunctionTree",
     "active_trail",
     "d_separated",

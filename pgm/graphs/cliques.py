@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -16,7 +15,10 @@ from pgm.errors import InvalidArgument, InvalidStructure, TooLarge
 from pgm.graphs.naming import Numbered
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.jit import kernels
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, joined, text_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _SHOWN = 20  # lines of a tree in print
 
@@ -69,7 +71,13 @@ class JunctionTree:
         return f"{self!r}\n{text_table(*self._printed())}"
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{html_table(*self._printed())}"
+        return html_table(*self._printed(), repr(self))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the cliques and what they share; returns the Axes."""
+        from pgm import plot
+
+        return plot.junction_tree(self, ax=ax)
 
     def _printed(self) -> tuple[list[str], list[list[str]], str]:
         shared = dict(zip((child for child, _ in self.edges), self.separators, strict=True))
@@ -82,8 +90,7 @@ class JunctionTree:
 
 
 def _shown(variables: tuple[Any, ...]) -> str:
-    text = ", ".join(map(str, variables[:10]))
-    return f"{text}, ... ({len(variables):,})" if len(variables) > 10 else text
+    return joined(variables, len(variables), 36)
 
 
 def junction_tree(

@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 
 from pgm.graphs.naming import directed, members, undirected
+from pgm.printing import ROWS, html_table, joined, label, text_table
 
 _State = tuple[Any, bool]  # a node, and whether the trail came down to it from a parent
 
@@ -121,14 +122,36 @@ def separated(graph: nx.Graph[Any], a: Any, b: Any, given: Any = ()) -> bool:
     return True
 
 
-def independencies(graph: nx.DiGraph[Any]) -> tuple[tuple[Any, tuple[Any, ...], tuple[Any, ...]], ...]:
+class Independencies(tuple[tuple[Any, tuple[Any, ...], tuple[Any, ...]], ...]):
+    """Statements (node, what it is independent of, given what): a tuple that prints as a table."""
+
+    __slots__ = ()
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [
+            [label(node), joined(free, len(free)), joined(given, len(given)) or "-"]
+            for node, free, given in self[:ROWS]
+        ]
+        more = len(self) - len(rows)
+        notes = f"... {more:,} more of {len(self):,} nodes" if more else ""
+        return ["node", "independent of", "given"], rows, notes
+
+    def __repr__(self) -> str:
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
+def independencies(graph: nx.DiGraph[Any]) -> Independencies:
     """Return the local Markov property: each node, what it is independent of, and given what (its parents).
 
     These statements imply all others that the graph makes (Pearl 1988). Nodes independent of nothing are
     left out.
 
     >>> independencies(nx.DiGraph([("rain", "wet"), ("wet", "slippery")]))
-    (('slippery', ('rain',), ('wet',)),)
+    node      independent of  given
+    slippery  rain            wet
     """
     directed(graph)
     found = []
@@ -138,4 +161,4 @@ def independencies(graph: nx.DiGraph[Any]) -> tuple[tuple[Any, tuple[Any, ...], 
         free = tuple(other for other in graph if other not in not_free)
         if free:
             found.append((node, free, parents))
-    return tuple(found)
+    return Independencies(found)

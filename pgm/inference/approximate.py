@@ -89,7 +89,14 @@ def make_approximate(
         numbers = beside_numbers(compiled, observed, at, {})
         at = numbers.solve().discrete
     p = at.program, at.trees, at.known, clock, compiled.names, options.name
-    return Approximate(*p, options=options, wanted=wanted, log_weight=observed.log_weight, numbers=numbers)
+    return Approximate(
+        *p,
+        given=observed.given,
+        options=options,
+        wanted=wanted,
+        log_weight=observed.log_weight,
+        numbers=numbers,
+    )
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -105,9 +112,13 @@ class Approximate(Posterior):
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        found = replace(together(self.reports), profile=self.clock.profile)
+        found = replace(together(self.reports), profile=self.clock.profile, given=self.given)
         more = self.log_weight + (0.0 if self.numbers is None else self.numbers.solve().offset)
-        if found.log_bounds is None or more == 0.0:
+        if more == 0.0:
+            return found
+        if found.course is not None:
+            found = replace(found, course=found.course.moved(more))
+        if found.log_bounds is None:
             return found
         low, high = (end + more for end in found.log_bounds)
         off = 2.0**-51 * (abs(more) + abs(low))

@@ -94,7 +94,9 @@ def make_posterior(
     known, soft = by_position(compiled, observed)
     if soft and not fit:  # weights of the right form do where only the cost is asked
         known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
-    posterior = Posterior(compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset)
+    posterior = Posterior(
+        compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset, observed.given
+    )
     if compiled.gaussians is not None:
         return beside_numbers(compiled, observed, posterior, soft if fit else {})
     return posterior.fitted(soft) if soft and fit else posterior

@@ -83,8 +83,9 @@ def explain(
             raise
         found = _by_cuts(posterior, refused.plan, search=True)
         return [_asked(found, targets)], _total_in_passing(posterior)
-    clock = posterior.clock
-    answers = [Explanation(codes, value, _exact("exact", settled, clock)) for codes, value, settled in best]
+    answers = [
+        Explanation(codes, value, _exact("exact", settled, posterior)) for codes, value, settled in best
+    ]
     return answers, posterior.total()
 
 
@@ -94,8 +95,9 @@ def _asked(found: Explanation, targets: Sequence[int] | None) -> Explanation:
     return Explanation(found.codes[list(targets)], found.value, found.report, found.bound)
 
 
-def _exact(engine: str, settled: bool, clock: Clock) -> Report:
-    return Report(engine, exact=True, advice="" if settled else _ONE_OF_SEVERAL, profile=clock.profile)
+def _exact(engine: str, settled: bool, posterior: Posterior) -> Report:
+    advice = "" if settled else _ONE_OF_SEVERAL
+    return Report(engine, exact=True, advice=advice, profile=posterior.clock.profile, given=posterior.given)
 
 
 def _by_cuts(posterior: Posterior, plan: object = None, *, search: bool = False) -> Explanation:
@@ -128,7 +130,7 @@ def _by_cuts(posterior: Posterior, plan: object = None, *, search: bool = False)
             f"{remedies('map')}\n\n{plan or error.plan!r}",
             plan or error.plan,
         ) from None
-    return Explanation(found.codes, found.value, _exact(engine, found.settled, posterior.clock))
+    return Explanation(found.codes, found.value, _exact(engine, found.settled, posterior))
 
 
 def _by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | None:
@@ -188,6 +190,7 @@ def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
         iterations=moved.sweeps,
         profile=posterior.clock.profile,
         advice="" if moved.converged else "allow more time or sweeps=",
+        given=posterior.given,
     )
     return Explanation(codes, value, report, bound)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,10 +15,15 @@ from pgm.inference.engines import SUMS, Question, remedies
 from pgm.inference.engines.conditioning import choose
 from pgm.inference.reduction import Case
 from pgm.inference.trees import Shape
+from pgm.printing import html_facts, text_facts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Sweeps = Literal["in", "both", "kept"]
 
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
+_CLIQUES = 100  # whose sizes a plan tells
 _WIDE = 16  # bytes of a wide number
 RESULT = 40  # bytes that a number of the answer takes on its way
 OWN_TREE = "made for what is left of this question; kept for others like it"
@@ -68,6 +72,7 @@ class Plan:
     numbers: str = ""  # what is done about continuous variables before
     later: str = ""  # what shows only as it runs, where the sizes are not those of what runs
     chosen: str = ""  # which engines were chosen, and why
+    log2_cliques: tuple[float, ...] = ()  # of the entries of the largest cliques, the largest first
 
     @property
     def entries(self) -> float:
@@ -144,11 +149,16 @@ class Plan:
 
     def __repr__(self) -> str:
         """One line for each thing worth knowing."""
-        return "\n".join(f"{name:<14}{text}" for name, text in self._lines())
+        return text_facts(self._lines())
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{escape(n)}</th><td>{escape(t)}</td></tr>" for n, t in self._lines())
-        return f"<table>{rows}</table>"
+        return html_facts(self._lines())
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the sizes of the largest tables beside the memory that is allowed; returns the Axes."""
+        from pgm import plot
+
+        return plot.plan(self, ax=ax)
 
     def check(self) -> None:
         """Raise `TooLarge` when the question does not fit."""
@@ -226,10 +236,11 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
     def real(variables: Sequence[int]) -> tuple[str, ...]:
         return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in variables)
 
-    largest, width = np.empty(0, np.int32), 0
+    largest, width, sizes = np.empty(0, np.int32), 0, np.empty(0)
     if shape.complete and len(found.parent):
         before = np.concatenate([[0.0], np.cumsum(np.log2(r.cards.astype(np.float64))[found.clique_vars])])
-        top = int(np.argmax(before[found.clique_ptr[1:]] - before[found.clique_ptr[:-1]]))
+        sizes = before[found.clique_ptr[1:]] - before[found.clique_ptr[:-1]]
+        top = int(np.argmax(sizes))
         largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
         width = int(np.diff(found.clique_ptr).max()) - 1
     inward, both, needed = needs.bytes(shape)
@@ -270,6 +281,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         offer_seconds=offer_seconds,
         later=_SEARCHED if needs.engine == "search" else "",
         asks=needs.asks,
+        log2_cliques=tuple(np.sort(sizes)[::-1][:_CLIQUES].tolist()),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -65,11 +65,12 @@ class Posterior:
     names: Sequence[str]
     engine: str = "exact"
     cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
+    given: Mapping[str, object] | None = None  # what is known, as the user wrote it
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return Report(self.engine, exact=True, profile=self.clock.profile)
+        return Report(self.engine, exact=True, profile=self.clock.profile, given=self.given)
 
     # --- reducing, planning ---
 

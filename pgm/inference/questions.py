@@ -52,6 +52,7 @@ from pgm.inference.trees import TreeCache
 from pgm.results import (
     Assignment,
     Distribution,
+    Explanations,
     Logarithm,
     Marginals,
     Probability,
@@ -334,8 +335,11 @@ class Questions:
         targets: str | Iterable[str] | None = None,
         engine: str | Engine = "auto",
     ) -> list[Assignment]:
-        """Return the k most probable explanations, best first; fewer where fewer are possible."""
-        return self._best(given, _whole(k, "k", 1), targets, engine)
+        """Return the k most probable explanations, best first; fewer where fewer are possible.
+
+        The list prints as one table of where they differ.
+        """
+        return Explanations(self._best(given, _whole(k, "k", 1), targets, engine))
 
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
@@ -602,7 +606,9 @@ class Questions:
             if isinstance(engine, Quadrature):
                 runs = quadrature.runs(compiled, observed, about, engine, clock)
                 each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
-                return quadrature.measured(each[0], each[-1], runs[0].points) if each[1:] else each[0]
+                if not each[1:]:
+                    return each[0]
+                return quadrature.measured(each[0], each[-1], runs[0].points, observed.given)
             if isinstance(engine, Variational):
                 bounded = variational.make(compiled, observed, about, engine, clock, fit=fit)
                 found = answer(bounded)

@@ -26,6 +26,7 @@ from pgm.inference.reduction import Case, Known
 from pgm.inference.running import LANES, Impossible, Narrow, code
 from pgm.inference.slicing import sliced
 from pgm.inference.trees import Shape
+from pgm.printing import html_text, joined
 from pgm.results import Distribution
 
 if TYPE_CHECKING:
@@ -111,7 +112,11 @@ class CompiledQuery:
 
     def __repr__(self) -> str:
         """The question as written."""
-        return f"P({', '.join(self.targets)} | {listed(self.given)}), compiled"
+        targets, given = joined(self.targets, len(self.targets)), joined(self.given, len(self.given), 60)
+        return f"P({targets} | {given}), compiled" if given else f"P({targets}), compiled"
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the model and the question; the copy compiles anew."""

@@ -77,7 +77,7 @@ class Tightest(Posterior):
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return replace(together(self.made), profile=self.clock.profile)
+        return replace(together(self.made), profile=self.clock.profile, given=self.observed.given)
 
     # --- maxima ---
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.models import BayesianNetwork
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, text_table
 
 from .json import model_of
 from .json.parts import Part, parse

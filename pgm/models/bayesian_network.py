@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -31,7 +30,7 @@ from pgm.factors import Factor, Score, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.questions import Questions, edit
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
 from . import arrows
@@ -596,11 +595,12 @@ class BayesianNetwork(Questions):
         """Return a shortest path along which `a` tells about `b`, or None if there is none."""
         return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
 
-    def independencies(self) -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
+    def independencies(self) -> graphs.Independencies:
         """Return for each node what it is independent of given its parents: all else that holds follows.
 
         >>> BayesianNetwork(edges="rain -> wet -> slippery").independencies()
-        (('slippery', ('rain',), ('wet',)),)
+        node      independent of  given
+        slippery  rain            wet
         """
         check_cells(
             (len(self), len(self)), "The list of independencies", "ask `independent` for those you need"
@@ -630,22 +630,22 @@ class BayesianNetwork(Questions):
         return plot.network(self, ax=ax, given=given, kind=kind)
 
     def __repr__(self) -> str:
-        name = f"{self.name!r}, " if self.name else ""
+        name = f"{shown(self.name)}, " if self.name else ""
         n_edges = sum(map(len, self._parents.values()))
         return f"{type(self).__name__}({name}{len(self):,} nodes, {n_edges:,} edges)"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+        return text_table(*printed(self._lines(), repr(self)))
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+        return html_table(*printed(self._lines(), repr(self)))
 
     def _lines(self) -> tuple[list[str], list[list[str]], int]:
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
             domain = self._domains[node]
-            states = "?" if domain is None else ", ".join(map(str, domain.states[:20])) or "a number"
-            rows.append([node, ", ".join(parents[:20]) or "-", states])
+            states = "?" if domain is None else joined(domain.states, domain.card) or "a number"
+            rows.append([node, joined(parents, len(parents)) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
 
 

@@ -7,7 +7,6 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from html import escape
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,7 +22,8 @@ from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine, find
 from pgm.inference.posterior import log_of
 from pgm.inference.questions import Questions, edit
-from pgm.results import Logarithm, Probability, Report, html_table, text_table
+from pgm.printing import html_table, joined, text_table
+from pgm.results import Logarithm, Probability, Report
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
 from .grid import Pixels, grid_parts
@@ -359,19 +359,19 @@ class MarkovNetwork(Questions):
         return plot.network(self, ax=ax, given=given, kind=kind)
 
     def __repr__(self) -> str:
-        name = f"{self.name!r}, " if self.name else ""
+        name = f"{shown(self.name)}, " if self.name else ""
         return f"{type(self).__name__}({name}{len(self):,} variables, {self.n_factors:,} factors)"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+        return text_table(*printed(self._lines(), repr(self)))
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+        return html_table(*printed(self._lines(), repr(self)))
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         first = islice(self.potentials, ROWS_SHOWN)
         rows = [
-            [", ".join(p.names[:20]) or "-", " x ".join(str(v.card) for v in p.variables[:20]) or "1"]
+            [joined(p.names, len(p.names)) or "-", " x ".join(str(v.card) for v in p.variables[:8]) or "1"]
             for p in first
         ]
         return ["factor", "states"], rows, self.n_factors

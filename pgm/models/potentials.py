@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import islice, product
 from typing import Any
 
@@ -29,7 +28,7 @@ from pgm.cpds.rows import (
 )
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense, Factor, Gate, Sparse
-from pgm.results import html_table, text_table
+from pgm.printing import html_table, joined, text_table
 from pgm.variables import Variable
 
 # The largest size of a logarithm: sums of millions fit the engine's exponents, and 1e-7 still counts in one.
@@ -94,13 +93,13 @@ class Potential:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Potential({', '.join(self.names[:10])}{', ...' if len(self.names) > 10 else ''})"
+        return f"Potential({joined(self.names, len(self.names), 80)})"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(*printed(*self._lines()))}"
+        return text_table(*printed(self._lines(), repr(self)))
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p>{html_table(*printed(*self._lines()))}"
+        return html_table(*printed(self._lines(), repr(self)))
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         rows = []

@@ -4,7 +4,20 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
-from .bars import assignment, distribution, marginals
-from .networks import network
+from .bars import distribution, explanations
+from .networks import junction_tree, network
+from .plans import plan
+from .rows import assignment, marginals, samples
+from .traces import report
 
-__all__ = ["assignment", "distribution", "marginals", "network"]
+__all__ = [
+    "assignment",
+    "distribution",
+    "explanations",
+    "junction_tree",
+    "marginals",
+    "network",
+    "plan",
+    "report",
+    "samples",
+]

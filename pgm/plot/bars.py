@@ -1,31 +1,32 @@
-"""Answers as pictures: a distribution, the marginals of a whole model, a most probable explanation."""
+"""Probabilities as pictures: bars for states, a map of colours for two variables, a list of explanations."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from itertools import product
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
-from matplotlib.colors import ListedColormap
 
 from pgm.densities import Density
-from pgm.errors import InvalidArgument
-from pgm.results import Assignment, Distribution, Marginals
+from pgm.printing import joined
+from pgm.results import Distribution, Explanations, condition
 
-from .canvas import BAR, EDGE, FILL, INK, STATES, axes, bare, plain, shortened, text_width
+from .canvas import BAR, EDGE, INK, axes, beside, entitle, plain, readable_on, shortened, text_width, tidy
+from .curves import density
 
 MOST_BARS = 40  # a joint with more entries shows the largest of them
 MOST_LABELS = 30  # a variable with more states is drawn as a profile, with few labels
-MOST_ROWS = 2_000  # variables in one picture
-_COLUMN = 50  # rows before the table of marginals starts a new column
+MOST_CELLS = 1_000  # states of a variable in a map
+_NUMBERS = 12  # states of a variable in a map whose cells show their numbers
+_ERRORS = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.5}
 
 
 def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
-    """Draw a distribution: bars for one variable, a heat map for two, the largest entries for more.
+    """Draw a distribution: bars for one variable, a map for two, the largest entries for more.
+
+    Where the answer is approximate and its errors are known, the bars show their intervals.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -34,234 +35,142 @@ def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
     'P(rain)'
     """
     if isinstance(dist, Density):
-        return _curve(dist, ax)
-    title = f"P({', '.join(shortened(v.name) for v in dist.variables)})"
+        return density(dist, ax)
     values = np.asarray(dist.values)
-    if len(dist.variables) == 2 and max(values.shape) <= MOST_LABELS:
-        ax = _heat(dist, values, ax)
+    lines = [dist.title]
+    if len(dist.variables) == 2 and min(values.shape) > 1 and max(values.shape) <= MOST_CELLS:
+        ax = _map(dist, values, ax)
     elif len(dist.variables) == 1 and values.size > MOST_LABELS:
-        ax = _profile(dist.variables[0].states, values, ax)
+        ax = _profile(dist, values, ax)
     else:
-        ax, title = _bars(dist, values, ax, title)
+        if values.size > MOST_BARS:
+            lines.append(f"the {MOST_BARS} largest of {values.size:,} entries")
+        ax = _entries(dist, values, ax)
     if not dist.exact:
-        title += f"\napproximate: {dist.engine}"
-    ax.set_title("\n".join(map(plain, title.split("\n"))), color=INK)
+        lines.append(f"approximate: {dist.engine}")
+    entitle(ax, *lines)
     return ax
 
 
-def _curve(dist: Density, ax: Axes | None) -> Axes:
-    """The density of a number, over all that is not in its last thousandth on either side."""
-    lo, hi = dist.quantile([0.0005, 0.9995])
-    ax = axes(ax, 4.2, 2.4)
-    if lo < hi:
-        x = np.unique(
-            np.concatenate([np.linspace(lo, hi, 400), dist.quantile(np.linspace(0.001, 0.999, 400))])
-        )
-        y = dist.pdf(x)
-        finite = np.isfinite(y)
-        ax.fill_between(x[finite], y[finite], color=BAR, edgecolor=EDGE, linewidth=0.8)
-    else:  # without noise
-        ax.axvline(lo, color=BAR)
-    ax.set_ylim(bottom=0.0)
-    _tidy(ax)
-    ax.set_title(plain(f"p({shortened(dist.names[0])})"), color=INK)
+def explanations(best: Explanations, ax: Axes | None = None) -> Axes:
+    """Draw the probability of each of several explanations beside the states in which they differ."""
+    names = best.differing()
+    shown = best[:MOST_BARS]
+    labels = [
+        ", ".join(f"{shortened(name, 14)}={shortened(one[name], 14)}" for name in names[:4])
+        + (f", … ({len(names):,})" if len(names) > 4 else "")
+        for one in shown
+    ]
+    known = all(one.is_normalised for one in shown)
+    logs = np.array([one.log_probability if known else one.log_joint for one in shown])
+    top = float(logs.max(initial=-math.inf))
+    absolute = known and top > -600
+    heights = np.exp(logs - (0.0 if absolute or not shown else top))
+    ax = _horizontal(labels, heights, ax)
+    given = condition(best[0].given) if best else ""
+    after = f" given {given}" if given else ""
+    title = f"the {len(shown)} most probable explanations{after}" if shown else "no states are possible"
+    lines = [title] if absolute or not shown else [title, f"relative to the first, log {top:.6g}"]
+    if shown and not shown[0].exact:
+        lines.append(f"approximate: {shown[0].engine}")
+    entitle(ax, *lines)
     return ax
 
 
-def _bars(dist: Distribution, values: np.ndarray, ax: Axes | None, title: str) -> tuple[Axes, str]:
+def _entries(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
     shown = np.arange(values.size)
     if values.size > MOST_BARS:
         shown = np.sort(np.argsort(-values, axis=None, kind="stable")[:MOST_BARS])
-        title += f"\nthe {MOST_BARS} largest of {values.size:,} entries"
     codes = zip(*np.unravel_index(shown, values.shape), strict=True)
+    most = 24 if len(dist.variables) == 1 else 14
     labels = [
-        ", ".join(shortened(v.states[c]) for v, c in zip(dist.variables, code, strict=True)) for code in codes
-    ]
-    heights = values.reshape(-1)[shown]
-    room = max((text_width(label, 10) for label in labels), default=0.0) / 72
-    ax = axes(ax, 4.2 + room, 0.9 + 0.3 * len(labels))
-    rows = np.arange(len(labels))
-    ax.barh(rows, heights, height=0.7, color=BAR, edgecolor=EDGE, linewidth=0.8)
-    for row, height in zip(rows, heights, strict=True):
-        ax.annotate(
-            f"{height:.4g}",
-            (height, row),
-            xytext=(4, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
-            color=INK,
+        joined(
+            (shortened(v.states[c], most) for v, c in zip(dist.variables, code, strict=True)), len(code), 60
         )
+        for code in codes
+    ]
+    ends = dist.report.intervals
+    between = None if ends is None else (np.ravel(ends.low)[shown], np.ravel(ends.high)[shown])
+    return _horizontal(labels, values.reshape(-1)[shown], ax, between)
+
+
+def _horizontal(
+    labels: Sequence[str],
+    heights: np.ndarray,
+    ax: Axes | None,
+    between: tuple[np.ndarray, np.ndarray] | None = None,
+) -> Axes:
+    """Bars to the right, each with its label before it and its number behind it."""
+    room = max((text_width(label, 10) for label in labels), default=0.0) / 72
+    ax = axes(ax, 4.2 + room, 0.9 + 0.3 * max(len(labels), 2))
+    rows = np.arange(len(labels))
+    errors, ends = None, heights
+    if between is not None:
+        errors = np.maximum(np.stack([heights - between[0], between[1] - heights]), 0.0)
+        ends = np.maximum(heights, between[1])
+    ax.barh(rows, heights, 0.7, color=BAR, edgecolor=EDGE, linewidth=0.8, xerr=errors, error_kw=_ERRORS)
+    for row, height, end in zip(rows, heights, ends, strict=True):
+        beside(ax, float(end), float(row), f"{height:.4g}")
     ax.set_yticks(rows, [plain(label) for label in labels])
-    ax.set_ylim(len(labels) - 0.4, -0.6)
-    ax.set_xlim(0, max(float(heights.max(initial=0.0)) * 1.2, 1e-300))
-    _tidy(ax)
-    return ax, title
-
-
-def _profile(states: tuple[object, ...], values: np.ndarray, ax: Axes | None) -> Axes:
-    ax = axes(ax, 6.4, 3.0)
-    at = np.arange(values.size)
-    # One artist, however many states.
-    ax.fill_between(at, values.reshape(-1), step="mid", facecolor=BAR, edgecolor=EDGE, linewidth=0.8)
-    few = np.unique(np.linspace(0, values.size - 1, 9).round().astype(int))
-    ax.set_xticks(few, [plain(shortened(states[i], 12)) for i in few])
-    ax.set_xlim(-0.5, values.size - 0.5)
-    ax.set_ylim(0, max(float(values.max()) * 1.1, 1e-300))
-    _tidy(ax)
+    ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
+    # Room for the numbers behind the bars; at least what a double can hold.
+    ax.set_xlim(0, max(float(ends.max(initial=0.0)) * 1.2, 1e-300))
+    ax.locator_params(axis="x", nbins=5)
+    tidy(ax)
     return ax
 
 
-def _heat(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+def _profile(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+    """The states in a row, too many for a label each; one artist, however many."""
+    ax = axes(ax, 6.4, 3.4)
+    edges = np.repeat(np.arange(values.size + 1) - 0.5, 2)[1:-1]
+    ax.fill_between(edges, np.repeat(values, 2), facecolor=BAR, edgecolor=EDGE, linewidth=0.8)
+    top, ends = float(values.max()), dist.report.intervals
+    if ends is not None:
+        low, high = np.repeat(ends.low, 2), np.repeat(ends.high, 2)
+        ax.fill_between(edges, low, high, facecolor=INK, alpha=0.25, linewidth=0)
+        top = max(top, float(ends.high.max()))
+    few = _few(values.size, 9)
+    labels = [shortened(dist.variables[0].states[i], 18) for i in few]
+    slanted = max(text_width(label, 10) for label in labels) > 44
+    ax.set_xticks(few, [plain(label) for label in labels], rotation=90 if slanted else 0)
+    ax.set_xlim(-0.5, values.size - 0.5)
+    ax.set_ylim(0, max(top * 1.1, 1e-300))
+    tidy(ax)
+    return ax
+
+
+def _few(size: int, most: int) -> np.ndarray:
+    """At most so many places out of all, evenly."""
+    return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
+
+
+def _map(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+    """Two variables: a cell for each pair of states, with its number where there are not many."""
     down, across = dist.variables
-    labels = [[plain(shortened(s)) for s in v.states] for v in (down, across)]
-    room = max(text_width(label, 10) for label in labels[0]) / 72
-    cell = max(0.62, *((text_width(label, 10) + 10) / 72 for label in labels[1]))
-    ax = axes(ax, 1.0 + room + cell * across.card, 1.2 + 0.42 * down.card)
-    ax.imshow(values, cmap="Blues", vmin=0.0, vmax=max(float(values.max()), 1e-300) * 1.15, aspect="auto")
-    for i, j in product(range(down.card), range(across.card)):
-        color = "white" if values[i, j] > 0.65 * values.max() else INK
-        ax.text(j, i, f"{values[i, j]:.3g}", ha="center", va="center", fontsize=9, color=color)
-    ax.set_yticks(range(down.card), labels[0])
-    ax.set_xticks(range(across.card), labels[1])
-    ax.set_ylabel(plain(shortened(down.name)))
-    ax.set_xlabel(plain(shortened(across.name)))
-    ax.tick_params(length=0)
+    numbers = max(values.shape) <= _NUMBERS
+    ticks = [_few(v.card, _NUMBERS if v.card > MOST_LABELS else v.card) for v in (down, across)]
+    labels = [
+        [plain(shortened(v.states[i], 20)) for i in at] for v, at in zip((down, across), ticks, strict=True)
+    ]
+    cells = [0.42, 0.62] if numbers else [max(0.24, 2.0 / values.shape[0]), max(0.24, 2.4 / values.shape[1])]
+    rooms = [max(text_width(label, 10) for label in those) / 72 for those in labels]
+    upright = rooms[1] + 0.1 > cells[1] * across.card / max(len(ticks[1]), 1)
+    wide, high = min(cells[1] * across.card, 7.2), min(cells[0] * down.card, 7.2)
+    ax = axes(ax, 1.4 + rooms[0] + wide + (0.0 if numbers else 0.9), 1.2 + high + upright * rooms[1])
+    top = max(float(values.max()), 1e-300)
+    image = ax.imshow(values, cmap="Blues", vmin=0.0, vmax=top * 1.15, aspect="auto", interpolation="nearest")
+    if numbers:
+        for i, j in product(range(down.card), range(across.card)):
+            color = readable_on(np.asarray(image.cmap(image.norm(values[i, j]))))
+            ax.text(j, i, f"{values[i, j]:.3g}", ha="center", va="center", fontsize=9, color=color)
+    elif (figure := ax.get_figure()) is not None:
+        figure.colorbar(image, ax=ax, shrink=0.8).outline.set_visible(False)
+    ax.set_yticks(ticks[0], labels[0])
+    ax.set_xticks(ticks[1], labels[1], rotation=90 if upright else 0)
+    ax.set_ylabel(plain(shortened(down.name)), color=INK)
+    ax.set_xlabel(plain(shortened(across.name)), color=INK)
+    ax.tick_params(length=0, colors=INK)
     for spine in ax.spines.values():
         spine.set_visible(False)
     return ax
-
-
-def _tidy(ax: Axes) -> None:
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        ax.spines[side].set_color("#b9c2cc")
-    ax.tick_params(colors=INK, length=3)
-
-
-def marginals(answers: Marginals, ax: Axes | None = None) -> Axes:
-    """Draw one line for each variable, divided among its states; ready for a thousand variables."""
-    names = list(answers)
-    _refuse_many(len(names))
-    size = 9.0
-    shown = [shortened(name) for name in names]
-    room = max((text_width(name, size) for name in shown), default=0.0) / 72 + 0.1
-    columns = -(-len(names) // _COLUMN) or 1
-    rows = -(-len(names) // columns)
-    inch = 1 / 2.6  # a bar is one data unit and 2.6 inches long
-    ax = axes(ax, columns * (2.6 + room + 0.3), 0.5 + 0.27 * max(rows, 1))
-    pieces: list[list[tuple[float, float]]] = []
-    colors: list[str] = []
-    for i, name in enumerate(names):
-        dist = answers[name]
-        left = (i // rows) * (1 + (room + 0.3) * inch)
-        row = i % rows
-        ax.text(left - 0.08 * inch, row, plain(shown[i]), ha="right", va="center", fontsize=size, color=INK)
-        if isinstance(dist, Density):
-            text = f"{dist.mean:.4g} ± {dist.std:.2g}"
-            ax.text(left + 0.02, row, text, ha="left", va="center", fontsize=7.5, color=INK)
-            continue
-        edges = left + np.concatenate(([0.0], np.cumsum(np.asarray(dist.values))))
-        for k, state in enumerate(dist.variables[0].states):
-            lo, hi = float(edges[k]), float(edges[k + 1])
-            if hi - lo < 1e-3:
-                continue
-            pieces.append([(lo, row - 0.38), (hi, row - 0.38), (hi, row + 0.38), (lo, row + 0.38)])
-            colors.append(STATES[k % len(STATES)])
-            _write_inside(ax, lo, hi, row, shortened(state), f"{dist.values[k]:.2f}", k, 72 / inch)
-    if pieces:
-        ax.add_collection(PolyCollection(pieces, facecolors=colors, edgecolors="white", linewidths=0.8))
-    ax.set_xlim(-room * inch, (columns - 1) * (1 + (room + 0.3) * inch) + 1.02)
-    ax.set_ylim(max(rows, 1) - 0.4, -0.6)
-    bare(ax)
-    title = "marginals" if answers.exact else f"marginals, approximate: {answers.report.engine}"
-    ax.set_title(title, color=INK)
-    return ax
-
-
-def _write_inside(
-    ax: Axes, lo: float, hi: float, row: float, state: str, share: str, k: int, points: float
-) -> None:
-    """Label a piece of a bar with as much as fits into it."""
-    for text in (f"{state} {share}", state):
-        if text_width(text, 7.5) + 5 < (hi - lo) * points:
-            color = "white" if k % 2 == 0 else INK  # the even colours are dark
-            ax.text((lo + hi) / 2, row, plain(text), ha="center", va="center", fontsize=7.5, color=color)
-            return
-
-
-def assignment(best: Assignment, ax: Axes | None = None) -> Axes:
-    """Draw an explanation: an image if the variables are its pixels, else a table of names and states."""
-    names = list(best)
-    pixels = _pixels(names)
-    if pixels is None:
-        ax = _table({name: best[name] for name in names}, ax)
-    else:
-        ax = _image(best, pixels, ax)
-    log_p = best.log_probability
-    title = f"P = {math.exp(log_p):.4g}" if log_p > -600 else f"log P = {log_p:.6g}"
-    ax.set_title(title if best.exact else f"{title}\napproximate: {best.engine}", color=INK)
-    return ax
-
-
-def _pixels(names: list[str]) -> tuple[str, int, int] | None:
-    """Return the prefix and shape of the image that these names cover completely, or None."""
-    found = [re.fullmatch(r"(.+)\[(\d{1,9}),(\d{1,9})\]", name) for name in names]
-    cells = [(int(m[2]), int(m[3])) for m in found if m is not None]
-    prefixes = {m[1] for m in found if m is not None}
-    if len(cells) < 4 or len(cells) != len(names) or len(prefixes) != 1:
-        return None
-    height, width = (1 + max(cell[k] for cell in cells) for k in (0, 1))
-    return (prefixes.pop(), height, width) if height * width == len(cells) else None
-
-
-def _image(best: Assignment, pixels: tuple[str, int, int], ax: Axes | None) -> Axes:
-    prefix, height, width = pixels
-    array = best.to_array(prefix)
-    states, codes = np.unique(array.astype(str), return_inverse=True)
-    scale = 6.0 / max(height, width, 1)
-    ax = axes(ax, max(width * scale, 1.0), max(height * scale, 1.0) + 0.4)
-    greys = ListedColormap([str(g) for g in np.linspace(0.95, 0.15, max(len(states), 2))])
-    last = max(len(states) - 1, 1)
-    ax.imshow(codes.reshape(height, width), cmap=greys, vmin=0, vmax=last, interpolation="nearest")
-    bare(ax)
-    return ax
-
-
-def _table(states: Mapping[str, object], ax: Axes | None) -> Axes:
-    _refuse_many(len(states))
-    size = 10.0
-    rows = [(shortened(name), shortened(state)) for name, state in states.items()]
-    left = max((text_width(name, size) for name, _ in rows), default=0.0)
-    right = max((text_width(state, size) for _, state in rows), default=0.0)
-    columns = -(-len(rows) // _COLUMN) or 1
-    deep = max(-(-len(rows) // columns), 1)
-    step = left + right + 40
-    ax = axes(ax, max(columns * step / 72, 1.5), 0.5 + 0.25 * deep)
-    for i, (name, state) in enumerate(rows):
-        column, row = divmod(i, deep)
-        x = column * step + left
-        ax.text(x, row, plain(name), ha="right", va="center", fontsize=size, color=INK)
-        ax.text(
-            x + 14,
-            row,
-            plain(state),
-            ha="left",
-            va="center",
-            fontsize=size,
-            color=INK,
-            bbox={"boxstyle": "round,pad=0.25", "facecolor": FILL, "edgecolor": EDGE, "linewidth": 0.8},
-        )
-    ax.set_xlim(-8, columns * step)
-    ax.set_ylim(deep - 0.4, -0.6)
-    bare(ax)
-    return ax
-
-
-def _refuse_many(n: int) -> None:
-    if n > MOST_ROWS:
-        raise InvalidArgument(
-            f"{n:,} variables are too many for one picture (the most is {MOST_ROWS:,}); "
-            "draw those of interest."
-        )

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import textwrap
+from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.textpath import TextPath
+from matplotlib.ticker import MaxNLocator
 
 from pgm.errors import InvalidArgument, shown
 
@@ -20,8 +24,17 @@ BAR = "#6f94c8"
 SEEN_FILL = "#fff0d2"
 SEEN_EDGE = "#c27c0e"
 SEEN_BAR = "#e3a43b"
-# Neighbours differ in lightness too, so that they can be told apart in grey.
-STATES = ("#45699e", "#a9c4e8", "#c27c0e", "#f3d19a", "#4b8b6f", "#b4d8c5", "#8a5a8c", "#d9bfdb")
+# The one palette of categories, for those too who see no red, green or blue: neighbours differ in lightness,
+# so also in grey. The even ones are dark enough for white letters and for lines, the odd ones light enough
+# for INK.
+STATES = ("#274f8f", "#a6c6ee", "#b35c00", "#f7d083", "#2a7f72", "#b3e0d2", "#5b1e54", "#e2b3d8")
+LINES = STATES[::2]
+DASHES = ("-", "--", "-.", ":")  # lines that cross each other differ in these too
+SOFT = "#b9c2cc"
+
+
+_TITLE_LINES = 4
+_MIDDLE = 0.204  # the luminance on which white and INK are equally easy to read
 
 
 class Picture(Axes):
@@ -59,6 +72,49 @@ def bare(ax: Axes) -> None:
     ax.set_yticks([])
     for spine in ax.spines.values():
         spine.set_visible(False)
+
+
+def tidy(ax: Axes) -> None:
+    """Leave two sides of the frame, and these quiet."""
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(SOFT)
+    ax.tick_params(colors=INK, length=3)
+
+
+def entitle(ax: Axes, *lines: str) -> None:
+    """Write a title of at most four lines, as wide as its axes will be, in letters that suit its length."""
+    figure = ax.get_figure(root=True)
+    inches = ax.bbox.width / ax.figure.dpi
+    if figure is not None and isinstance(ax, Picture):  # its layout comes when it is drawn
+        labels = max((text_width(tick.get_text(), 10.0) for tick in ax.get_yticklabels()), default=0.0)
+        inches = figure.get_figwidth() - 0.6 - labels / 72
+    size = 12.0 if max((text_width(line, 12.0) for line in lines), default=0.0) <= 72 * inches else 9.5
+    letters = max(16, int(72 * inches / (0.56 * size)))
+    wrapped = [part for line in lines for part in textwrap.wrap(" ".join(line.split()), letters)]
+    if len(wrapped) > _TITLE_LINES:
+        wrapped = [*wrapped[: _TITLE_LINES - 1], "…"]
+    ax.set_title("\n".join(map(plain, wrapped)), color=INK, fontsize=size)
+
+
+def beside(ax: Axes, x: float, y: float, text: str, color: str = INK, *, below: bool = False) -> None:
+    """Write to the right of a point."""
+    at = (6.0, -10.0) if below else (4.0, 0.0)
+    ax.annotate(
+        plain(text), (x, y), xytext=at, textcoords="offset points", va="center", fontsize=9, color=color
+    )
+
+
+def count_along(ax: Axes) -> None:
+    """Put ticks at whole numbers only."""
+    ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
+
+
+def readable_on(color: Sequence[float] | np.ndarray) -> str:
+    """White or INK, whichever is easier to read on a colour."""
+    r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3])
+    return "white" if 0.2126 * r + 0.7152 * g + 0.0722 * b < _MIDDLE else INK
 
 
 @lru_cache(maxsize=10_000)

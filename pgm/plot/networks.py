@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.evidence import observe
+from pgm.graphs import JunctionTree
 from pgm.graphs.layout import Link
 from pgm.models import BayesianNetwork, MarkovNetwork
 
@@ -62,6 +63,12 @@ def network(
     if title:
         ax.set_title(plain(title), color=INK)
     return ax
+
+
+def junction_tree(tree: JunctionTree, ax: Axes | None = None) -> Axes:
+    """Draw cliques, and between them what they share."""
+    refuse_many(len(tree), 2 * len(tree.edges))
+    return draw(_cliques(tree), ax)
 
 
 # --- boxes -----------------------------------------------------------------------------------------------
@@ -154,7 +161,10 @@ def _factor_graph(net: Model, box: Callable[[str], Box]) -> Sketch:
 
 
 def _junction_tree(net: Model, _: Callable[[str], Box]) -> Sketch:
-    tree = net.junction_tree()
+    return _cliques(net.junction_tree())
+
+
+def _cliques(tree: JunctionTree) -> Sketch:
     boxes: dict[Hashable, Box] = {i: Box(_wrapped(clique)) for i, clique in enumerate(tree.cliques)}
     links: list[Link] = []
     for (a, b), separator in zip(tree.edges, tree.separators, strict=True):

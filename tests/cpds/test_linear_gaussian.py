@@ -25,7 +25,7 @@ def test_it_prints_as_a_table() -> None:
     assert repr(net().cpd("weight")) == (
         "p(weight | sex, height)\nsex  * height  bias  sd\nf    60        -40   8\nm    0         80    12"
     )
-    assert "<td>60</td>" in net().cpd("weight")._repr_html_()
+    assert ">60</td>" in net().cpd("weight")._repr_html_()
     assert (
         repr(pgm.LinearGaussian({"x": 2.0}, bias=1.0, sd=0.5)) == "LinearGaussian({'x': 2.0}, bias=1, sd=0.5)"
     )

@@ -235,7 +235,7 @@ def test_print():
     lines = text.splitlines()
     assert lines[0] == "P(wet | sky, rain)"
     assert lines[-1].split() == ["dark", "True", "0.1", "0.9"]
-    assert "<table>" in table({True: 0.5, ...: 0.2})._repr_html_()
+    assert "<table" in table({True: 0.5, ...: 0.2})._repr_html_()
     wide = table({...: np.full(100, 0.01)}, [SKY, pgm.Variable("n", range(100))], states=range(100))
     assert "270 more" in str(wide)
     assert max(map(len, str(wide).splitlines())) < 150

@@ -200,7 +200,7 @@ def test_a_distribution_has_a_bar_for_each_state(net):
     assert [round(bar.get_width(), 6) for bar in ax.patches] == [0.373129, 0.626871]
     assert [label.get_text() for label in ax.get_yticklabels()] == ["False", "True"]
     assert texts(ax) == ["0.3731", "0.6269"]
-    assert ax.get_title() == "P(rain)"
+    assert ax.get_title() == "P(rain | wet=True)"
 
 
 def test_a_joint_of_two_is_a_map_and_of_three_a_list(net):
@@ -217,9 +217,11 @@ def test_a_long_distribution_is_a_profile_and_a_long_joint_is_cut():
     ax = net.query("n").plot()
     assert not ax.patches
     assert len(ax.collections) == 1
-    ax = net.query(["n", "m"]).plot()
+    assert net.query(["n", "m"]).plot().images[0].get_array().shape == (500, 500)
+    net.add("c", 0.5)
+    ax = net.query(["n", "m", "c"]).plot()
     assert len(ax.patches) == 40
-    assert "40 largest of 250,000" in ax.get_title()
+    assert "40 largest of 500,000" in ax.get_title().replace("\n", " ")
 
 
 def test_an_approximate_answer_says_so():

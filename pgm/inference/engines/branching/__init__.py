@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from pgm.inference.engines.solving import Maximum, Problem
 from pgm.inference.posterior import log_of
 from pgm.inference.reduction import Case
 from pgm.inference.running import Impossible, code
-from pgm.results import Report
+from pgm.results import Course, Report
 
 BRANCHING = "pgm.inference.engines.branching.compiled"
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
@@ -33,6 +34,8 @@ _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
 _IDLE = 5  # forests that gain nothing, before something else is tried
 _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
+_EVERY = 0.01  # seconds from one note of what is known to the next
+_NOTES = 1000
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -61,7 +64,13 @@ def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> 
     bound += layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset))
     said = "" if proven else "allow more time" if not in_time else 'ask with engine="branch-and-bound"'
     report = Report(
-        options.name, exact=proven, converged=True, iterations=work.rounds, profile=clock.profile, advice=said
+        options.name,
+        exact=proven,
+        converged=True,
+        iterations=work.rounds,
+        profile=clock.profile,
+        advice=said,
+        course=work.course(constant),
     )
     return Maximum(work.states(), bound, report)
 
@@ -105,6 +114,8 @@ class _Branching:
         self._room = np.empty(p.cards.size + p.table.size, np.int64)
         self._mark = np.empty_like(self._room)
         self._costs = np.empty(p.given_at, np.int64)
+        self._begun = self._noted = time.monotonic()
+        self._notes: list[tuple[float, int, int]] = []  # seconds, the best, the floor
 
     @property
     def best(self) -> int:
@@ -123,7 +134,24 @@ class _Branching:
         least = min((part[0] for part in (*self._heap[:1], *self._stack, *here)), default=self._root)
         return min(max(least, self._root), self.best)
 
+    def course(self, constant: float) -> Course:
+        """What was known when, as logarithms."""
+        self._note(time.monotonic())
+        first, unit, error = constant + self.layout.offset, self.layout.unit, self.layout.error
+        least = tuple(first - b * unit - error if b < FORBIDDEN else -math.inf for _, b, _ in self._notes)
+        most = tuple(first - floor * unit + error for *_, floor in self._notes)
+        return Course("seconds", tuple(at for at, *_ in self._notes), least, most)
+
+    def _note(self, now: float) -> None:
+        self._noted = now
+        self._notes.append((now - self._begun, self.best, self.floor()))
+        if len(self._notes) > _NOTES:  # half of them will do
+            self._notes = self._notes[::2]
+
     def _check(self) -> None:
+        now = time.monotonic()
+        if now - self._noted > _EVERY:
+            self._note(now)
         self._clock.check()
         if self.layout.state.n[_WORK] > self._allowed:
             raise _Spent

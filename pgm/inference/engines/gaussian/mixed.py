@@ -507,6 +507,7 @@ def with_numbers(
         posterior.names,
         posterior.engine,
         posterior.cutset,
+        posterior.given,
         gaussians=gaussians,
         factors=factors,
         soft=soft,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -409,12 +409,12 @@ def _sum(
 # --- what was measured --------------------------------------------------------------------------------------
 
 
-def measured(found: _Answer, other: _Answer, points: int) -> _Answer:
+def measured(found: _Answer, other: _Answer, points: int, given: Mapping[str, object] | None) -> _Answer:
     """The answer with a report: how many points, and how far the other grid's answer is from it."""
     if isinstance(found, Plan):
         return replace(found, engine="quadrature", exact=False)
     error = max(_apart(found, other), _ROUNDING)
-    report = Report("quadrature", exact=False, error=error, points=points)
+    report = Report("quadrature", exact=False, error=error, points=points, given=given)
     made: _Answer = _reported(found, report)
     return made
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import Graph
-from pgm.results import Trace, number
+from pgm.printing import number
+from pgm.results import Trace
 
 _MOST = 100_000  # rows of a trace
 _MOVED = 1e-12  # a smaller change of a logarithm is rounding

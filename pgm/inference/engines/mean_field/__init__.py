@@ -8,7 +8,8 @@ block of several is given to the exact engine, with what the others make of it a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from pgm.inference.engines.mean_field.blocks import Block, find_blocks
 from pgm.inference.engines.solving import Problem, Solution
 from pgm.inference.running import Impossible, code, run
 from pgm.progress import report as report_progress
-from pgm.results import Report
+from pgm.results import Course, Report
 
 MEAN_FIELD = "pgm.inference.engines.mean_field.compiled"
 
@@ -40,6 +41,7 @@ class Ascent:
     bound: float = -math.inf
     iterations: int = 0
     converged: bool = False
+    bounds: list[float] = field(default_factory=list)  # after each sweep
 
     def climb(self, max_iter: int, tol: float) -> Ascent:
         """Improve all distributions again and again."""
@@ -49,6 +51,7 @@ class Ascent:
             before = self.bound
             self._improve()
             self.iterations = number + 1
+            self.bounds.append(self.bound)
             if self.bound - before <= tol * max(1.0, abs(self.bound)):
                 self.converged = True
                 break
@@ -123,8 +126,15 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
             iterations=best.iterations,
             log_bounds=(log, math.inf),
             advice=advice,
+            course=_course(best.bounds, log - best.bound),
         ),
     )
+
+
+def _course(bounds: Sequence[float], offset: float) -> Course:
+    """How the bound rose."""
+    sweeps = tuple(map(float, range(1, len(bounds) + 1)))
+    return Course("iterations", sweeps, tuple(b + offset for b in bounds), (math.inf,) * len(bounds))
 
 
 def _starts(

@@ -1,0 +1,168 @@
+"""How an answer came to be: chains of samples, messages that settle, bounds that close."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from pgm.errors import InvalidArgument
+from pgm.results import Course, Report
+
+from .canvas import BAR, DASHES, INK, LINES, SOFT, STATES, axes, count_along, entitle, plain, shortened, tidy
+
+_MOST_CHAINS = 8
+_MOST_VARIABLES = 6
+_THIN = 1_500  # places of a line, however long a run was
+_EARLIEST = 0.01  # of a chain: before that its share jumps about
+
+
+def report(found: Report, ax: Axes | None = None) -> Axes:
+    """Draw what was measured on the way: chains that were kept, bounds, or by how much messages changed.
+
+    >>> report(Report("loopy", exact=False, residuals=(1.0, 0.1, 0.01))).get_ylabel()
+    'largest change of a message'
+    """
+    lines = [found.engine if found.exact else f"approximate: {found.engine}"]
+    if found.chains:
+        ax = _chains(found.chains, ax)
+    elif found.course is not None and found.course.at:
+        ax = _course(found.course, ax)
+    elif found.residuals:
+        ax = _residuals(found.residuals, ax)
+    else:
+        raise InvalidArgument(
+            f'Nothing was noted down on the way to this answer of engine="{found.engine}". Messages, '
+            "mean fields and searches are; chains with pgm.engines.Gibbs(trace=[name])."
+        )
+    if not found.converged:
+        lines[0] += ", not converged"
+    if found.chains and found.r_hat is not None:
+        lines.append(f"R-hat {found.r_hat:.3f} at most")
+    entitle(ax, *lines)
+    tidy(ax)
+    return ax
+
+
+def _residuals(residuals: tuple[float, ...], ax: Axes | None) -> Axes:
+    ax = axes(ax, 5.2, 3.0)
+    changes = np.array(residuals)
+    at = np.arange(1, changes.size + 1)
+    marker = "o" if changes.size <= 40 else ""
+    positive = changes > 0.0
+    ax.plot(at[positive], changes[positive], color=LINES[0], marker=marker, markersize=3.5)
+    if positive.any():
+        ax.set_yscale("log")
+    for x in at[~positive][:20]:  # nothing changed any more: no place on such a scale
+        ax.annotate("0", (x, 0.0), xycoords=("data", "axes fraction"), ha="center", color=LINES[0])
+    ax.set_xlabel("iteration", color=INK)
+    ax.set_ylabel("largest change of a message", color=INK)
+    count_along(ax)
+    return ax
+
+
+def _course(course: Course, ax: Axes | None) -> Axes:
+    """What the answer was known to be at least and at most; the gap between is shaded."""
+    ax = axes(ax, 5.2, 3.0)
+    at, least, most = (np.array(part) for part in (course.at, course.least, course.most))
+    low, high = np.isfinite(least), np.isfinite(most)
+    step = "steps-post" if course.unit == "seconds" else "default"
+    if (both := low & high).any():
+        where: Literal["post"] | None = "post" if course.unit == "seconds" else None
+        ax.fill_between(at[both], least[both], most[both], step=where, color=BAR, alpha=0.35, linewidth=0)
+    for values, kept, color, dash, name in (
+        (most, high, LINES[1], DASHES[1], "at most"),
+        (least, low, LINES[0], DASHES[0], "at least"),
+    ):
+        if kept.any():
+            marker = "o" if kept.sum() <= 40 else ""
+            line: dict[str, Any] = {
+                "color": color,
+                "linestyle": dash,
+                "drawstyle": step,
+                "marker": marker,
+                "markersize": 3,
+            }
+            ax.plot(at[kept], values[kept], label=name, **line)
+    ax.legend(frameon=False, labelcolor=INK)
+    ax.set_xlabel(course.unit, color=INK)
+    what = "of the sum" if course.unit == "iterations" else "of P(states, given)"
+    ax.set_ylabel(f"logarithm {what}", color=INK)
+    if course.unit == "iterations":
+        count_along(ax)
+    return ax
+
+
+def _chains(chains: Mapping[str, np.ndarray], ax: Axes | None) -> Axes:
+    """For each variable a band: the states of each chain in colours, and above the share of one state so far.
+
+    Chains that have forgotten where they began look alike, and come to the same share.
+    """
+    names = list(chains)[:_MOST_VARIABLES]
+    bands = len(names)
+    ax = axes(ax, 7.0, 0.9 + 1.9 * bands)
+    ticks: list[tuple[float, str]] = []
+    draws = 1
+    for band, name in enumerate(names):
+        states = np.asarray(chains[name])[:_MOST_CHAINS]
+        draws = max(draws, states.shape[1])
+        ticks += _band(ax, states, float(bands - 1 - band), shortened(name))
+    dropped = len(chains) - bands
+    ax.set_yticks([y for y, _ in ticks], [plain(text) for _, text in ticks])
+    ax.set_xlim(0.0, draws)
+    ax.set_ylim(-0.05, bands)
+    left = f"; {dropped:,} more variables are not shown" if dropped else ""
+    ax.set_xlabel(f"draw of each chain{left}", color=INK)
+    shown = np.asarray(chains[names[0]])
+    if len(shown) > 1:
+        ax.legend(
+            *(zip(*_key(ax, min(len(shown), _MOST_CHAINS)), strict=True)),
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            frameon=False,
+            labelcolor=INK,
+            fontsize=9,
+        )
+    return ax
+
+
+def _key(ax: Axes, n: int) -> list[tuple[object, str]]:
+    lines = [ax.plot([], [], **_style(chain))[0] for chain in range(n)]
+    return [(line, f"chain {chain + 1}") for chain, line in enumerate(lines)]
+
+
+def _style(chain: int) -> dict[str, Any]:
+    n = len(LINES)
+    return {"color": LINES[chain % n], "linestyle": DASHES[(chain + chain // n) % n], "linewidth": 1.3}
+
+
+def _band(ax: Axes, states: np.ndarray, base: float, name: str) -> list[tuple[float, str]]:
+    """Draw one variable between base and base + 0.95; return the ticks that its shares need."""
+    draws = states.shape[1]
+    counts = np.bincount(np.ravel(states))
+    target = 1 if counts.size <= 2 else int(counts.argmax())
+    low, high = base + 0.36, base + 0.82
+    for y in (low, high):
+        ax.axhline(y, color=SOFT, linewidth=0.8)
+    said = f"{name}: the states, and the share of state number {target} so far"
+    ax.text(0.0, high + 0.02, plain(said), color=INK, fontsize=9, va="bottom")
+    colors = np.array([to_rgb(color) for color in STATES])
+    some = states[:, _thinned(0, draws - 1)]
+    extent = (0.0, float(draws), base, base + 0.3)
+    ax.imshow(colors[some % len(STATES)], aspect="auto", extent=extent, interpolation="nearest")
+    for y in np.linspace(base, base + 0.3, len(states) + 1)[1:-1]:
+        ax.axhline(y, color="white", linewidth=1.0)
+    first = max(1, math.ceil(_EARLIEST * draws))
+    kept = _thinned(first, draws)
+    for chain, row in enumerate(states):
+        shares = np.cumsum(row == target)[kept - 1] / kept
+        ax.plot(kept, low + (high - low) * shares, **_style(chain))
+    return [(low, "0"), ((low + high) / 2, "½"), (high, "1")]
+
+
+def _thinned(first: int, last: int) -> np.ndarray:
+    return np.unique(np.linspace(first, last, min(_THIN, last - first + 1)).round().astype(int))

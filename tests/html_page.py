@@ -1,0 +1,240 @@
+"""One of everything that prints, and a page that shows how each looks in a notebook.
+
+`python -m tests.html_page page.html` writes page-light.html and page-dark.html.
+"""
+
+from __future__ import annotations
+
+import sys
+from functools import cache
+from html import escape
+from pathlib import Path
+
+import numpy as np
+
+import pgm
+from pgm.config import Profile
+from pgm.inference import engines
+from pgm.results import Assignment, Course, Distribution, Explanations, Intervals, Logarithm, Report, Trace
+from pgm.variables import Continuous, as_domain
+
+NASTY = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "a\nb\tc", "日本語の長い名前", "x" * 300, "$x_1$")
+
+
+def _wet() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("wet grass")
+    net.add("cloudy", 0.5)
+    net.add("sprinkler", {True: 0.1, False: 0.5}, parents=["cloudy"])
+    net.add("rain", {True: 0.8, False: 0.1}, parents=["cloudy"])
+    wet = {(True, True): 0.95, (True, False): 0.9, (False, True): 0.9, (False, False): 0.1}
+    net.add("wet", wet, parents=["rain", "sprinkler"])
+    return net
+
+
+def _numbers() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("numbers")
+    net.add("kind", {"a": 0.3, "b": 0.7})
+    parts = {"a": pgm.LinearGaussian(bias=0, sd=1), "b": pgm.LinearGaussian(bias=4, sd=0.5)}
+    net.add("x", parts, parents=["kind"])
+    net.add("y", pgm.LinearGaussian({"x": 0.7}, bias=1, sd=1.0))
+    net.add("z", pgm.LinearGaussian({"y": 2.0}, bias=0, sd=0.1))
+    return net
+
+
+def _switch() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork("switch")
+    net.add("x", pgm.LinearGaussian(bias=0, sd=1))
+    net.add("on", pgm.Logistic({"x": 2.0}, bias=0.5))
+    return net
+
+
+def _forms() -> pgm.BayesianNetwork:
+    """A node for each local distribution."""
+    net = pgm.BayesianNetwork("forms")
+    for name in "abc":
+        net.add(name, 0.3)
+    net.add("or", pgm.NoisyOr({"a": 0.9, "b": 0.8}, leak=0.1))
+    net.add("and", pgm.NoisyAnd({"a": 0.9, "b": 0.8}, leak=0.1))
+    net.add("logistic", pgm.Logistic({"a": 2.0, "b": 1.5}, bias=-1.0))
+    net.add("either", pgm.Deterministic(lambda a, b: a or b))
+    net.add("tree", pgm.TreeCPD("a", {True: 0.95, False: pgm.TreeCPD("b", {True: 0.9, False: 0.1})}))
+    net.add("odd", pgm.Parity(["a", "b", "c"]))
+    net.add("two", pgm.AtLeast(2, ["a", "b", "c"]))
+    net.add("one", pgm.Exactly(1, ["a", "b", "c"]))
+    tables = {"a": {True: 0.9, False: 0.2}, "b": {True: 0.7, False: 0.1}}
+    net.add("mixed", pgm.MixtureCPD(tables, weights={"a": 0.4, "b": 0.6}))
+    levels = {"a": {True: [0.2, 0.3, 0.5]}, "b": {True: [0.6, 0.3, 0.1]}}
+    net.add("max", pgm.NoisyMax(levels, leak=[0.9, 0.1, 0.0]), states=[0, 1, 2])
+    net.add("min", pgm.NoisyMin(levels, leak=[0.0, 0.1, 0.9]), states=[0, 1, 2])
+    return net
+
+
+def _nasty() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork(NASTY[0])
+    for i, name in enumerate(NASTY):
+        parents = NASTY[max(0, i - 3) : i]
+        table = np.full((*[len(NASTY)] * len(parents), len(NASTY)), 1 / len(NASTY))
+        net.add(name, table, parents=list(parents), states=list(NASTY))
+    return net
+
+
+def _large() -> dict[str, object]:
+    n = 1_041
+    net = pgm.BayesianNetwork("large")
+    for i in range(n):
+        parents = [f"a node with the number {j}" for j in range(max(0, i - 2), i)]
+        table = np.full((2,) * (len(parents) + 1), 0.5)
+        net.add(f"a node with the number {i}", table, parents=parents, states=[False, True])
+    wide = pgm.BayesianNetwork("wide")
+    wide.add("m", np.full(1000, 1e-3), states=range(1000))
+    wide.add("n", np.full((1000, 1000), 1e-3), parents=["m"], states=range(1000))
+    pixels = np.zeros((300, 300))
+    grid = pgm.MarkovNetwork.grid(pixels, states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.1, 0.9]])
+    hidden = {f"cause {i}": 0.5 for i in range(1000)}
+    gate = pgm.BayesianNetwork("gate")
+    for name in hidden:
+        gate.add(name, 0.1)
+    gate.add("effect", pgm.NoisyOr(hidden))
+    rng = np.random.default_rng(0)
+    variables = list(net.variables.values())
+    guesses = [Assignment(variables, rng.integers(2, size=n), -float(i), -float(i)) for i in range(50)]
+    return {
+        "large network": net,
+        "large variables": net.variables,
+        "large independencies": net.independencies(),
+        "large marginals": net.marginals(),
+        "large map": net.map(),
+        "large k best": Explanations(guesses),
+        "large samples": net.sample(1000, seed=0),
+        "large plan": net.plan(),
+        "large junction tree": net.junction_tree(),
+        "table of a million": wide.cpd("n"),
+        "joint of a million": wide.query(["m", "n"]),
+        "large grid": grid,
+        "large grid map": grid.map(),
+        "gate of a thousand": gate.cpd("effect"),
+        "trace of 10,000": Trace(("sweep", "numbers"), [("1", "0.5 " * 200)] * 10_000),
+    }
+
+
+def _values() -> dict[str, object]:
+    """What users write and small results."""
+    return {
+        "bins": pgm.Bins([0, 18, 65, 120]),
+        "interval": pgm.Interval(0, 18),
+        "one of": pgm.OneOf(*range(1000)),
+        "not": pgm.Not(NASTY[0]),
+        "likelihood": pgm.Likelihood(dict.fromkeys(range(1000), 0.5)),
+        "soft": pgm.Soft({"yes": 0.7, "no": 0.3}),
+        "variable": pgm.Variable(NASTY[1], list(NASTY)),
+        "many states": pgm.Variable("n", range(100_000)),
+        "domain": as_domain(range(100_000)),
+        "continuous": Continuous(),
+        "config": pgm.config(memory_limit="4 GB", threads=2),
+        "profile": Profile(),
+        "categorical": pgm.Categorical([[0.5, 0.2, 0.2, 0.1]] * 50, symbols=["r", "g", "b", "y"]),
+        "gaussian": pgm.Gaussian(np.zeros(3), covariance=np.eye(3)),
+        "large gaussian": pgm.Gaussian(np.zeros(200), covariance=np.eye(200)),
+        "loose gate": pgm.NoisyOr({name: 0.5 for name in NASTY}),
+        "loose logistic": pgm.Logistic(dict.fromkeys(NASTY, 2.0)),
+        "course": Course("iterations", (1.0,), (-4.0,), (np.inf,)),
+        "intervals": Intervals(np.zeros(1000), np.ones(1000)),
+        "logarithm": Logarithm(-2000.0),
+        "no explanations": Explanations(),
+        "trace": Trace(("sweep", "message"), [("1", NASTY[0])]),
+        "report": Report(
+            "loopy", exact=False, converged=False, error=3e-4, advice="raise " + "max_iter= " * 99
+        ),
+        **{f"engine {name}": kind() for name, kind in engines.ENGINES.items()},
+    }
+
+
+@cache
+def everything() -> dict[str, object]:
+    """One of each, by a name for it."""
+    wet, numbers, forms, nasty = _wet(), _numbers(), _forms(), _nasty()
+    seen = {"wet": True}
+    gibbs = engines.Gibbs(samples=400, trace=["rain"])
+    mrf = wet.to_markov_network()
+    some = dict.fromkeys(NASTY[1:], NASTY[0])
+    found: dict[str, object] = {
+        "distribution": wet.query("rain", seen),
+        "joint": wet.query(["rain", "sprinkler"], seen),
+        "drawn distribution": wet.query("rain", seen, engine=gibbs),
+        "bounded distribution": wet.query("rain", seen, engine="bounds"),
+        "marginals": wet.marginals(seen),
+        "drawn marginals": wet.marginals(seen, engine=gibbs),
+        "no marginals": wet.marginals(dict.fromkeys(wet.nodes, True)),
+        "probability": wet.probability(seen),
+        "drawn probability": wet.probability(seen, engine="likelihood-weighting"),
+        "log probability": wet.log_probability(seen),
+        "map": wet.map(seen),
+        "k best": wet.k_best(seen, k=3),
+        "samples": wet.sample(5, given=seen, seed=0),
+        "no samples": wet.sample(0, seed=0),
+        "plan": wet.plan("rain", seen),
+        "report of draws": wet.query("rain", seen, engine=gibbs).report,
+        "report of messages": wet.query("rain", seen, engine=engines.Loopy(trace=True)).report,
+        "compiled": wet.compile("rain", given=["wet"]),
+        "network": wet,
+        "unfinished network": pgm.BayesianNetwork(edges="a -> b"),
+        "empty network": pgm.BayesianNetwork(),
+        "variables": wet.variables,
+        "junction tree": wet.junction_tree(),
+        "independencies": wet.independencies(),
+        "undirected": mrf,
+        "potential": mrf.potentials[0],
+        "potentials": mrf.potentials,
+        **{f"cpd {node}": forms.cpd(node) for node in forms.nodes},
+        **{f"cpd {node}": numbers.cpd(node) for node in numbers.nodes},
+        "cpd on": _switch().cpd("on"),
+        "density": numbers.query("y", {"kind": "a"}),
+        "mixture": numbers.query("x"),
+        "joint density": numbers.query(["x", "y"], {"kind": "a"}),
+        "moments": _switch().query("x", {"on": True}, engine="quadrature"),
+        "mixed marginals": numbers.marginals({"kind": "a"}),
+        "mixed map": numbers.map(),
+        "mixed samples": numbers.sample(5, seed=0),
+        "nasty network": nasty,
+        "nasty cpd": nasty.cpd(NASTY[-1]),
+        "nasty distribution": nasty.query(NASTY[0], some),
+        "nasty joint": nasty.query(list(NASTY[:3]), dict.fromkeys(NASTY[3:], NASTY[0])),
+        "nasty marginals": nasty.marginals({NASTY[0]: NASTY[1]}),
+        "nasty map": nasty.map({NASTY[0]: NASTY[1]}),
+        "nasty k best": nasty.k_best({NASTY[0]: NASTY[1]}, k=4),
+        "nasty samples": nasty.sample(5, seed=0),
+        "nasty plan": nasty.plan(NASTY[0], some),
+        "nasty junction tree": nasty.junction_tree(),
+        "nasty variables": nasty.variables,
+        "nasty independencies": nasty.independencies(),
+        "nasty compiled": nasty.compile(NASTY[0], given=list(NASTY[1:])),
+        "one state": Distribution((pgm.Variable("only", ["it"]),), np.ones(1)),
+    }
+    return found | _values() | _large()
+
+
+HEAD = """<!DOCTYPE html>
+<html><head><meta charset="utf-8"><title>everything</title><style>
+body { font: 14px sans-serif; margin: 1em; columns: 3 }
+body.light { background: #ffffff; color: #1f1f1f; color-scheme: light }
+body.dark { background: #111111; color: #e0e0e0; color-scheme: dark }
+section { break-inside: avoid; margin-bottom: 1.2em; overflow: hidden }
+h2 { font-size: 12px; font-weight: normal; margin: 0 }
+</style></head><body class="THEME">
+"""
+
+
+def page(theme: str, script: str = "") -> str:
+    """All forms on one page, in the colours of a light notebook or of a dark one."""
+    parts = [
+        f"<section><h2>{escape(name)}</h2>{thing._repr_html_()}</section>"
+        for name, thing in everything().items()
+        if hasattr(thing, "_repr_html_")
+    ]
+    return HEAD.replace("THEME", theme) + "\n".join(parts) + script + "</body></html>\n"
+
+
+if __name__ == "__main__":
+    for theme in ("light", "dark"):
+        out = Path(sys.argv[1])
+        out.with_stem(f"{out.stem}-{theme}").write_text(page(theme), encoding="utf-8")
