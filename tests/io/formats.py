@@ -223,7 +223,8 @@ def mutant(rng: random.Random, seeds: tuple[bytes, ...]) -> bytes:
             case 3:
                 data = data[:a] + part * times + data[a:]
             case 4:  # deep nesting of whatever opens here
-                data = data[: word.start()] + word[0] * times + data[word.end() :]
+                few = min(times, 300_000 // len(word[0]))  # a word may be long: no more than is kept below
+                data = data[: word.start()] + word[0] * few + data[word.end() :]
             case 5:
                 data = data[: word.start()] + rng.choice(_NUMBERS) + data[word.end() :]
             case 6:

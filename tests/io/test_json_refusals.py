@@ -250,6 +250,7 @@ def test_what_is_claimed_is_refused_before_it_is_made():
 def test_deep_nesting_is_refused():
     for deep in ("[" * 100_000, '{"a":' * 100_000, WET.replace('"no"', "[" * 100_000 + "]" * 100_000)):
         assert "more than 64 lists and objects inside each other" in bad(deep)
+    assert "1:68: more than 64 lists" in bad("],[" + "[" * 100)
     assert "expected a state" in bad(WET.replace('"no"', "[" * 40 + "1" + "]" * 40))
     deep: Any = "x"
     for _ in range(500):

@@ -217,8 +217,8 @@ def parse(source: Text) -> Part:
     """Read JSON, strictly: no key twice, no NaN, nothing nested without end."""
     content = source.content
     if _depth(content) > DEEPEST:
-        place = next(at for at, path, _, _ in _walk(content) if len(path) > DEEPEST)
-        raise source.error(f"more than {DEEPEST} lists and objects inside each other", place)
+        message = f"more than {DEEPEST} lists and objects inside each other"
+        raise source.error(message, _place_of_depth(content))
     try:
         value = json.loads(content, object_pairs_hook=_once, parse_constant=_refuse)
     except json.JSONDecodeError as error:
@@ -264,6 +264,16 @@ def _depth(content: str) -> int:
     opens = (marks == ord("[")) | (marks == ord("{"))
     steps = opens.astype(np.int8) - ((marks == ord("]")) | (marks == ord("}")))
     return int(np.cumsum(steps[steps != 0], dtype=np.int32).max(initial=0))
+
+
+def _place_of_depth(content: str) -> int:
+    """Where the first of too many brackets opens, whatever else is wrong with the text."""
+    depth = 0
+    for match in _TOKEN.finditer(content):
+        depth += (match[2] in ("[", "{")) - (match[2] in ("]", "}"))
+        if depth > DEEPEST:
+            return match.start()
+    return 0
 
 
 def _walk(content: str) -> Iterator[tuple[int, list[Any], bool, bool]]:
