@@ -1,4 +1,4 @@
-"""`python -m benchmarks exact [network ...]`, `approximate`, `drawing`, `start`: run, print, keep the results.
+"""`python -m benchmarks exact [network ...]`, `approximate`, `drawing`, `start`: run and keep the results.
 
 All parts of `exact` together take about an hour on an idle machine; `--part` picks some of them. Ratios mean
 something only within one run on a machine that does nothing else.

@@ -27,7 +27,9 @@ def levels(n: int, links: Pairs) -> list[int]:
     for tail, head in links:
         parents[head].append(tail)
         children[tail].append(head)
-    level = _shortest(n, links)
+    level = _earliest(parents, children)
+    if any(level[head] - level[tail] > 1 for tail, head in links):
+        level = _shortest(n, links)
     count: dict[int, int] = defaultdict(int)
     for at in level:
         count[at] += 1
@@ -42,6 +44,19 @@ def levels(n: int, links: Pairs) -> list[int]:
             count[best] += 1
             level[node] = best
     return _narrowed(level, parents, children)
+
+
+def _earliest(parents: list[list[int]], children: list[list[int]]) -> list[int]:
+    level = [0] * len(parents)
+    waiting = [len(of) for of in parents]
+    order = [node for node, count in enumerate(waiting) if not count]
+    for node in order:  # grows while it is read
+        for child in children[node]:
+            level[child] = max(level[child], level[node] + 1)
+            waiting[child] -= 1
+            if not waiting[child]:
+                order.append(child)
+    return level
 
 
 def _shortest(n: int, links: Pairs) -> list[int]:

@@ -68,7 +68,7 @@ class Ordering:
             return self._gathered(best)
         idle = 0
         for _ in range(min(_ROUNDS, 30 * _WORK // self.cost)):
-            if not fewest or idle == _PATIENCE:
+            if not fewest or idle >= min(_PATIENCE, 20 + self.n):
                 break
             rows = list(best)
             position = self._positions(rows)

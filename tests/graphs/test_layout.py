@@ -8,7 +8,7 @@ import random
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgm.graphs import d_separated
@@ -34,6 +34,7 @@ def crossings(laid):
     )
 
 
+@settings(deadline=None, max_examples=100)
 @given(acyclic(6))
 def test_layers_are_as_short_as_they_can_be(graph):
     n, links = graph
@@ -47,6 +48,7 @@ def test_layers_are_as_short_as_they_can_be(graph):
     assert sum(level[head] - level[tail] for tail, head in links) == shortest
 
 
+@settings(deadline=None, max_examples=100)
 @given(acyclic(7))
 def test_the_order_of_small_graphs_is_near_the_best(graph):
     n, links = graph
@@ -61,6 +63,7 @@ def test_the_order_of_small_graphs_is_near_the_best(graph):
     assert crossings(laid) <= best + 1
 
 
+@settings(deadline=None, max_examples=100)
 @given(acyclic(12))
 def test_crossings_are_counted_as_they_are(graph):
     laid = layers(*graph)

@@ -1,4 +1,4 @@
-"""Places: nothing overlaps, links lead down beside boxes, plates hold their own, the same graph gives the same."""
+"""Places: nothing overlaps, links lead down and beside boxes, plates hold their own nodes only."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import random
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pgm.plot.placement import place
@@ -52,6 +52,7 @@ def runs_through(route, rectangle):
     return False
 
 
+@settings(deadline=None, max_examples=100)
 @given(graphs())
 def test_boxes_keep_apart_and_every_link_leads_down(graph):
     sizes, links = graph
@@ -70,6 +71,7 @@ def test_boxes_keep_apart_and_every_link_leads_down(graph):
         assert boxes[head][0] <= route[-1][0] <= boxes[head][2]
 
 
+@settings(deadline=None, max_examples=100)
 @given(graphs())
 def test_no_link_runs_through_a_box(graph):
     sizes, links = graph
@@ -79,11 +81,13 @@ def test_no_link_runs_through_a_box(graph):
         assert not [node for node in sizes if node not in link and runs_through(route, boxes[node])]
 
 
+@settings(deadline=None, max_examples=100)
 @given(graphs())
 def test_the_same_graph_gives_the_same_picture(graph):
     assert places(*graph) == places(*graph)
 
 
+@settings(deadline=None, max_examples=100)
 @given(graphs(most=12), st.data())
 def test_plates_hold_their_nodes_and_no_stranger(graph, data):
     sizes, links = graph
