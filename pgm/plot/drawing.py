@@ -44,7 +44,7 @@ from .plates import LABEL, Plates
 MOST_BOXES = 3_000
 MOST_LINKS = 12_000
 # Past this the picture shrinks in place of growing: no file format holds it, and its pixels fill the memory.
-LARGEST, LARGEST_AREA = 250.0, 2_500.0  # inches, square inches (100 MB at 100 dots per inch)
+LARGEST, LARGEST_AREA = 250.0, 1_500.0  # inches, square inches (60 MB at 100 dots per inch)
 
 TITLE, ROW = 10.0, 8.0  # letters, in points
 _TITLE_HEIGHT, _TITLE_LINE, _ROW_HEIGHT = 20.0, 13.0, 11.5
