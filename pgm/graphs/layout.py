@@ -13,10 +13,13 @@ from typing import TypeAlias
 
 import numpy as np
 
+from pgm.errors import InvalidArgument
+
 from .layering import levels
 from .ordering import Ordering
 
 Link: TypeAlias = tuple[Hashable, Hashable]
+MOST_BENDS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,12 @@ def layers(
     """
     level = levels(n, list(links))
     within: list[tuple[int, ...]] = [()] * n if groups is None else list(groups)
+    passed = sum(level[head] - level[tail] - 1 for tail, head in links)
+    if passed > MOST_BENDS:
+        raise InvalidArgument(
+            f"The links of this graph pass {passed:,} times beside boxes (the most is {MOST_BENDS:,}), which "
+            "makes no picture that could be read; draw a part, such as a Markov blanket."
+        )
     chains = []
     for tail, head in links:
         between = range(level[tail] + 1, level[head])

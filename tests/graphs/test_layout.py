@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import pgm
 from pgm.graphs import d_separated
 from pgm.graphs.layering import levels
 from pgm.graphs.layout import layers
@@ -119,3 +120,10 @@ def test_what_is_given_tells_nothing():
     graph = nx.DiGraph([("a", "b"), ("b", "c")])
     assert trails(graph, "a", "c", "a") == (set(), {("a", "b"), ("b", "c")})
     assert trails(graph, "a", "c", "b")[0] == set()
+
+
+def test_what_makes_no_picture_is_refused():
+    n = 700
+    links = [(i, i + 1) for i in range(n - 1)] + [(i, n - 1) for i in range(n - 2)]
+    with pytest.raises(pgm.InvalidArgument, match="243,951 times beside boxes"):
+        layers(n, links)
