@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 import pgm
 from benchmarks import (
+    drawing,
     growth,
     harness,
     loopy,
@@ -276,3 +278,20 @@ def test_intervals_of_samplers_hold_the_truth():
     for figures in found.values():
         assert figures["mean"] > 0.8
         assert figures.get("log P", 1.0) >= 0.5
+
+
+def test_crossings_are_those_of_the_lines():
+    lines = [np.array(line, float) for line in ([[0, 0], [2, 2]], [[0, 2], [2, 0]], [[0, 2], [0, 3], [2, 3]])]
+    assert drawing.crossings(lines) == 1
+    square = np.array([[0.5, -1], [0.5, 3.2], [1.5, 3.5], [1.5, -1]])
+    assert drawing.crossings([square, *lines]) == 7
+    assert drawing.crossings([square]) == 0
+
+
+@needs_networks
+@pytest.mark.skipif(shutil.which(drawing.DOT) is None, reason="Graphviz is not installed")
+def test_drawings_beside_dot():
+    report = drawing.run(Options(networks=("alarm",)))
+    found = {r.side: r.figures["crossings"] for r in report.results}
+    assert set(found) == {"pgm", drawing.DOT}
+    assert [finding.met for finding in report.findings] == [True]

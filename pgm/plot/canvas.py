@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -11,7 +12,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.textpath import TextPath
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 
 from pgm.errors import InvalidArgument, shown
@@ -37,6 +39,9 @@ _TITLE_LINES = 4
 _MIDDLE = 0.204  # the luminance on which white and INK are equally easy to read
 
 
+HEADROOM = 0.35  # inches, for a title
+
+
 class Picture(Axes):
     """Axes that a notebook shows as the picture itself."""
 
@@ -55,6 +60,14 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure.add_subplot(axes_class=Picture)
+
+
+def sheet(width: float, height: float, above: float = 0.0, below: float = 0.0) -> Axes:
+    """Return axes of this size in inches that fill a new figure but for some room above and below."""
+    whole = height + above + below
+    figure = Figure(figsize=(width, whole))
+    FigureCanvasAgg(figure)
+    return figure.add_axes((0.0, below / whole, 1.0, height / whole), axes_class=Picture)
 
 
 def usable(ax: object) -> Axes:
@@ -92,10 +105,10 @@ def entitle(ax: Axes, *lines: str) -> None:
         inches = figure.get_figwidth() - 0.6 - labels / 72
     size = 12.0 if max((text_width(line, 12.0) for line in lines), default=0.0) <= 72 * inches else 9.5
     letters = max(16, int(72 * inches / (0.56 * size)))
-    wrapped = [part for line in lines for part in textwrap.wrap(" ".join(line.split()), letters)]
-    if len(wrapped) > _TITLE_LINES:
-        wrapped = [*wrapped[: _TITLE_LINES - 1], "…"]
-    ax.set_title("\n".join(map(plain, wrapped)), color=INK, fontsize=size)
+    broken = [part for line in lines for part in textwrap.wrap(" ".join(line.split()), letters)]
+    if len(broken) > _TITLE_LINES:
+        broken = [*broken[: _TITLE_LINES - 1], "…"]
+    ax.set_title("\n".join(map(plain, broken)), color=INK, fontsize=size)
 
 
 def beside(ax: Axes, x: float, y: float, text: str, color: str = INK, *, below: bool = False) -> None:
@@ -120,13 +133,40 @@ def readable_on(color: Sequence[float] | np.ndarray) -> str:
 @lru_cache(maxsize=10_000)
 def text_width(text: str, size: float) -> float:
     """Return how wide `text` is in points, in the default font."""
-    # A dollar sign would start a formula, which a user's name never means.
-    return float(TextPath((0, 0), plain(text), size=size).get_extents().width) if text.strip() else 0.0
+    # As a picture measures it, but without drawing letters; a user's name never means a formula.
+    font = FontProperties(size=size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font lacks are boxes, and measured as such
+        width, _, _ = text_to_path.get_text_width_height_descent(one_line(text), font, ismath=False)
+    return float(width)
+
+
+def one_line(text: object) -> str:
+    """Return the text without line breaks."""
+    return " ".join(str(text).split())
 
 
 def plain(text: object) -> str:
     """Return the text on one line and as it is: a dollar sign in a name starts no formula."""
-    return " ".join(str(text).split()).replace("$", r"\$")
+    return one_line(text).replace("$", r"\$")
+
+
+def wrapped(name: str, longest: int = 26, lines: int = 3) -> tuple[str, ...]:
+    """Return a name in lines that a box can hold, parted at spaces and underscores where there are some.
+
+    >>> wrapped("PROBABILITY_OF_PRECIPITATION_TOMORROW")
+    ('PROBABILITY_OF_', 'PRECIPITATION_TOMORROW')
+    """
+    left = shortened(name, longest * lines - 3 * lines)
+    found: list[str] = []
+    while len(left) > longest and len(found) < lines - 1:
+        fair = -(-len(left) // -(-len(left) // longest))  # lines of like length
+        breaks = [i + 1 for i in range(longest) if left[i] in " _-./:,;"]
+        at = min(breaks, key=lambda i: abs(i - fair), default=longest)
+        at = at if at >= longest // 3 else longest
+        found.append(left[:at].strip())
+        left = left[at:].strip()
+    return (*found, shortened(left, longest))
 
 
 def shortened(text: object, longest: int = 24) -> str:
