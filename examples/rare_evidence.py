@@ -1,9 +1,9 @@
 """Approximate engines beside the exact one, where what was seen is rare: who notices how far off they are?
 
-Three rare diseases, twelve tests that are seldom positive by chance, and a patient in whom most are positive.
-Few cases drawn from the prior look like that: an effective sample size of 8 says that an interval made of them is
-worth nothing. Of good intervals one in twenty misses, as that of Gibbs does here. Bounds never do, and are exact
-for a network as small as this. Belief propagation says nothing of its error.
+Three rare diseases, twelve tests that are seldom positive by chance, and a patient with nine positive ones.
+Few cases drawn from the prior look like that: an effective sample size of 8 says that an interval made of
+them is worth nothing. Of good intervals one in twenty misses, as that of Gibbs does here. Bounds never do, and
+are exact for a network as small as this. Belief propagation says nothing of its error.
 """
 
 import itertools
