@@ -2,8 +2,8 @@
 
 Three rare diseases, twelve tests that are seldom positive by chance, and a patient with nine positive ones.
 Few cases drawn from the prior look like that: an effective sample size of 8 says that an interval made of
-them is worth nothing. Of good intervals one in twenty misses, as that of Gibbs does here. Bounds never do, and
-are exact for a network as small as this. Belief propagation says nothing of its error.
+them is worth nothing. Of good intervals one in twenty misses, as that of Gibbs does here. Bounds never do,
+and are exact for a network as small as this. Belief propagation says nothing of its error.
 """
 
 import itertools
