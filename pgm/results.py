@@ -6,7 +6,7 @@ import math
 import re
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from html import escape
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -157,6 +157,21 @@ class Report:
             facts.append(f"residual {self.residual:.1e}")
         said = ": " + ", ".join(facts) if facts else ""
         return f"APPROXIMATE ({self.engine}){said}" + (f"; {self.advice}" if self.advice else "")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was measured, as plain Python objects; what was not, and long records, are left out.
+
+        >>> Report("loopy", exact=False, iterations=20).to_dict()
+        {'engine': 'loopy', 'exact': False, 'converged': True, 'iterations': 20}
+        """
+        found: dict[str, Any] = {}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if each.compare and (each.name in ("engine", "exact", "converged") or value != each.default):
+                found[each.name] = list(value) if isinstance(value, tuple) else value
+        if self.intervals is not None:
+            found["intervals"] = {"low": self.intervals.low.tolist(), "high": self.intervals.high.tolist()}
+        return found
 
 
 EXACT = Report("exact", exact=True)
@@ -649,6 +664,10 @@ class Probability(_Value, float):
         """The least and the most that it can be; None: not known. `log.bounds` does not underflow."""
         return self.report.bounds
 
+    def to_dict(self) -> dict[str, float]:
+        """{"value": p, "log": its natural logarithm}."""
+        return {"value": float(self), "log": float(self.log)}
+
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value, report and logarithm."""
         return _probability, (float(self), self.report, float(self.log))
@@ -674,6 +693,10 @@ class Logarithm(_Value, float):
     def bounds(self) -> tuple[float, float] | None:
         """The least and the most that it can be, where an engine knows that."""
         return self.report.log_bounds
+
+    def to_dict(self) -> dict[str, float]:
+        """{"log": the logarithm}."""
+        return {"log": float(self)}
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
@@ -932,9 +955,9 @@ class Samples(dict[str, np.ndarray]):
         """The number of cases."""
         return next((len(column) for column in self.values()), 0)
 
-    def to_dict(self) -> dict[str, np.ndarray]:
-        """A plain dict of the same arrays."""
-        return dict(self)
+    def to_dict(self) -> dict[str, list[Any]]:
+        """{name: list of states}; `dict(samples)` has the arrays themselves."""
+        return {name: column.tolist() for name, column in self.items()}
 
     def to_pandas(self) -> pd.DataFrame:
         """A DataFrame with a column for each variable."""

@@ -107,6 +107,11 @@ class Deterministic(CPD):
             )
         return self._bound(child, given, codes.reshape(cards))
 
+    @classmethod
+    def _of(cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
+        """Make one of outcomes that are known to be right, as `codes` returns them."""
+        return cls.__new__(cls)._bound(child, given, codes)
+
     def _bound(self, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
         codes.flags.writeable = False
         made = self.__new__(type(self))

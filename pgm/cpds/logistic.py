@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import current, start_clock
 from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown
 from pgm.factors import Dense, Gate, Writer
-from pgm.variables import Variable
+from pgm.variables import Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .counted import Part, cells, count
@@ -304,16 +304,15 @@ def features(name: str, parent: Variable, entry: object) -> Array:
                 raise InvalidTable(f"{name!r}: the state {shown(state)} of {parent.name!r} has two weights.")
             found[at, column] = 1.0
         return found
-    if all(isinstance(s, bool) or is_number(s) for s in parent.states):
-        values = np.array([float(s) for s in parent.states])
-    elif parent.card == 2:
+    values: Array = np.array([float(s) if isinstance(s, bool) else as_float(s) for s in parent.states])
+    if not np.isfinite(values).all():
+        if parent.card != 2:
+            raise InvalidTable(
+                f"{name!r}: {parent.name!r} has {parent.card} states that are no finite numbers; give each a "
+                f"weight, {{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
+            )
         on = parent.domain.find(True)
         values = (np.arange(2) == (on if on >= 0 else 1)).astype(np.float64)
-    else:
-        raise InvalidTable(
-            f"{name!r}: {parent.name!r} has {parent.card} states that are no numbers; give each a weight, "
-            f"{{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
-        )
     return values[:, np.newaxis]
 
 

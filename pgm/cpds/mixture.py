@@ -14,7 +14,7 @@ from pgm.variables import Variable
 from .base import CPD, ROWS_SHOWN, set_fields
 from .climbing import climb
 from .data import Codes
-from .rows import TOLERANCE, Array, check_gate, child_states, is_number, plain, read
+from .rows import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
 
 class MixtureCPD(CPD):
@@ -201,4 +201,5 @@ def _shares(tables: Mapping[str, Any], weights: object) -> Array:
     found = np.array([float(weights[name]) for name in tables])
     if abs(found.sum() - 1.0) > TOLERANCE:
         raise InvalidTable(f"pgm.MixtureCPD: the weights sum to {found.sum():.10g}, not to 1.")
-    return np.asarray(found / found.sum())
+    # as rows of tables are: what sums to one in all but the last bits is left as it is written
+    return found if abs(found.sum() - 1.0) <= EXACT else np.asarray(found / found.sum())

@@ -165,6 +165,16 @@ class NoisyMax(CPD):
             )
         return np.array(pair[::-1] if self._smallest else pair, dtype=np.float64)
 
+    @classmethod
+    def _of(
+        cls, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
+    ) -> Self:
+        """Make a gate of arrays that are known to be right, as `effects` returns them."""
+        bare = cls({})
+        none = bare._none(child.card)
+        set_fields(bare, _free=tuple([(effect != none).any(axis=1) for effect in effects]))
+        return bare._made(child, given, effects, leak)
+
     def _made(
         self, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
     ) -> Self:

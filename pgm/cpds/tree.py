@@ -23,7 +23,9 @@ _MOST_LEAVES = 100_000
 Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
 
-class _Node(NamedTuple):
+class TreeNode(NamedTuple):
+    """A question of a tree."""
+
     parent: int  # whose state decides
     branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
 
@@ -53,7 +55,7 @@ class TreeCPD(CPD):
 
     _parents: tuple[str, ...]
     _written: object  # (parent, branches) or a list of rules as the user wrote them; None once bound
-    _nodes: tuple[_Node, ...]  # the first is the root; without any there is one leaf
+    _nodes: tuple[TreeNode, ...]  # the first is the root; without any there is one leaf
     _contexts: tuple[Context, ...]  # of each leaf
     _rows: Array  # (leaves, child's states)
 
@@ -160,7 +162,7 @@ class TreeCPD(CPD):
         self,
         child: Variable,
         given: tuple[Variable, ...],
-        nodes: tuple[_Node, ...],
+        nodes: tuple[TreeNode, ...],
         contexts: tuple[Context, ...],
         rows: Array,
     ) -> Self:
@@ -272,7 +274,7 @@ class _Growing:
         self.child, self.given = child, given
         self.place = {v.name: i for i, v in enumerate(given)}
         self.by_name = {v.name: v for v in given}
-        self.nodes: list[_Node] = []
+        self.nodes: list[TreeNode] = []
         self.contexts: list[Context] = []
         self.rows: list[Array] = []
 
@@ -317,7 +319,7 @@ class _Growing:
             raise InvalidTable(f"{self.child.name!r}: a path of its tree asks {name!r} twice.")
         branch = np.zeros(variable.card, dtype=np.int64)
         number = len(self.nodes)
-        self.nodes.append(_Node(i, branch))
+        self.nodes.append(TreeNode(i, branch))
         left = set(range(variable.card))
         chosen: list[tuple[frozenset[int], object]] = []
         for state, below in branches.items():
@@ -345,7 +347,7 @@ class _Growing:
 
     def rules(self, rules: list[tuple[Context, Array]]) -> None:
         """Add the tree of these rules, of which the first that holds decides."""
-        waiting: list[tuple[list[tuple[Context, Array]], Context, _Node | None, frozenset[int]]] = []
+        waiting: list[tuple[list[tuple[Context, Array]], Context, TreeNode | None, frozenset[int]]] = []
         waiting.append((rules, {}, None, frozenset()))
         while waiting:
             left, region, above, way = waiting.pop()
@@ -366,7 +368,7 @@ class _Growing:
         if asked is None:
             return self._leaf(region, row)
         codes = region.get(asked, self._all(asked))
-        node = _Node(asked, np.zeros(self.given[asked].card, dtype=np.int64))
+        node = TreeNode(asked, np.zeros(self.given[asked].card, dtype=np.int64))
         self.nodes.append(node)
         for way in (codes - context[asked], codes & context[asked]):
             inner = {**region, asked: way}

@@ -48,6 +48,16 @@ class JunctionTree:
             tree.add_edge(self.cliques[child], self.cliques[parent], separator=separator)
         return tree
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return {"cliques", "parent", "edges", "separators", "order", "width"} as plain lists.
+
+        >>> junction_tree(nx.path_graph(["a", "b", "c"])).to_dict()["separators"]
+        [['b']]
+        """
+        parts = {"cliques": self.cliques, "edges": self.edges, "separators": self.separators}
+        lists = {name: [list(part) for part in each] for name, each in parts.items()}
+        return {**lists, "parent": list(self.parent), "order": list(self.order), "width": self.width}
+
     def __len__(self) -> int:
         """How many cliques there are."""
         return len(self.cliques)

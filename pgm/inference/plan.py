@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -84,6 +84,12 @@ class Plan:
     def fits(self) -> bool:
         """Whether the question runs under the limit of this moment."""
         return self.complete and self.bytes <= self.memory_limit and self.operations <= _MOST_STEPS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all of it as plain Python objects, with `fits` and `seconds`."""
+        values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asks"}
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {**plain, "fits": self.fits, "seconds": self.seconds}
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [

@@ -1,29 +1,45 @@
-"""Files: the format follows from the name, and a name that ends in .gz is packed."""
+"""Files: the format follows from the name, and a name that ends in .gz is packed.
+
+A format is a module of this folder with two functions:
+
+    read(source: Text) -> Model                 pgm.errors.FileFormatError names the place
+    write(model, *, expand: bool) -> str        pgm.errors.InvalidArgument says what the format cannot hold
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
-from pgm.errors import InvalidArgument, listed, shown
+from pgm.errors import InvalidArgument, nearest, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 
-from . import bif, uai
-from .text import Path
+from .text import File, name_of, read_text, write_text
 from .uai import read_evidence
 
 Model = BayesianNetwork | MarkovNetwork
 
-_READERS: dict[str, Callable[[Path, str], Model]] = {".bif": bif.read, ".uai": uai.read}
+# What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
+FORMATS = {
+    "bif": "bif",
+    "json": "json",
+    "uai": "uai",
+    "xmlbif": "xmlbif",
+    "xml": "xmlbif",
+    "bifxml": "xmlbif",
+    "xdsl": "xdsl",
+}
 
 
-def read(path: Path, *, encoding: str = "utf-8") -> Model:
+def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Model:
     """Read a model from a file.
 
     Args:
-        path: ends in .bif or .uai, or in one of them and .gz; .uai files may hold Markov networks.
-        encoding: of a file that is not UTF-8, such as "latin-1".
+        file: a path, or a file that is open; it may be packed by gzip.
+        format: what the name would end in, such as "bif"; needed where the name does not tell.
+        encoding: of a file that is not UTF-8 and does not say so itself, such as "latin-1".
 
     >>> import pgm, tempfile
     >>> net = pgm.BayesianNetwork("wet grass")
@@ -33,50 +49,75 @@ def read(path: Path, *, encoding: str = "utf-8") -> Model:
     ...     pgm.read(folder + "/wet.bif") == net
     True
     """
-    return _READERS[_extension(path)](path, encoding)
+    module = _module(_format(file, format))
+    model: Model = module.read(read_text(file, encoding))
+    return model
 
 
 def write(
     model: Model,
-    path: Path,
+    file: File,
     *,
+    format: str | None = None,
     expand: bool = False,
     evidence: Mapping[str, Any] | None = None,
 ) -> None:
     """Write a model to a file, whole or not at all; what the format cannot hold is an error.
 
     Args:
-        model: a Bayesian network, or for .uai also a Markov network.
-        path: ends in .bif or .uai, or in one of them and .gz.
-        expand: write tables in place of distributions that are none, and bins as text.
-        evidence: what was observed; for .uai, which has a file for it: model.uai.evid.
+        model: a Bayesian network; some formats hold others too.
+        file: a path, packed by gzip if it ends in .gz, or a file that is open, for text or for bytes.
+        format: what the name would end in, such as "bif"; needed where the name does not tell.
+        expand: write tables in place of distributions that the format does not know, and bins as text.
+        evidence: what was observed; for UAI, which has a file for it: model.uai.evid.
+
+    >>> import io, pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("rain", {"no": 0.8, "yes": 0.2})
+    >>> file = io.StringIO()
+    >>> pgm.write(net, file, format="uai")
+    >>> file.getvalue().split()
+    ['BAYES', '1', '2', '1', '1', '0', '2', '0.8', '0.2']
     """
-    extension = _extension(path)
-    numbers = [v.name for v in getattr(model, "variables", {}).values() if v.continuous]
-    if numbers:
+    chosen = _format(file, format)
+    module = _module(chosen)
+    content: str = module.write(model, expand=expand)
+    if evidence is None:
+        write_text(file, content)
+        return
+    if chosen != "uai":
+        raise InvalidArgument(f"evidence= has no effect: {chosen} files do not hold it, uai files do")
+    if not isinstance(file, str | os.PathLike):
+        raise InvalidArgument("evidence= is written beside model.uai: write to a path, not to an open file")
+    findings = module.write_evidence(model, evidence)
+    write_text(file, content)
+    write_text(os.fspath(file).removesuffix(".gz") + ".evid", findings)
+
+
+def _format(file: File, format: str | None) -> str:
+    """Return the format that is asked for, or the one that the name tells."""
+    name = name_of(file)
+    known = ", ".join(FORMATS)
+    if format is not None:
+        if isinstance(format, str) and format in FORMATS:
+            return format
         raise InvalidArgument(
-            f"{extension} files hold variables with states; these are continuous: {listed(numbers)}."
+            f"There is no format {shown(format)}; there are {known}.{nearest(format, FORMATS)}"
         )
-    if extension == ".uai":
-        uai.write(model, path, expand=expand, evidence=evidence)
-    elif evidence is not None:
-        raise InvalidArgument(f"evidence= has no effect: {extension} files do not hold it, .uai files do")
-    else:
-        bif.write(model, path, expand=expand)
-
-
-def _extension(path: Path) -> str:
-    if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
-        raise InvalidArgument(f"A file is named by text or a pathlib.Path, not by {shown(path)}.")
-    name = os.path.basename(os.fspath(path)).lower().removesuffix(".gz")
-    extension = os.path.splitext(name)[1]
-    if extension in _READERS:
-        return extension
-    hint = " Evidence is read by pgm.read_evidence(path, model)." if extension == ".evid" else ""
-    known = ", ".join(_READERS)
+    extension = os.path.splitext(os.path.basename(name).lower().removesuffix(".gz"))[1]
+    if extension[1:] in FORMATS:
+        return extension[1:]
+    if not name:
+        raise InvalidArgument(f"Which format has the open file? Pass format=, one of {known}.")
+    hint = " Evidence is read by pgm.read_evidence(file, model)." if extension == ".evid" else ""
     raise InvalidArgument(
-        f"Which format has {shown(os.fspath(path))}? A name ends in one of {known} (and .gz).{hint}"
+        f"Which format has {shown(name)}? A name ends in .{', .'.join(FORMATS)} (and .gz); "
+        f"or pass format=, one of {known}.{hint}"
     )
 
 
-__all__ = ["read", "read_evidence", "write"]
+def _module(format: str) -> Any:
+    return import_module(f".{FORMATS[format]}", __name__)
+
+
+__all__ = ["FORMATS", "read", "read_evidence", "write"]

@@ -22,7 +22,6 @@ from pgm.cpds import rows
 from pgm.cpds.table import TableCPD
 from pgm.errors import (
     FileFormatError,
-    InvalidArgument,
     InvalidStructure,
     InvalidTable,
     InvalidVariable,
@@ -32,21 +31,21 @@ from pgm.errors import (
     shown,
 )
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.variables import Domain, Interval, Variable, as_domain
+from pgm.variables import Domain, Variable
 
 from .scanner import Scanner, written
-from .text import NUMBER, Path, Text, parsed, read_text, write_text
+from .text import NUMBER, Text, parsed
+from .writing import bayesian, states_as_text, tables
 
 _NAMELESS = "unknown"  # what bnlearn writes for a network without a name
 _KEYWORDS = frozenset(
     {"network", "variable", "probability", "property", "type", "discrete", "table", "default", _NAMELESS}
 )
-_BYTES_EACH = 64  # what a number takes while it becomes text
 
 
-def read(path: Path, encoding: str = "utf-8") -> BayesianNetwork:
+def read(source: Text) -> BayesianNetwork:
     """Read a network; states and names are text."""
-    return _Reader(read_text(path, encoding)).network()
+    return _Reader(source).network()
 
 
 class _Block:
@@ -358,18 +357,9 @@ class _Table:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(net: BayesianNetwork | MarkovNetwork, path: Path, *, expand: bool = False) -> None:
-    """Write a network; `expand` writes tables in place of other distributions, and bins as text."""
-    write_text(path, dumps(net, expand=expand))
-
-
-def dumps(net: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
-    """Return the text that `write` puts in a file."""
-    if not isinstance(net, BayesianNetwork):
-        raise InvalidArgument(
-            f"BIF holds Bayesian networks, not {shown(net)}; files that end in .uai hold Markov networks too"
-        )
-    net._check_complete()
+def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
+    """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
+    net = bayesian(model, "BIF")
     variables = net.variables
     # By identity: domains of 0, 1 and of False, True are equal, their texts are not.
     states = {id(v.domain): _states(v, expand) for v in variables.values()}
@@ -381,53 +371,19 @@ def dumps(net: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
         parts.append(
             f"variable {names[name]} {{\n  type discrete [ {variable.card} ] {{ {listed_states} }};\n}}\n"
         )
-    budget = current().memory_limit // _BYTES_EACH
-    for name, variable in variables.items():
-        cpd = net.cpd(name)
-        if isinstance(cpd, TableCPD):
-            values = cpd.table()
-        elif expand:
-            values = cpd.table(budget)
-            budget -= values.size
-        else:
-            raise InvalidArgument(
-                f"BIF holds tables only, and {shown(name)} is a {type(cpd).__name__}; "
-                "expand=True writes its table"
-            )
-        lines = [", ".join(map(repr, row)) for row in values.reshape(-1, variable.card).tolist()]
-        if not cpd.parents:
+    for name, values in tables(net, "BIF", expand):
+        parents = net.parents(name)
+        lines = [", ".join(map(repr, row)) for row in values.reshape(-1, values.shape[-1]).tolist()]
+        if not parents:
             parts.append(f"probability ( {names[name]} ) {{\n  table {lines[0]};\n}}\n")
             continue
-        keys = product(*[states[id(variables[parent].domain)] for parent in cpd.parents])
+        keys = product(*[states[id(variables[parent].domain)] for parent in parents])
         body = "".join([f"  ({', '.join(key)}) {line};\n" for key, line in zip(keys, lines, strict=True)])
-        given = ", ".join([names[parent] for parent in cpd.parents])
+        given = ", ".join([names[parent] for parent in parents])
         parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")
     return "".join(parts)
 
 
 def _states(variable: Variable, expand: bool) -> list[str]:
-    """Return the states as words; they must be found again when they are text."""
-    texts = [state if isinstance(state, str) else _text(state) for state in variable.states]
-    try:
-        found = as_domain(texts)
-    except InvalidVariable as error:
-        raise InvalidArgument(f"BIF holds states as text; {shown(variable.name)}: {error}") from None
-    for code, state in enumerate(variable.states):
-        if found.find(state) != code and not (expand and isinstance(state, Interval)):
-            remedy = (
-                "expand=True writes the bins as text"
-                if isinstance(state, Interval)
-                else "make it text yourself"
-            )
-            raise InvalidArgument(
-                f"BIF holds states as text, and the state {shown(state)} of {shown(variable.name)} "
-                f"would not be found again as {shown(texts[code])}; {remedy}"
-            )
-    return [written(text, f"a state of {shown(variable.name)}", _KEYWORDS) for text in texts]
-
-
-def _text(state: object) -> str:
-    try:
-        return str(state)
-    except Exception:  # a state may be any object; one that cannot be printed will not be found again either
-        return shown(state)
+    what = f"a state of {shown(variable.name)}"
+    return [written(text, what, _KEYWORDS) for text in states_as_text(variable, "BIF", expand)]

@@ -1,4 +1,4 @@
-"""Text files, plain or gzipped: read within the memory limit, written whole or not at all."""
+"""Text files, plain or gzipped, and open files: read within the memory limit, written whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ import re
 import secrets
 import zlib
 from dataclasses import dataclass
-from typing import IO
+from io import BytesIO
+from typing import IO, Any
 
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import FileFormatError, InvalidArgument, TooLarge
+from pgm.errors import FileFormatError, InvalidArgument, TooLarge, shown
 
 Path = str | os.PathLike[str]
+File = Path | IO[str] | IO[bytes]
 
 # A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
@@ -24,6 +26,9 @@ _CHUNK = 1 << 20
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
+# What an XML file says of itself. Codecs outside the second list are no alphabets, and some of them are slow.
+_DECLARED = re.compile(rb"""<\?xml\s[^>]{0,100}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9._-]{1,40})["']""")
+_ALPHABETS = ("utf-8", "ascii", "iso8859", "cp", "koi8", "mac-", "gb", "big5", "euc_", "shift_jis")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +46,43 @@ class Text:
         return FileFormatError(message, self.path, line, column)
 
 
-def read_text(path: Path, encoding: str = "utf-8") -> Text:
-    """Read a file, unpacking it if it is gzipped; a mark of byte order at its start decides the encoding."""
-    name = os.fspath(path)
-    with open(name, "rb") as stream:
-        packed = stream.read(len(_GZIP)) == _GZIP
-        stream.seek(0)
+def name_of(file: File) -> str:
+    """Return the name of a file, "" for an open file that has none."""
+    if isinstance(file, str | os.PathLike):
+        name = os.fspath(file)
+        if isinstance(name, str):
+            return name
+    elif hasattr(file, "read") or hasattr(file, "write"):
+        name = getattr(file, "name", "")
+        return name if isinstance(name, str) else ""  # an open descriptor has its number for a name
+    raise InvalidArgument(f"A file is a path (text or a pathlib.Path) or an open file, not {shown(file)}.")
+
+
+def read_text(file: File, encoding: str | None = None) -> Text:
+    """Read a file, unpacking it if it is gzipped.
+
+    Without an encoding it is in that of its byte order mark or XML declaration, or in UTF-8.
+    """
+    name = name_of(file) or "<file>"
+    if isinstance(file, str | os.PathLike):
+        with open(file, "rb") as stream:
+            data = _limited(stream, name)
+    else:
         try:
-            data = _limited(gzip.GzipFile(fileobj=stream) if packed else stream, name)
-        except EOFError:
-            raise FileFormatError(
-                "the gzipped file breaks off: it was not written or copied whole", name
-            ) from None
-        except (gzip.BadGzipFile, zlib.error) as error:
-            raise FileFormatError(f"the gzipped file is damaged: {error}", name) from None
+            data = _limited(file, name)
+        except UnicodeDecodeError as error:  # an open text file decodes for itself
+            message = f"this is not {error.encoding} text; open the file with another encoding="
+            raise FileFormatError(message, name) from None
+    if isinstance(data, str):
+        return Text(name, data.removeprefix("\ufeff"))
+    if data.startswith(_GZIP):
+        data = _unpacked(data, name)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif data.startswith(codecs.BOM_UTF8):
         encoding = "utf-8-sig"
+    elif encoding is None:
+        encoding = _declared(data, name)
     try:
         return Text(name, data.decode(encoding))
     except LookupError:
@@ -71,9 +95,10 @@ def read_text(path: Path, encoding: str = "utf-8") -> Text:
         raise FileFormatError(message, name, line, column) from None
 
 
-def _limited(stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
+def _limited(stream: Any, name: str) -> Any:
+    """Return what an open file has, as text or bytes."""
     limit = current().memory_limit // _OVERHEAD
-    chunks: list[bytes] = []
+    chunks: list[Any] = []
     size = 0
     while chunk := stream.read(_CHUNK):
         size += len(chunk)
@@ -83,15 +108,53 @@ def _limited(stream: IO[bytes] | gzip.GzipFile, name: str) -> bytes:
                 "if the file is what you meant, `with pgm.config(memory_limit=...)` raises the limit"
             )
         chunks.append(chunk)
-    return b"".join(chunks)
+    if not all(type(chunk) is type(chunks[0]) and isinstance(chunk, str | bytes) for chunk in chunks):
+        raise InvalidArgument(f"{name}: read() of an open file gives text or bytes, not {shown(chunks[0])}.")
+    return chunks[0][:0].join(chunks) if chunks else b""
 
 
-def write_text(path: Path, content: str) -> None:
-    """Write a file in UTF-8, gzipped if its name says so; a reader finds the old one or the new one."""
+def _unpacked(data: bytes, name: str) -> bytes:
+    try:
+        found: bytes = _limited(gzip.GzipFile(fileobj=BytesIO(data)), name)
+        return found
+    except EOFError:
+        raise FileFormatError(
+            "the gzipped file breaks off: it was not written or copied whole", name
+        ) from None
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise FileFormatError(f"the gzipped file is damaged: {error}", name) from None
+
+
+def _declared(data: bytes, name: str) -> str:
+    """Return the encoding that an XML declaration names, else UTF-8."""
+    match = _DECLARED.match(data)
+    if match is None:
+        return "utf-8"
+    word = match[1].decode()
+    if word.lower().startswith(("utf-16", "utf-32")):
+        return "utf-8"  # this was read as bytes of ASCII: it has been converted since
+    try:
+        found = codecs.lookup(word).name
+    except LookupError:
+        found = ""
+    if found.startswith(_ALPHABETS):
+        return found
+    message = f"the encoding {word!r} is not known here; pass encoding='latin-1' or what it is"
+    raise FileFormatError(message, name, 1, match.start(1) + 1)
+
+
+def write_text(file: File, content: str) -> None:
+    """Write a file in UTF-8, gzipped if its name says so; a reader finds the old one or the new one.
+
+    What is open already is written to as it is, as text or bytes.
+    """
+    if not isinstance(file, str | os.PathLike):
+        _write_open(file, content)
+        return
     data = content.encode()
-    if os.fspath(path).lower().endswith(".gz"):
+    if os.fspath(file).lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # no time in it: equal models make equal files
-    target = os.path.realpath(path)
+    target = os.path.realpath(file)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(4)}.tmp")
     # Opened like this, not by tempfile, so that the new file has the permissions of any other.
@@ -100,7 +163,7 @@ def write_text(path: Path, content: str) -> None:
             temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
         )
     except OSError as error:  # say which file was to be written, not what it would have been called meanwhile
-        raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
+        raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
@@ -112,6 +175,15 @@ def write_text(path: Path, content: str) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def _write_open(stream: Any, content: str) -> None:
+    try:
+        stream.write("")
+    except TypeError:
+        stream.write(content.encode())
+    else:
+        stream.write(content)
 
 
 def parsed(words: list[str], text: str) -> np.ndarray | None:

@@ -11,7 +11,6 @@ the order of its variables and states and loses their names. What was observed h
 from __future__ import annotations
 
 import math
-import os
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -37,7 +36,8 @@ from pgm.factors import Dense, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
-from .text import NUMBER, Path, Text, parsed, read_text, write_text
+from .text import NUMBER, File, Text, parsed, read_text
+from .writing import check_states, tables
 
 # In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
 _COMMENT = re.compile(r"^c(?!\S)[^\r\n]*|#[^\r\n]*", re.MULTILINE)
@@ -53,9 +53,8 @@ _FEW = 10_000  # states that a variable may have without a table to prove them
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def read(path: Path, encoding: str = "utf-8") -> MarkovNetwork | BayesianNetwork:
+def read(source: Text) -> MarkovNetwork | BayesianNetwork:
     """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables bear it out."""
-    source = read_text(path, encoding)
     content = _without_comments(source)
     first = _WORD.search(content)
     if first is None or first[0] not in ("MARKOV", "BAYES"):
@@ -227,14 +226,14 @@ def _bayesian(
         raise FileFormatError(f"{str(error).rstrip('.')}{remedy}", numbers.source.path) from None
 
 
-def read_evidence(path: Path, model: Any) -> dict[str, State]:
+def read_evidence(file: File, model: Any) -> dict[str, State]:
     """Read what was observed, in the names and states of the model.
 
     The file has the number of findings and then for each the variable and its state, both as numbers; the
     older form has the number of samples before that, which must be one.
     """
     variables = list(_variables_of(model).values())
-    source = read_text(path)
+    source = read_text(file)
     numbers = _Numbers(source, _without_comments(source), 0)
     if not numbers.size:
         raise source.error("expected the number of findings (0 for none), found an empty file", 0)
@@ -268,27 +267,11 @@ def read_evidence(path: Path, model: Any) -> dict[str, State]:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def write(
-    model: BayesianNetwork | MarkovNetwork,
-    path: Path,
-    *,
-    expand: bool = False,
-    evidence: Mapping[str, Any] | None = None,
-) -> None:
-    """Write a model, and beside it what was observed, in a file of the same name that ends in .evid.
+def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
+    """Return a model as text, its names and states as their numbers in the model.
 
-    Names and states become their numbers in the model; `expand` writes tables in place of other distributions
-    and of sparse factors.
+    `expand` writes tables in place of other distributions and of sparse factors.
     """
-    content = dumps(model, expand=expand)
-    findings = None if evidence is None else _findings(model, evidence)
-    write_text(path, content)
-    if findings is not None:
-        write_text(os.fspath(path).removesuffix(".gz") + ".evid", findings)
-
-
-def dumps(model: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> str:
-    """Return the text that `write` puts in a file."""
     variables = _variables_of(model)
     bayesian = isinstance(model, BayesianNetwork)
     tables = _conditional(model, expand) if isinstance(model, BayesianNetwork) else _factors(model, expand)
@@ -305,22 +288,9 @@ def dumps(model: BayesianNetwork | MarkovNetwork, *, expand: bool = False) -> st
 
 
 def _conditional(net: BayesianNetwork, expand: bool) -> Iterable[tuple[list[int], str]]:
-    net._check_complete()
     place = {name: number for number, name in enumerate(net.variables)}
-    budget = current().memory_limit // _BYTES_A_NUMBER
-    for name in place:
-        cpd = net.cpd(name)
-        if isinstance(cpd, TableCPD):
-            values = cpd.table()
-        elif expand:
-            values = cpd.table(budget)
-            budget -= values.size
-        else:
-            raise InvalidArgument(
-                f"UAI holds tables only, and {shown(name)} is a {type(cpd).__name__}; "
-                "expand=True writes its table"
-            )
-        yield [*(place[parent] for parent in cpd.parents), place[name]], _written(values)
+    for name, values in tables(net, "UAI", expand):
+        yield [*(place[parent] for parent in net.parents(name)), place[name]], _written(values)
 
 
 def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], str]]:
@@ -368,7 +338,8 @@ def _written(values: np.ndarray) -> str:
     return f"{values.size}\n{' '.join(map(repr, values.ravel().tolist()))}"
 
 
-def _findings(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str, Any]) -> str:
+def write_evidence(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str, Any]) -> str:
+    """Return what was observed as the text of an .evid file."""
     variables = _variables_of(model)
     observed = observe(variables, evidence)
     uncertain = next(iter([*observed.weights, *observed.soft]), None)
@@ -383,4 +354,5 @@ def _findings(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str, Any
 def _variables_of(model: object) -> Mapping[str, Variable]:
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(f"UAI holds Bayesian and Markov networks, not {shown(model)}")
+    check_states(model.variables, "UAI")
     return model.variables

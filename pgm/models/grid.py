@@ -107,18 +107,23 @@ def grid_parts(
         raise InvalidArgument(
             f"A grid is made of an array of pixels, such as one of two axes, not of {shown(observed)}."
         )
-    limit = current().memory_limit
-    if image.size * _BYTES_PER_PIXEL > limit:
-        raise TooLarge(
-            f"A grid of {image.size:,} pixels takes about {image.size * _BYTES_PER_PIXEL:,} bytes; "
-            f"{limit:,} are allowed (pgm.config(memory_limit=...))."
-        )
+    check_pixels(image.size)
     weights = _weights(unary, domain)
     seen = _seen(image, domain, weights.shape[1])
     return Pixels(image.shape, domain), [
         *_unary_factors(seen, weights),
         *_pair_factors(image.shape, domain, coupling),
     ]
+
+
+def check_pixels(count: int) -> None:
+    """Raise TooLarge if an image of so many pixels would not fit."""
+    limit = current().memory_limit
+    if count * _BYTES_PER_PIXEL > limit:
+        raise TooLarge(
+            f"A grid of {count:,} pixels takes about {count * _BYTES_PER_PIXEL:,} bytes; "
+            f"{limit:,} are allowed (pgm.config(memory_limit=...))."
+        )
 
 
 def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:

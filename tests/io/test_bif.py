@@ -272,7 +272,7 @@ def test_a_network_comes_back(tmp_path_factory, net):
         assert [mirror.code(state) for state in variable.states] == list(range(variable.card))
         assert again.parents(name) == net.parents(name)
         np.testing.assert_array_equal(again.cpd(name).values, net.cpd(name).values)
-    assert bif.dumps(again) == bif.dumps(net)
+    assert bif.write(again, expand=False) == bif.write(net, expand=False)
 
 
 @given(

@@ -1,0 +1,71 @@
+"""The JSON of pgm: every model with all it has, to the last bit; docs/schema/pgm-1.json describes it.
+
+    {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
+
+"pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
+"factors". "about" says where a file comes from; it is for people, and no part of the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pgm.errors import InvalidArgument, shown
+from pgm.io.text import Text
+from pgm.models import BayesianNetwork, MarkovNetwork
+
+from .factors import read_factors, write_factors, write_variables
+from .layout import encode, escaped, lay_out
+from .networks import read_network, write_network
+from .parts import Part, parse
+
+VERSION = 1
+Model = BayesianNetwork | MarkovNetwork
+
+
+def read(text: Text) -> Model:
+    """Read a model; a file of a version that is newer than this program is refused."""
+    return model_of(parse(text))
+
+
+def model_of(part: Part) -> Model:
+    """Return the model of a file."""
+    if type(part.value) is not dict or "pgm" not in part.value:
+        part.fail('this is no model of pgm, which is an object that begins {"pgm": 1, ...')
+    version = part.at("pgm").whole("the version of the format", 1)
+    if version > VERSION:
+        part.fail(
+            f"this file is of version {shown(version)} of the format, and this program reads version "
+            f"{VERSION}: a newer pgm reads it",
+            "pgm",
+        )
+    bayesian = "nodes" in part.value or "factors" not in part.value
+    bodies = ["nodes"] if bayesian else ["variables", "factors"]
+    value = part.members("a network", ["pgm", *bodies], ["name", "about"])
+    for key in ("name", "about"):
+        if key in value:
+            part.at(key).text("a text")
+    name = value.get("name", "")
+    if bayesian:
+        return read_network(part.at("nodes"), name)
+    return read_factors(part.at("variables"), part.at("factors"), name)
+
+
+def write(model: Model, *, expand: bool, about: str = "") -> str:
+    """Return the file; `expand` writes tables in place of what has no JSON form."""
+    head: dict[str, Any] = {"pgm": VERSION}
+    if not isinstance(model, BayesianNetwork | MarkovNetwork):
+        raise InvalidArgument(f"JSON holds Bayesian and Markov networks, not {shown(model)}.")
+    if model.name:
+        head["name"] = model.name
+    if about:
+        head["about"] = about
+    if isinstance(model, BayesianNetwork):
+        body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
+    else:
+        body = {"variables": write_variables(model), "factors": write_factors(model, expand=expand)}
+    members = [f"  {encode(key)}: {encode(value)}" for key, value in head.items()]
+    for key, entries in body.items():
+        lines = ",\n".join([f"    {lay_out(entry, 4)}" for entry in entries])
+        members.append(f"  {encode(key)}: [\n{lines}\n  ]" if entries else f"  {encode(key)}: []")
+    return escaped("{\n" + ",\n".join(members) + "\n}\n")

@@ -1,0 +1,91 @@
+"""What readers of networks in XML share: variables, tables of numbers, a network without a circle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from pgm.cpds import CPD, rows
+from pgm.cpds.rows import Array
+from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, nearest, shown
+from pgm.models import BayesianNetwork
+from pgm.variables import Variable
+
+from .markup import Element, Markup
+from .text import NUMBER, parsed
+
+_MANY = 10**15
+
+
+class MarkedNetwork(Markup):
+    """An XML file that says what network?"""
+
+    def new(self, name: str, states: Sequence[str], at: Element) -> Variable:
+        """Return a variable."""
+        try:
+            return Variable(name, states)
+        except InvalidVariable as error:
+            self.fail(str(error), at)
+
+    def known(self, name: str, variables: Mapping[str, Variable], at: Element) -> Variable:
+        """Return the variable of this name."""
+        found = variables.get(name)
+        if found is None:
+            self.fail(f"{shown(name)} is not a variable of this file.{nearest(name, variables)}", at)
+        return found
+
+    def shape(self, child: Variable, given: Sequence[Variable], at: Element) -> tuple[int, ...]:
+        """Return the shape of the table, child last; one that no array can have is refused."""
+        if len(given) >= rows.MAX_AXES:
+            self.fail(f"{shown(child.name)} has {len(given)} parents: too many", at)
+        if len({v.name for v in (child, *given)}) <= len(given):
+            self.fail(f"{shown(child.name)}: a name appears twice among it and its parents", at)
+        return (*[v.card for v in given], child.card)
+
+    def words(self, element: Element, count: int, what: str) -> list[str]:
+        """Return so many words."""
+        words = self.leaf(element).split()
+        if len(words) != count:
+            expected = f"{count:,}" if count < _MANY else "more than 10**15"
+            self.fail(f"expected {expected} {what} in <{element.name}>, found {len(words):,}", element)
+        return words
+
+    def numbers(self, element: Element, count: int, name: str) -> Array:
+        """Return so many numbers; nothing is made of an announced size."""
+        words = self.words(element, count, f"numbers for {shown(name)}")
+        found = parsed(words, "".join(words))
+        if found is not None:
+            return found
+        number = next(i for i, word in enumerate(words) if not NUMBER.fullmatch(word))
+        self.fail_word(f"{shown(name)}: expected a number, found {shown(words[number])}", element, number)
+
+    def table(self, element: Element, child: Variable, given: Sequence[Variable], at: Element) -> Array:
+        """Return the rows of a table, the parents in the order given and the child's state fastest."""
+        shape = self.shape(child, given, at)
+        values = self.numbers(element, math.prod(shape), child.name).reshape(shape)
+        return self.checked(element, child, given, values)
+
+    def checked(
+        self,
+        element: Element,
+        child: Variable,
+        given: Sequence[Variable],
+        values: Array,
+        label: str | None = None,
+    ) -> Array:
+        """Return rows that sum to one; the error names the place of the first that does not."""
+        try:
+            return rows.checked(child, given, values, label)
+        except InvalidTable as error:
+            flat = values.reshape(-1, child.card)
+            good = (flat >= 0.0).all(axis=1) & (np.abs(flat.sum(axis=1) - 1.0) <= rows.TOLERANCE)
+            self.fail_word(str(error), element, int(np.argmin(good)) * child.card)
+
+    def network(self, name: str, cpds: Iterable[CPD]) -> BayesianNetwork:
+        """Return the network of these distributions."""
+        try:
+            return BayesianNetwork._from_cpds(name, cpds)
+        except InvalidStructure as error:  # a cycle
+            self.fail(str(error), self.root)

@@ -1,0 +1,331 @@
+"""XDSL, the files of GeNIe and SMILE: tables, noisy-MAX gates and functions; names see identifiers.py.
+
+    <smile version="1.0" id="wet"> <nodes>
+      <cpt id="rain"> <state id="no" /> <state id="yes" /> <probabilities>0.8 0.2</probabilities> </cpt>
+      <noisymax id="wet"> <state id="yes" /> <state id="no" /> <parents>rain</parents>
+        <strengths>1 0</strengths> <parameters>0.9 0.1 0 1 0.05 0.95</parameters> </noisymax>
+      <deterministic id="dry"> ... <parents>wet</parents> <resultingstates>no yes</resultingstates>
+        </deterministic>
+    </nodes> <extensions> <genie name="wet"> ... how it is drawn ... </genie> </extensions> </smile>
+
+The child's state changes fastest, then that of the last parent. In a gate of GeNIe the child's last state is
+"no effect" and the first that any cause brings about shows, so it is our NoisyMin of the same states; a
+NoisyMax is written with its states turned round, and turned back when it is read. Its parameters are each
+cause's own, without the leak ("net", Diez 1993): for each parent a row for each of its states in the order of
+`strengths`, of which the last has no effect; then the leak.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from pgm.cpds import CPD, Deterministic, NoisyAnd, NoisyMax, NoisyMin, NoisyOr
+from pgm.cpds.rows import Array
+from pgm.cpds.table import TableCPD
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.variables import Variable
+
+from .identifiers import identifiers, stands_for
+from .marked import MarkedNetwork
+from .markup import Element, leaf, marked
+from .text import Text
+from .writing import bayesian, states_as_text, tables
+
+_KINDS = ("cpt", "noisymax", "deterministic")
+_GATES = {gate.__name__: gate for gate in (NoisyMin, NoisyMax, NoisyOr, NoisyAnd)}
+_NAME, _STATE, _GATE = "pgm_name", "pgm_state_", "pgm_gate"  # properties, which GeNIe keeps
+
+
+def read(source: Text) -> BayesianNetwork:
+    """Read a network; states and names are text."""
+    return _Reader(source).read()
+
+
+class _Node:
+    """A node of the file: its variable with the states as they stand there, and what is in it."""
+
+    def __init__(self, reader: _Reader, element: Element, taken: Mapping[str, object]) -> None:
+        self.element = element
+        self.parts: dict[str, list[Element]] = {}
+        for child in reader.inside(element):
+            self.parts.setdefault(child.name, []).append(child)
+        self.id = reader.attribute(element, "id")
+        self.properties = {p.attributes.get("id", ""): p for p in self.parts.get("property", [])}
+        self.name = self.id
+        if _NAME in self.properties:
+            name = reader.leaf(self.properties[_NAME])
+            if stands_for(self.id, name, "n") and name not in taken:
+                self.name = name
+        self.ids = [reader.attribute(state, "id") for state in self.parts.get("state", [])]
+        states = [
+            reader.leaf(self.properties[_STATE + id]) if _STATE + id in self.properties else id
+            for id in self.ids
+        ]
+        gate = reader.leaf(self.properties[_GATE]) if _GATE in self.properties else ""
+        self.gate = _GATES.get(gate, NoisyMin) if element.name == "noisymax" else NoisyMin
+        if len(states) != 2 and self.gate in (NoisyOr, NoisyAnd):
+            self.gate = NoisyMin if self.gate._smallest else NoisyMax
+        self.turned = not self.gate._smallest
+        self.variable = reader.new(self.name, states, element)
+        self.final = reader.new(self.name, states[::-1], element) if self.turned else self.variable
+
+
+class _Reader(MarkedNetwork):
+    def read(self) -> BayesianNetwork:
+        root = self.root
+        if root.name != "smile":
+            hint = "; it is XMLBIF: pass format='xmlbif'" if root.name.upper() == "BIF" else ""
+            self.fail(f"XDSL begins with <smile>, this file with <{root.name}>{hint}", root)
+        parts = {part.name: part for part in self.inside(root)}
+        if "dynamic" in parts:
+            self.fail("this is a dynamic network, which is not supported", parts["dynamic"])
+        if "nodes" not in parts:
+            self.fail("expected <nodes> in <smile>, found none", root)
+        self.nodes: dict[str, _Node] = {}  # by their identifiers
+        names: dict[str, _Node] = {}
+        for element in self.inside(parts["nodes"]):
+            if element.name not in _KINDS:
+                self.fail(
+                    f"{shown(element.attributes.get('id', ''))} is a node of the kind <{element.name}>, "
+                    f"which is not supported; {listed(_KINDS)} are",
+                    element,
+                )
+            node = _Node(self, element, names)
+            if node.id in self.nodes or node.name in names:
+                self.fail(f"a second node with the id {shown(node.id)}", element)
+            self.nodes[node.id] = names[node.name] = node
+        genie = (
+            [e for e in parts["extensions"].children if e.name == "genie"] if "extensions" in parts else []
+        )
+        about = genie[0].attributes if genie else {}
+        # aGrUM writes and reads the tables of this format with the first parent fastest.
+        self.first_fastest = about.get("app", "").startswith("aGrUM")
+        title = about.get("name", root.attributes.get("id", ""))
+        return self.network(title, [self.cpd(node) for node in self.nodes.values()])
+
+    def attribute(self, element: Element, name: str) -> str:
+        if name not in element.attributes:
+            self.fail(f'expected {name}="..." in <{element.name}>, found none', element)
+        return element.attributes[name].strip()
+
+    @cached_property
+    def by_id(self) -> dict[str, Variable]:
+        return {id: node.variable for id, node in self.nodes.items()}
+
+    def part(self, node: _Node, name: str) -> Element:
+        found = node.parts.get(name, [])
+        if len(found) != 1:
+            self.fail(
+                f"{shown(node.id)}: expected one <{name}> in <{node.element.name}>, found {len(found)}",
+                node.element,
+            )
+        return found[0]
+
+    def cpd(self, node: _Node) -> CPD:
+        ids: list[str] = []
+        at = node.element
+        if "parents" in node.parts:
+            at = self.part(node, "parents")
+            ids = self.leaf(at).split()
+        given = tuple([self.known(id, self.by_id, at) for id in ids])
+        parents = [self.nodes[id] for id in ids]
+        final = tuple([parent.final for parent in parents])
+        turned = tuple([axis for axis, parent in enumerate(parents) if parent.turned])
+        if node.element.name == "noisymax":
+            return self.noisy(node, parents, at)
+        if node.element.name == "deterministic":
+            return Deterministic._of(node.final, final, self.outcomes(node, given, turned, at))
+        element = self.part(node, "probabilities")
+        if self.first_fastest:
+            values = self.table(element, node.variable, given[::-1], at)
+            values = values.transpose(*range(len(given))[::-1], len(given))
+        else:
+            values = self.table(element, node.variable, given, at)
+        values = np.ascontiguousarray(np.flip(values, turned))
+        values.flags.writeable = False
+        return TableCPD._of(node.final, final, values)
+
+    def outcomes(
+        self, node: _Node, given: tuple[Variable, ...], turned: tuple[int, ...], at: Element
+    ) -> np.ndarray:
+        shape = self.shape(node.variable, given, at)[:-1]
+        element = self.part(node, "resultingstates")
+        codes = {id: code for code, id in enumerate(node.ids)}
+        words = self.words(element, math.prod(shape), f"states for {shown(node.name)}")
+        for number, word in enumerate(words):
+            if word not in codes:
+                message = f"{shown(node.name)} has no state {shown(word)}; it has {listed(node.ids)}"
+                self.fail_word(message, element, number)
+        found = np.array([codes[word] for word in words], dtype=np.int32).reshape(shape)
+        return np.ascontiguousarray(np.flip(found, turned))
+
+    def noisy(self, node: _Node, parents: list[_Node], at: Element) -> NoisyMax:
+        if len({parent.id for parent in (node, *parents)}) <= len(parents):
+            self.fail(f"{shown(node.name)}: a name appears twice among it and its parents", at)
+        child = node.variable
+        cards = [parent.variable.card for parent in parents]
+        element = self.part(node, "parameters")
+        flat = self.numbers(element, (sum(cards) + 1) * child.card, node.name).reshape(-1, child.card)
+        flat = self.checked(element, child, (), flat, "of the parameters")
+        back = slice(None, None, -1 if node.turned else 1)
+        effects = []
+        begin = 0
+        for parent, order in zip(parents, self.strengths(node, cards), strict=True):
+            effect = np.empty((len(order), child.card))
+            effect[order] = flat[begin : begin + len(order), back]
+            begin += len(order)
+            effects.append(np.ascontiguousarray(effect[::-1]) if parent.turned else effect)
+        final = tuple([parent.final for parent in parents])
+        return node.gate._of(node.final, final, tuple(effects), flat[-1, back].copy())
+
+    def strengths(self, node: _Node, cards: list[int]) -> list[list[int]]:
+        """Return for each parent the order in which its states have their rows, "no effect" last."""
+        if "strengths" not in node.parts:
+            return [list(range(card)) for card in cards]
+        element = self.part(node, "strengths")
+        words = self.words(element, sum(cards), f"strengths for {shown(node.name)}")
+        orders = []
+        begin = 0
+        for card in cards:
+            own = words[begin : begin + card]
+            if sorted(own) != sorted(map(str, range(card))):
+                expected = f"expected the numbers 0 to {card - 1}, each once"
+                self.fail_word(f"{shown(node.name)}: {expected}, found {listed(own)}", element, begin)
+            orders.append(list(map(int, own)))
+            begin += card
+        return orders
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
+    """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
+    return _Writer(bayesian(model, "XDSL"), expand).written()
+
+
+class _Writer:
+    def __init__(self, net: BayesianNetwork, expand: bool) -> None:
+        self.net = net
+        self.expand = expand
+        self.ids = identifiers(net.variables, "n")
+        self.states: dict[str, list[str]] = {}  # the identifiers, in the order of the file
+        # Which gates are written as such, and what is turned round for it, is known before any table.
+        self.kept = {name for name in net.variables if self.fits(net.cpd(name))}
+        self.turned = {name for name in self.kept if self.turns(net.cpd(name))}
+
+    def fits(self, cpd: CPD) -> bool:
+        if type(cpd) is Deterministic:
+            return True
+        if not isinstance(cpd, NoisyMax):
+            return False
+        none = np.eye(cpd.child.card)[-1 if cpd._smallest else 0]
+        for cause, effect in cpd.effects.items():
+            if not (effect == none).all(axis=1).any():
+                if self.expand:
+                    return False
+                raise InvalidArgument(
+                    f"XDSL holds gates of which each cause has a state without effect; {shown(cause)} has "
+                    f"none for {shown(cpd.child.name)}; expand=True writes its table"
+                )
+        return True
+
+    def turns(self, cpd: CPD) -> bool:
+        return isinstance(cpd, NoisyMax) and not cpd._smallest
+
+    def written(self) -> str:
+        net = self.net
+        (title,) = identifiers([net.name], "net").values()
+        lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<smile version="1.0" id="{title}">', "  <nodes>"]
+        heads = {
+            name: self.head(name) for name in net.variables
+        }  # all states have identifiers before any table
+        rest = tables(net, "XDSL", self.expand, self.kept)
+        for name in net.variables:
+            cpd = net.cpd(name)
+            start, properties = heads[name]
+            if name not in self.kept:
+                kind, (_, values) = "cpt", next(rest)
+                body = [f"<probabilities>{_text(self.in_file(values, cpd.parents))}</probabilities>"]
+            elif isinstance(cpd, NoisyMax):
+                kind, body = "noisymax", self.gate(cpd)
+            elif isinstance(cpd, Deterministic):
+                codes = self.in_file(cpd.codes, cpd.parents).ravel().tolist()
+                outcomes = " ".join([self.states[name][code] for code in codes])
+                kind, body = "deterministic", [f"<resultingstates>{outcomes}</resultingstates>"]
+            given = " ".join([self.ids[parent] for parent in cpd.parents])
+            if given:
+                body.insert(0, f"<parents>{given}</parents>")
+            lines.append(f'    <{kind} id="{self.ids[name]}">')
+            lines += [f"      {line}" for line in (*start, *body, *properties)]
+            lines.append(f"    </{kind}>")
+        lines += ["  </nodes>", *self.drawn(), "</smile>", ""]
+        return "\n".join(lines)
+
+    def head(self, name: str) -> tuple[list[str], list[str]]:
+        """Return the states of a variable, and the properties that tell what they and it are called."""
+        texts = states_as_text(self.net.variables[name], "XDSL", self.expand)
+        ids = identifiers(texts, "s")
+        order = texts[::-1] if name in self.turned else texts
+        self.states[name] = [ids[text] for text in order]
+        names = {_NAME: name} if self.ids[name] != name else {}
+        names |= {_STATE + ids[text]: text for text in order if ids[text] != text}
+        cpd = self.net.cpd(name)
+        if isinstance(cpd, NoisyMax) and name in self.kept:
+            names[_GATE] = type(cpd).__name__
+        what = f"a name of {shown(name)} or of its states"
+        properties = [leaf("property", text, what, f' id="{id}"') for id, text in names.items()]
+        return [f'<state id="{id}" />' for id in self.states[name]], properties
+
+    def in_file(self, values: np.ndarray, parents: tuple[str, ...]) -> np.ndarray:
+        """Return a table with the states of the parents in their order in the file."""
+        turned = tuple([axis for axis, parent in enumerate(parents) if parent in self.turned])
+        return np.flip(values, turned)
+
+    def gate(self, cpd: NoisyMax) -> list[str]:
+        back = slice(None, None, 1 if cpd._smallest else -1)
+        orders: list[int] = []
+        blocks: list[Array] = []
+        for cause, effect in cpd.effects.items():
+            effect = effect[::-1, back] if cause in self.turned else effect[:, back]
+            none = np.flatnonzero((effect == np.eye(effect.shape[1])[-1]).all(axis=1))[-1]
+            order = [*(at for at in range(len(effect)) if at != none), int(none)]
+            orders += order
+            blocks.append(effect[order])
+        parameters = np.concatenate([*blocks, cpd._leak[np.newaxis, back]])
+        strengths = " ".join(map(str, orders))
+        return [f"<strengths>{strengths}</strengths>", f"<parameters>{_text(parameters)}</parameters>"]
+
+    def drawn(self) -> list[str]:
+        """Return how GeNIe draws it: names, and places in rows from causes to effects."""
+        net = self.net
+        depth: dict[str, int] = {}
+        for name in net.topological_order():
+            depth[name] = 1 + max([depth[parent] for parent in net.parents(name)], default=-1)
+        lines = [
+            "  <extensions>",
+            f'    <genie version="1.0" app="pgm" name="{marked(net.name, "the name")}">',
+        ]
+        count = [0] * (len(depth) + 1)
+        for name, id in self.ids.items():
+            left, top = 20 + 160 * count[depth[name]], 20 + 100 * depth[name]
+            count[depth[name]] += 1
+            lines += [
+                f'      <node id="{id}">',
+                "        " + leaf("name", name, "the name"),
+                '        <interior color="e5f6f7" />',
+                '        <outline color="000080" />',
+                '        <font color="000000" name="Arial" size="8" />',
+                f"        <position>{left} {top} {left + 120} {top + 50}</position>",
+                "      </node>",
+            ]
+        return [*lines, "    </genie>", "  </extensions>"]
+
+
+def _text(values: np.ndarray) -> str:
+    return " ".join(map(repr, values.ravel().tolist()))
