@@ -46,10 +46,14 @@ def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
         weights = np.exp(g.local[own] - top)
         beliefs[own] = weights / weights.sum()
         log += top + math.log(weights.sum())
+    values: np.ndarray | None = beliefs  # of all variables, one after the other
+    if problem.targets is not None:  # the joint of these; None: put it together from answers for single ones
+        several, only = problem.targets.size != 1, int(problem.targets[0])
+        values = None if several else beliefs[g.state_at[only] : g.state_at[only + 1]]
     mantissa, exponent = graph.constant  # wide numbers: no evidence is too improbable
     shift = int(log / math.log(2.0))
     return Solution(
-        values=beliefs if problem.targets is None else None,  # None: the joint is put together by conditioning
+        values=values,
         total=lambda: (mantissa * math.exp(log - shift * math.log(2.0)), exponent + shift),
         weights=dict,
         report=Report("alone", exact=g.table.size == 0),  # honest: exact only where it is
