@@ -17,7 +17,7 @@ suppress_warnings = ["config.cache"]  # `missing` is a function
 
 myst_heading_anchors = 3  # links to a heading of another page work as they do on a forge
 pygments_style = "friendly"
-pygments_dark_style = "native"
+pygments_dark_style = "monokai"
 
 html_theme = "furo"
 html_title = f"pgm {release}"
@@ -32,12 +32,14 @@ html_theme_options = {"navigation_with_keys": True}
 default_role = "literal"  # docstrings write code between single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
 autodoc_default_options = {"members": True, "inherited-members": "tuple,float,dict,Mapping,Exception,ABC"}
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
 
+_COLON = "\uf8ff"  # stands for one while napoleon looks
 _CODE = re.compile(r"(`[^`]*`)")
 
 
@@ -45,12 +47,20 @@ def plain_stars(app, what, name, obj, options, lines):
     """Let a star or a bar in a docstring be itself, as in 2**53 and P(a | b): no markup is made of them."""
     example = False
     for i, line in enumerate(lines):
+        line = line.replace(_COLON, ":")
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
+        lines[i] = line
         if not example:
             parts = _CODE.split(line)
             lines[i] = "".join(
                 p if p.startswith("`") else re.sub(r"(?<!\\)([*|])", r"\\\1", p) for p in parts
             )
+
+
+def hide_colons(app, what, name, obj, options, lines):
+    """Keep napoleon from reading what stands before a colon in a property's one line as its type."""
+    if what in ("property", "attribute") and lines:
+        lines[0] = lines[0].replace(":", _COLON)
 
 
 def public_names():
@@ -74,5 +84,6 @@ def nothing_is_missing(app, env):
 
 def setup(app):
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", plain_stars)
     app.connect("env-check-consistency", nothing_is_missing)

@@ -3,7 +3,9 @@
 Each function draws one picture of its name; the pages, the tests and the gallery know no others.
 """
 
+import contextlib
 import runpy
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -30,7 +32,8 @@ def wet_grass() -> pgm.BayesianNetwork:
 
 def asia() -> pgm.BayesianNetwork:
     """The chest clinic of Lauritzen and Spiegelhalter (1988)."""
-    return runpy.run_path(str(EXAMPLES / "asia.py"), run_name="asia")["net"]
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(None):
+        return runpy.run_path(str(EXAMPLES / "asia.py"))["net"]
 
 
 def structure() -> Figure:
@@ -94,8 +97,6 @@ def write(folder: Path) -> None:
 
 def run_examples(folder: Path) -> None:
     """Run every example in a folder, which then holds its picture."""
-    import subprocess
-
     for example in sorted(EXAMPLES.glob("*.py")):
         subprocess.run([sys.executable, str(example)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
