@@ -55,6 +55,7 @@ from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, write
+    from pgm.io.bundled import list_networks, load_network
 
 __version__ = "0.1.0"
 
@@ -110,12 +111,16 @@ __all__ = [
     "Variable",
     "config",
     "engines",
+    "list_networks",
+    "load_network",
     "read",
     "read_evidence",
     "write",
 ]
 
 _LAZY = {
+    "list_networks": "pgm.io.bundled",
+    "load_network": "pgm.io.bundled",
     "read": "pgm.io",
     "read_evidence": "pgm.io",
     "write": "pgm.io",

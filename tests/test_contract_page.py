@@ -24,7 +24,6 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the contract page is 
 
 DISTRIBUTIONS = "issue: Local distributions and approximate inference"
 CAUSES = "causal and diagnostic questions come after the foundation"
-FORMATS = "only BIF and UAI are read and written so far"
 LEARNING = "learning is not built"
 TIME = "models over time are not built"
 DECISIONS = "decisions are not built"
@@ -35,9 +34,6 @@ NOT_BUILT = {
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
     "net.sensitivity(": CAUSES,
-    "pgm.write(net, 'wet.json')": FORMATS,
-    "pgm.read('wet.json')": FORMATS,
-    "pgm.load_network(": FORMATS,
     "model.fit(": LEARNING,
     "model.partial_fit(": LEARNING,
     "hidden": LEARNING,
