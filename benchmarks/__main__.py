@@ -1,4 +1,4 @@
-"""`python -m benchmarks exact [network ...]`, `approximate`, `start`: run, print, keep the results.
+"""`python -m benchmarks exact [network ...]`, `approximate`, `drawing`, `start`: run, print, keep the results.
 
 All parts of `exact` together take about an hour on an idle machine; `--part` picks some of them. Ratios mean
 something only within one run on a machine that does nothing else.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from benchmarks import approximate, exact, harness, pages, processes, start
+from benchmarks import approximate, drawing, exact, harness, pages, processes, start
 
 
 def main() -> None:
@@ -30,12 +30,19 @@ def main() -> None:
         asked.add_argument("--seconds", type=float, default=20.0, help="for each problem of UAI (default 20)")
         asked.add_argument("--quick", action="store_true", help="a trial: fewer rows, smaller sizes")
     commands.add_parser("start", help="import time, and from the start of python to the first answer")
+    drawn = commands.add_parser("drawing", help="pictures of networks beside Graphviz's dot")
+    drawn.add_argument("networks", nargs="*", help="only these networks")
     given = parser.parse_args()
     # A peer that wants more memory than there is gets an error in place of the machine.
     processes.limit_memory(0.8 * processes.free_memory())
     if given.command == "start":
         report = start.run()
         print(f"kept as {pages.keep('start', report)}")
+        return
+    if given.command == "drawing":
+        options = harness.Options(networks=tuple(given.networks))
+        report = drawing.run(options)
+        print(f"kept as {pages.keep('drawing', report, options)}")
         return
     quick: dict[str, Any] = (
         {"sizes": (1000, 10_000), "rows": 2000, "peer_rows": 50, "targets": 2} if given.quick else {}

@@ -30,6 +30,7 @@ from pgm.evidence import names, number_of
 from pgm.factors import Factor, Score, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
 from pgm.inference.compiled_model import CompiledModel
+from pgm.inference.engines import Engine
 from pgm.inference.questions import Questions, edit
 from pgm.results import html_table, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
@@ -616,18 +617,42 @@ class BayesianNetwork(Questions):
     # --- in print ---
 
     def plot(
-        self, given: Mapping[str, Any] | None = None, *, kind: str = "network", ax: Axes | None = None
+        self,
+        given: Any = None,
+        *,
+        kind: str = "network",
+        plates: Mapping[str, Sequence[str]] | None = None,
+        paths: tuple[str, str] | None = None,
+        compare: BayesianNetwork | None = None,
+        information: bool = False,
+        engine: str | Engine = "auto",
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw the network; with `given`, every node with its posterior; returns the matplotlib Axes.
 
         Args:
             given: evidence, possibly empty.
             kind: "network", "moral", "factor-graph" or "junction-tree".
+            plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+            paths: two nodes: which paths between them are active given others (here `given` may be names).
+            compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
+            information: links as wide as their mutual information, nodes in the colour of their entropy.
+            engine: who answers, where posteriors or information are drawn.
             ax: axes to draw on, else a new figure.
         """
         from pgm import plot
 
-        return plot.network(self, ax=ax, given=given, kind=kind)
+        return plot.network(
+            self,
+            ax=ax,
+            given=given,
+            kind=kind,
+            plates=plates,
+            paths=paths,
+            compare=compare,
+            information=information,
+            engine=engine,
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""

@@ -345,18 +345,36 @@ class MarkovNetwork(Questions):
     # --- in print ---
 
     def plot(
-        self, given: Mapping[str, Any] | None = None, *, kind: str = "network", ax: Axes | None = None
+        self,
+        given: Any = None,
+        *,
+        kind: str = "network",
+        plates: Mapping[str, Sequence[str]] | None = None,
+        information: bool = False,
+        engine: str | Engine = "auto",
+        ax: Axes | None = None,
     ) -> Axes:
         """Draw the model; with `given`, every variable with its posterior; returns the matplotlib Axes.
 
         Args:
             given: evidence, possibly empty.
-            kind: "network", "factor-graph" or "junction-tree".
+            kind: "network" (a large grid is an image), "factor-graph" or "junction-tree".
+            plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+            information: links as wide as their mutual information, nodes in the colour of their entropy.
+            engine: who answers, where posteriors or information are drawn.
             ax: axes to draw on, else a new figure.
         """
         from pgm import plot
 
-        return plot.network(self, ax=ax, given=given, kind=kind)
+        return plot.network(
+            self,
+            ax=ax,
+            given=given,
+            kind=kind,
+            plates=plates,
+            information=information,
+            engine=engine,
+        )
 
     def __repr__(self) -> str:
         name = f"{self.name!r}, " if self.name else ""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import warnings
 from functools import lru_cache
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.textpath import TextPath
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 from pgm.errors import InvalidArgument, shown
 
@@ -22,6 +24,9 @@ SEEN_EDGE = "#c27c0e"
 SEEN_BAR = "#e3a43b"
 # Neighbours differ in lightness too, so that they can be told apart in grey.
 STATES = ("#45699e", "#a9c4e8", "#c27c0e", "#f3d19a", "#4b8b6f", "#b4d8c5", "#8a5a8c", "#d9bfdb")
+
+
+HEADROOM = 0.35  # inches, for a title
 
 
 class Picture(Axes):
@@ -44,6 +49,14 @@ def axes(ax: Axes | None, width: float, height: float) -> Axes:
     return figure.add_subplot(axes_class=Picture)
 
 
+def sheet(width: float, height: float, above: float = 0.0, below: float = 0.0) -> Axes:
+    """Return axes of this size in inches that fill a new figure but for some room above and below."""
+    whole = height + above + below
+    figure = Figure(figsize=(width, whole))
+    FigureCanvasAgg(figure)
+    return figure.add_axes((0.0, below / whole, 1.0, height / whole), axes_class=Picture)
+
+
 def usable(ax: object) -> Axes:
     """Return the axes that a user handed over, if they are that."""
     if not isinstance(ax, Axes):
@@ -64,13 +77,40 @@ def bare(ax: Axes) -> None:
 @lru_cache(maxsize=10_000)
 def text_width(text: str, size: float) -> float:
     """Return how wide `text` is in points, in the default font."""
-    # A dollar sign would start a formula, which a user's name never means.
-    return float(TextPath((0, 0), plain(text), size=size).get_extents().width) if text.strip() else 0.0
+    # As a picture measures it, but without drawing letters; a user's name never means a formula.
+    font = FontProperties(size=size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # letters that the font lacks are boxes, and measured as such
+        width, _, _ = text_to_path.get_text_width_height_descent(one_line(text), font, ismath=False)
+    return float(width)
+
+
+def one_line(text: object) -> str:
+    """Return the text without line breaks."""
+    return " ".join(str(text).split())
 
 
 def plain(text: object) -> str:
     """Return the text on one line and as it is: a dollar sign in a name starts no formula."""
-    return " ".join(str(text).split()).replace("$", r"\$")
+    return one_line(text).replace("$", r"\$")
+
+
+def wrapped(name: str, longest: int = 26, lines: int = 3) -> tuple[str, ...]:
+    """Return a name in lines that a box can hold, parted at spaces and underscores where there are some.
+
+    >>> wrapped("PROBABILITY_OF_PRECIPITATION_TOMORROW")
+    ('PROBABILITY_OF_', 'PRECIPITATION_TOMORROW')
+    """
+    left = shortened(name, longest * lines - 3 * lines)
+    found: list[str] = []
+    while len(left) > longest and len(found) < lines - 1:
+        fair = -(-len(left) // -(-len(left) // longest))  # lines of like length
+        breaks = [i + 1 for i in range(longest) if left[i] in " _-./:,;"]
+        at = min(breaks, key=lambda i: abs(i - fair), default=longest)
+        at = at if at >= longest // 3 else longest
+        found.append(left[:at].strip())
+        left = left[at:].strip()
+    return (*found, shortened(left, longest))
 
 
 def shortened(text: object, longest: int = 24) -> str:

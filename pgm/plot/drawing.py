@@ -13,8 +13,9 @@ from itertools import pairwise
 from typing import Literal
 
 from matplotlib.axes import Axes
-from matplotlib.collections import PatchCollection, PolyCollection
-from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
+from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from matplotlib.path import Path
 
 from pgm.errors import InvalidArgument
@@ -24,30 +25,36 @@ from .canvas import (
     BAR,
     EDGE,
     FILL,
+    HEADROOM,
     INK,
     LINE,
     SEEN_BAR,
     SEEN_EDGE,
     SEEN_FILL,
-    axes,
     bare,
     plain,
+    sheet,
+    shortened,
     text_width,
     usable,
 )
-from .placement import Point, place
+from .placement import Placed, Point, place
+from .plates import LABEL, Plates
 
 MOST_BOXES = 3_000
 MOST_LINKS = 12_000
 # Past this the picture shrinks in place of growing: no file format holds it, and its pixels fill the memory.
-LARGEST, LARGEST_AREA = 250.0, 5_000.0  # inches, square inches (200 MB at 100 dots per inch)
+LARGEST, LARGEST_AREA = 250.0, 2_500.0  # inches, square inches (100 MB at 100 dots per inch)
 
 TITLE, ROW = 10.0, 8.0  # letters, in points
-_TITLE_HEIGHT, _ROW_HEIGHT = 20.0, 11.5
+_TITLE_HEIGHT, _TITLE_LINE, _ROW_HEIGHT = 20.0, 13.0, 11.5
+_DOUBLE = 2.5  # between two outlines
+_KEY, _HEADLINE = 8.5, 12.0  # letters, in points
+PLATE, NOTE = "#7a8594", "#5c6675"
 _BAR_WIDTH = 56.0
 _BOLD = 1.12  # how much wider bold letters are
 _PADDING = 7.0
-_GAP_X, _GAP_Y = 16.0, 34.0
+GAP_X, GAP_Y = 16.0, 34.0
 _HEAD = 5.5  # length of an arrow's head
 _MARGIN = 10.0
 
@@ -58,7 +65,10 @@ class Box:
 
     lines: tuple[str, ...]
     rows: tuple[tuple[str, float], ...] = ()  # state, probability
+    note: str = ""  # small, below the name
     seen: bool = False  # evidence
+    double: bool = False  # a second outline: a continuous variable
+    face: str = ""  # instead of the usual fill
     shape: Literal["variable", "factor", "separator"] = "variable"
 
     def size(self) -> tuple[float, float]:
@@ -68,12 +78,14 @@ class Box:
         width = max((text_width(line, TITLE) for line in self.lines), default=0.0)
         if self.rows:
             width = max(width * _BOLD, self.label_width() + _BAR_WIDTH + 36.0)
+        width = max(width, text_width(self.note, ROW))
         height = self.head() + len(self.rows) * _ROW_HEIGHT + 3.0 * bool(self.rows)
-        return max(width + 2 * _PADDING, 30.0), height
+        frame = 2 * _DOUBLE * self.double
+        return max(width + 2 * _PADDING, 30.0) + frame, height + frame
 
     def head(self) -> float:
-        """Return the height of the name."""
-        return _TITLE_HEIGHT + 13.0 * (len(self.lines) - 1)
+        """Return the height of the name and the note."""
+        return _TITLE_HEIGHT + _TITLE_LINE * (len(self.lines) - 1) + _ROW_HEIGHT * bool(self.note)
 
     def label_width(self) -> float:
         """Return the width of the longest state."""
@@ -81,14 +93,34 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Sketch:
-    """What there is to draw: boxes, links from upper to lower, and whether these are arrows."""
+class Stroke:
+    """How a link looks; kinds of links differ in colour and in style, so that either is enough."""
 
-    boxes: dict[Hashable, Box]
-    links: list[Link]
-    arrows: bool = False
-    dashed: frozenset[Link] = frozenset()
-    cells: dict[Hashable, tuple[int, int]] = field(default_factory=dict)  # row and column, if it is a grid
+    color: str = LINE
+    width: float = 1.0
+    style: Literal["solid"] | tuple[float, tuple[float, ...]] = "solid"
+    head: Literal["", "lower", "upper"] = ""
+
+
+PLAIN, ARROW = Stroke(), Stroke(head="lower")
+DASHED = Stroke(style=(0, (4, 3)))
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What there is to draw: boxes, links from upper to lower, and how these look."""
+
+    boxes: Mapping[Hashable, Box]
+    links: Sequence[Link]
+    usual: Stroke = PLAIN
+    strokes: Mapping[Link, Stroke] = field(default_factory=dict)  # of links that do not look as usual
+    cells: Mapping[Hashable, tuple[int, int]] = field(default_factory=dict)  # row and column, if it is a grid
+    plates: Plates | None = None
+    key: Sequence[tuple[str, Stroke | Box]] = ()  # the legend
+
+    def stroke(self, link: Link) -> Stroke:
+        """Return how a link looks."""
+        return self.strokes.get(link, self.usual)
 
 
 def refuse_many(boxes: int, links: int) -> None:
@@ -100,32 +132,39 @@ def refuse_many(boxes: int, links: int) -> None:
         )
 
 
-def draw(sketch: Sketch, ax: Axes | None = None) -> Axes:
+def draw(sketch: Sketch, ax: Axes | None = None, title: str = "") -> Axes:
     """Draw boxes in layers, each link from its first end down to its second; or in cells, if any."""
     boxes, links = sketch.boxes, sketch.links
     refuse_many(len(boxes), len(links))
     sizes = {node: box.size() for node, box in boxes.items()}
     if sketch.cells:
-        at, routes = _in_cells(sizes, links, sketch.cells)
+        placed = _in_cells(sizes, links, sketch.cells)
     else:
-        at, routes = place(sizes, links, gap_x=_GAP_X, gap_y=_GAP_Y)
-    right = max((x + sizes[node][0] / 2 for node, (x, _) in at.items()), default=72.0)
-    right = max([right, *(x for route in routes.values() for x, _ in route)])
-    low = min((y - sizes[node][1] / 2 for node, (_, y) in at.items()), default=-36.0)
-    width, height = right + 2 * _MARGIN, -low + 2 * _MARGIN
+        placed = place(sizes, links, gap_x=GAP_X, gap_y=GAP_Y, plates=sketch.plates)
+    key_width = max((text_width(label, _KEY) for label, _ in sketch.key), default=-46.0) + 46.0
+    key_height = (len(sketch.key) + 1) * 1.5 * _KEY if sketch.key else 0.0
+    # The plain drawing may be narrower than what is written above and below it.
+    broad = max(placed.width, key_width, min(text_width(title, _HEADLINE), 720.0)) + 2 * _MARGIN
+    width, height = max(broad, 100.0), max(placed.height + key_height, 20.0) + 2 * _MARGIN
     scale = min(1.0, 72 * LARGEST / max(width, height), 72 * math.sqrt(LARGEST_AREA / (width * height)))
     if ax is None:
-        ax = axes(None, max(width, 144.0) * scale / 72, max(height, 72.0) * scale / 72 + 0.35)
+        ax = sheet(width * scale / 72, height * scale / 72, HEADROOM * bool(title))
     else:
         scale = _room(usable(ax), width, height)
-    _draw_links(ax, routes, sketch, scale)
+    _draw_frames(ax, placed, scale)
+    _draw_links(ax, placed.routes, sketch, scale)
     for node, box in boxes.items():
-        _draw_box(ax, at[node], sizes[node], box, scale)
-    _draw_bars(ax, at, sizes, boxes)
-    ax.set_xlim(-_MARGIN, right + _MARGIN)
-    ax.set_ylim(low - _MARGIN, _MARGIN)
+        _draw_box(ax, placed.at[node], sizes[node], box, scale)
+    _draw_bars(ax, placed.at, sizes, boxes)
+    if sketch.key:
+        _draw_key(ax, sketch.key, scale)
+    left = (placed.width - width) / 2
+    ax.set_xlim(left, left + width)
+    ax.set_ylim(_MARGIN - height, _MARGIN)
     ax.set_aspect("equal")
     bare(ax)
+    if title:
+        ax.set_title(plain(title), color=INK, fontsize=_HEADLINE)
     return ax
 
 
@@ -133,10 +172,11 @@ def _in_cells(
     sizes: Mapping[Hashable, tuple[float, float]],
     links: Sequence[Link],
     cells: Mapping[Hashable, tuple[int, int]],
-) -> tuple[dict[Hashable, Point], dict[Link, list[Point]]]:
-    wide, high = (max(size[k] for size in sizes.values()) + _GAP_X for k in (0, 1))
+) -> Placed:
+    wide, high = (max(size[k] for size in sizes.values()) + GAP_X for k in (0, 1))
     at = {node: ((j + 0.5) * wide, -(i + 0.5) * high) for node, (i, j) in cells.items()}
-    return at, {link: [at[link[0]], at[link[1]]] for link in links}
+    columns, rows = (1 + max(cell[k] for cell in cells.values()) for k in (1, 0))
+    return Placed(at, {link: [at[link[0]], at[link[1]]] for link in links}, {}, columns * wide, rows * high)
 
 
 def _room(ax: Axes, width: float, height: float) -> float:
@@ -147,38 +187,95 @@ def _room(ax: Axes, width: float, height: float) -> float:
     return min(box.width / width, box.height / height) * 72 / figure.dpi
 
 
-def _draw_links(ax: Axes, routes: Mapping[Link, Sequence[Point]], sketch: Sketch, scale: float) -> None:
-    lines: dict[bool, list[PathPatch]] = {False: [], True: []}
-    heads = []
-    for link, route in routes.items():
-        points = list(route)
-        if sketch.arrows:
-            x, y = points[-1]
-            heads.append([(x, y), (x - 0.42 * _HEAD, y + _HEAD), (x + 0.42 * _HEAD, y + _HEAD)])
-            points[-1] = (x, y + 0.8 * _HEAD)
-        lines[link in sketch.dashed].append(PathPatch(_curve(points)))
-    for style, patches in (("solid", lines[False]), ("dashed", lines[True])):
-        if patches:
-            ax.add_collection(
-                PatchCollection(
-                    patches, facecolors="none", edgecolors=LINE, linewidths=scale, linestyles=style, zorder=1
-                )
+def _draw_frames(ax: Axes, placed: Placed, scale: float) -> None:
+    for label, (left, low, right, top) in placed.frames.items():
+        ax.add_artist(
+            FancyBboxPatch(
+                (left, low),
+                right - left,
+                top - low,
+                boxstyle="round,pad=0,rounding_size=7",
+                facecolor="none",
+                edgecolor=PLATE,
+                linewidth=1.1 * scale,
+                zorder=0.5,
+                gid=f"plate {label}",
             )
+        )
+        ax.text(
+            right - 7,
+            low + 4.5,
+            plain(shortened(label, 40)),
+            ha="right",
+            va="bottom",
+            fontsize=LABEL * scale,
+            color=PLATE,
+            fontstyle="italic",
+            zorder=3,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6 * scale},
+        )
+
+
+def _draw_links(ax: Axes, routes: Mapping[Link, Sequence[Point]], sketch: Sketch, scale: float) -> None:
+    paths, heads = [], []
+    strokes = [sketch.stroke(link) for link in routes]
+    for route, stroke in zip(routes.values(), strokes, strict=True):
+        points = list(route)
+        if stroke.head:
+            end, away = (-1, 1) if stroke.head == "lower" else (0, -1)
+            x, y = points[end]
+            size = _HEAD * (0.8 + 0.2 * stroke.width)
+            heads.append([(x, y), (x - 0.42 * size, y + away * size), (x + 0.42 * size, y + away * size)])
+            points[end] = (x, y + away * 0.8 * size)
+        paths.append(curve(points))
+    if paths:
+        ax.add_collection(
+            PathCollection(
+                paths,
+                facecolors="none",
+                edgecolors=[stroke.color for stroke in strokes],
+                linewidths=[stroke.width * scale for stroke in strokes],
+                linestyles=[stroke.style for stroke in strokes],
+                zorder=1,
+            ),
+            autolim=False,
+        )
     if heads:
-        ax.add_collection(PolyCollection(heads, facecolors=LINE, edgecolors="none", zorder=1.5))
+        colors = [stroke.color for stroke in strokes if stroke.head]
+        ax.add_collection(
+            PolyCollection(heads, facecolors=colors, edgecolors="none", zorder=1.5), autolim=False
+        )
 
 
-def _curve(points: Sequence[tuple[float, float]]) -> Path:
+def _draw_key(ax: Axes, key: Sequence[tuple[str, Stroke | Box]], scale: float) -> None:
+    samples: list[Line2D | Patch] = []
+    for _, look in key:
+        if isinstance(look, Stroke):
+            width = max(look.width, 0.9) * scale
+            samples.append(Line2D([], [], color=look.color, linewidth=width, linestyle=look.style))
+        else:
+            edge = SEEN_EDGE if look.seen else EDGE
+            fill = look.face or (SEEN_FILL if look.seen else FILL)
+            samples.append(Patch(facecolor=fill, edgecolor=edge, linewidth=scale))
+    ax.legend(
+        samples,
+        [plain(label) for label, _ in key],
+        loc="lower left",
+        frameon=False,
+        fontsize=_KEY * scale,
+        labelcolor=INK,
+        handlelength=2.6,
+        borderaxespad=0.3,
+    )
+
+
+def curve(points: Sequence[Point]) -> Path:
     """Return a smooth line through points that alternate: down through a layer, across the gap below it."""
     vertices, codes = [points[0]], [Path.MOVETO]
     for (x0, y0), (x1, y1) in pairwise(points):
-        if math.isclose(x0, x1):
-            vertices.append((x1, y1))
-            codes.append(Path.LINETO)
-        else:  # leaves and arrives straight down
-            bend = 0.5 * (y0 - y1)
-            vertices += [(x0, y0 - bend), (x1, y1 + bend), (x1, y1)]
-            codes += [Path.CURVE4] * 3
+        bend = 0.5 * (y0 - y1)  # leaves and arrives straight down
+        vertices += [(x0, y0 - bend), (x1, y1 + bend), (x1, y1)]
+        codes += [Path.CURVE4] * 3
     return Path(vertices, codes)
 
 
@@ -186,27 +283,30 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
     (x, y), (width, height) = centre, size
     left, low, top = x - width / 2, y - height / 2, y + height / 2
     if box.shape == "factor":
-        ax.add_patch(Rectangle((left, low), width, height, facecolor=EDGE, edgecolor=EDGE, zorder=2))
+        ax.add_artist(Rectangle((left, low), width, height, facecolor=EDGE, edgecolor=EDGE, zorder=2))
         return
-    face, edge = (SEEN_FILL, SEEN_EDGE) if box.seen else (FILL, EDGE)
+    edge = SEEN_EDGE if box.seen else EDGE
+    face = box.face or (SEEN_FILL if box.seen else FILL)
     if box.shape == "separator":
         face, edge = "white", LINE
-    ax.add_patch(
-        FancyBboxPatch(
-            (left, low),
-            width,
-            height,
-            boxstyle=f"round,pad=0,rounding_size={5 if box.shape == 'variable' else 0.01}",
-            facecolor=face,
-            edgecolor=edge,
-            linewidth=(1.6 if box.seen else 1.0) * scale,
-            zorder=2,
+    for inset in (0.0, _DOUBLE)[: 1 + box.double]:
+        ax.add_artist(
+            FancyBboxPatch(
+                (left + inset, low + inset),
+                width - 2 * inset,
+                height - 2 * inset,
+                boxstyle=f"round,pad=0,rounding_size={5 - inset / 2 if box.shape == 'variable' else 0.01}",
+                facecolor=face,
+                edgecolor=edge,
+                linewidth=(1.6 if box.seen else 1.0) * scale,
+                zorder=2,
+            )
         )
-    )
+    top -= _DOUBLE * box.double
     for i, line in enumerate(box.lines):
         ax.text(
             x,
-            top - _TITLE_HEIGHT / 2 - 0.5 - 13.0 * i,
+            top - _TITLE_HEIGHT / 2 - 0.5 - _TITLE_LINE * i,
             plain(line),
             ha="center",
             va="center_baseline",
@@ -215,6 +315,9 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
             color=INK,
             zorder=4,
         )
+    if box.note:
+        low = top - box.head() + 0.5 * _ROW_HEIGHT + 1.5
+        ax.text(x, low, plain(box.note), ha="center", va="center", fontsize=ROW * scale, color=NOTE, zorder=4)
     for i, (label, share) in enumerate(box.rows):
         middle = top - box.head() - (i + 0.5) * _ROW_HEIGHT
         for at, side, text in (

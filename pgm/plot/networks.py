@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from math import comb
 from typing import Any, TypeAlias
 
@@ -11,31 +13,60 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from pgm.densities import Density
-from pgm.errors import InvalidArgument, listed, nearest, shown
+from pgm.errors import IncompleteModel, InvalidArgument, listed, nearest, shown
 from pgm.evidence import observe
 from pgm.graphs.layout import Link
+from pgm.inference.engines import Engine
 from pgm.models import BayesianNetwork, MarkovNetwork
 
-from .canvas import INK, plain, shortened
-from .drawing import Box, Sketch, draw, refuse_many
+from . import overlays
+from .canvas import INK, plain, shortened, wrapped
+from .drawing import ARROW, DASHED, Box, Sketch, draw, refuse_many
+from .images import image
+from .plates import checked
 
 Model: TypeAlias = BayesianNetwork | MarkovNetwork
 
+MOST_CELLS = 144  # a grid with more is an image
+MANNERS = {
+    "NoisyOr": "noisy-OR",
+    "NoisyAnd": "noisy-AND",
+    "NoisyMax": "noisy-MAX",
+    "NoisyMin": "noisy-MIN",
+    "Deterministic": "deterministic",
+    "Logistic": "logistic",
+    "TreeCPD": "tree",
+    "LinearGaussian": "linear Gaussian",
+}
 MOST_STATES = 8  # a box with more shows the most probable of them
 _LINE = 30  # letters before the names of a clique go on in the next line
 _LINES = 8
 
 
 def network(
-    net: Model, ax: Axes | None = None, given: Mapping[str, Any] | None = None, kind: str = "network"
+    net: Model,
+    ax: Axes | None = None,
+    given: Any = None,
+    kind: str = "network",
+    *,
+    plates: Mapping[str, Sequence[str]] | None = None,
+    paths: tuple[str, str] | None = None,
+    compare: BayesianNetwork | None = None,
+    information: bool = False,
+    engine: str | Engine = "auto",
 ) -> Axes:
-    """Draw a model in layers.
+    """Draw a model in layers; a grid of many pixels as an image.
 
     Args:
         net: a Bayesian or Markov network.
         ax: axes to draw on; a new figure of the size that the drawing needs if left out.
         given: evidence, possibly empty: every variable shows its posterior, what is observed is marked.
         kind: "network", "moral", "factor-graph" or "junction-tree".
+        plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
+        paths: two nodes: which paths between them are active given others, and which are blocked.
+        compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
+        information: arrows as wide as their mutual information, nodes in the colour of their entropy.
+        engine: who answers, where posteriors or information are drawn.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork("weather")
@@ -43,37 +74,99 @@ def network(
     >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
     >>> network(net, given={"wet": True}).get_title()
     'weather'
+    >>> network(net, paths=("rain", "wet")).get_title()
+    'rain may depend on wet'
     """
     if kind not in KINDS:
         raise InvalidArgument(
             f"There is no picture of kind {shown(kind)}; there are {listed(KINDS)}.{nearest(kind, KINDS)}"
         )
+    _check_options(net, kind, given, plates, paths, compare, information, engine)
+    if kind == "network" and isinstance(net, MarkovNetwork) and len(net) > MOST_CELLS and not plates:
+        cells = grid_cells(list(net.variables))
+        if cells:
+            ax, exact = image(net, cells, given, engine, ax)
+            return _titled(ax, net.name, exact)
     refuse_many(len(net), 0)
-    if given is None:
-        boxes: Callable[[str], Box] = _named
-        title = net.name
-    elif kind == "junction-tree":
-        raise InvalidArgument('given= draws posteriors of variables; a "junction-tree" shows cliques.')
-    else:
-        boxes, exact = _believed(net, given)
-        title = net.name if exact else f"{net.name} (approximate)"
+    exact = True
+    boxes: Callable[[str], Box] = partial(_named, net)
+    if given is not None and paths is None and not information:
+        boxes, exact = _believed(net, given, engine)
     sketch = KINDS[kind](net, boxes)
-    ax = draw(sketch, ax)
-    if title:
-        ax.set_title(plain(title), color=INK)
+    title = net.name
+    if plates is not None:
+        sketch = replace(sketch, plates=checked(plates, [str(name) for name in sketch.boxes]), cells={})
+    if paths is not None:
+        assert isinstance(net, BayesianNetwork)
+        sketch, title = overlays.paths(net, sketch, paths, given)
+    elif compare is not None:
+        assert isinstance(net, BayesianNetwork)
+        sketch = overlays.compare(net, sketch, compare)
+    elif information:
+        sketch, exact = overlays.information(net, sketch, given, engine)
+    return draw(sketch, ax, title if exact else f"{title} (approximate)".strip())
+
+
+def _titled(ax: Axes, title: str, exact: bool) -> Axes:
+    if title or not exact:
+        ax.set_title(plain(title if exact else f"{title} (approximate)".strip()), color=INK)
     return ax
+
+
+def _check_options(
+    net: Model,
+    kind: str,
+    given: object,
+    plates: object,
+    paths: object,
+    compare: object,
+    information: bool,
+    engine: object,
+) -> None:
+    """Refuse options that have no effect here."""
+    asked = {"paths": paths is not None, "compare": compare is not None, "information": information}
+    laid = [name for name, wanted in asked.items() if wanted]
+    if len(laid) > 1:
+        raise InvalidArgument(f"A picture shows one of {', '.join(f'{name}=' for name in laid)} at a time.")
+    for name in laid:
+        if kind != "network":
+            raise InvalidArgument(f'{name}= belongs to kind="network", not to kind="{kind}".')
+        if name != "information" and isinstance(net, MarkovNetwork):
+            raise InvalidArgument(f"{name}= is about arrows; a Markov network has none.")
+    if plates is not None and kind not in ("network", "moral"):
+        raise InvalidArgument(f'plates= belongs to kind="network" or "moral", not to kind="{kind}".')
+    if given is not None and kind == "junction-tree":
+        raise InvalidArgument('given= draws posteriors of variables; a "junction-tree" shows cliques.')
+    if engine != "auto" and (paths is not None or (given is None and not information)):
+        raise InvalidArgument(
+            "engine= is for posteriors; without given= or information=True nothing is asked."
+        )
 
 
 # --- boxes -----------------------------------------------------------------------------------------------
 
 
-def _named(name: str) -> Box:
-    return Box((shortened(name),))
+def _named(net: Model, name: str) -> Box:
+    known = net.variables  # without those whose states are not yet known
+    double = name in known and known[name].continuous
+    return Box(wrapped(name), note=_manner(net, name), double=double)
 
 
-def _believed(net: Model, given: Mapping[str, Any]) -> tuple[Callable[[str], Box], bool]:
+def _manner(net: Model, name: str) -> str:
+    """Return how a node follows from its parents, where that is no table."""
+    if not isinstance(net, BayesianNetwork):
+        return ""
+    try:
+        return MANNERS.get(type(net.cpd(name)).__name__, "")
+    except IncompleteModel:
+        return ""
+
+
+def _believed(
+    net: Model, given: Mapping[str, Any], engine: str | Engine
+) -> tuple[Callable[[str], Box], bool]:
     """Return what makes a variable's box with its posterior, and whether all of them are exact."""
-    answers = net.marginals(given)
+    answers = net.marginals(given, engine=engine)
     observed = observe(net.variables, given)
 
     def number(name: str) -> str:
@@ -85,13 +178,15 @@ def _believed(net: Model, given: Mapping[str, Any]) -> tuple[Callable[[str], Box
     def box(name: str) -> Box:
         variable = net.variables[name]
         if variable.continuous:
-            return Box((shortened(name), number(name)), seen=name in observed.given)
+            return Box(wrapped(name), note=number(name), seen=name in observed.given, double=True)
         if name in observed.hard:
             values = np.zeros(variable.card)
             values[observed.hard[name]] = 1.0
         else:
-            values = np.asarray((answers[name] if name in answers else net.query(name, given)).values)
-        return Box((shortened(name),), _rows(variable.states, values), seen=name in observed.given)
+            values = np.asarray(
+                (answers[name] if name in answers else net.query(name, given, engine=engine)).values
+            )
+        return Box(wrapped(name), _rows(variable.states, values), seen=name in observed.given)
 
     return box, answers.exact
 
@@ -112,12 +207,14 @@ def _rows(states: Sequence[object], values: np.ndarray) -> tuple[tuple[str, floa
 
 def _structure(net: Model, box: Callable[[str], Box]) -> Sketch:
     if isinstance(net, BayesianNetwork):
-        return Sketch({node: box(node) for node in net.nodes}, list(net.edges), arrows=True)
+        return Sketch({node: box(node) for node in net.nodes}, list(net.edges), ARROW)
     names = list(net.variables)
     for potential in net.potentials:
         refuse_many(len(names), comb(len(potential.names), 2))
     links = list(net.to_networkx().edges)
-    cells = _grid(names)
+    cells = grid_cells(names)
+    if any(max(abs(cells[a][k] - cells[b][k]) for k in (0, 1)) > 1 for a, b in links if cells):
+        cells = {}  # straight lines would run through boxes
     boxes: dict[Hashable, Box] = {node: box(node) for node in names}
     return Sketch(boxes, links if cells else downwards(names, links), cells=cells)
 
@@ -131,7 +228,9 @@ def _moral(net: Model, box: Callable[[str], Box]) -> Sketch:
     edges: dict[Link, None] = dict.fromkeys(net.edges)
     pairs = [(a, b) if rank[a] < rank[b] else (b, a) for a, b in net.moral_graph().edges]
     married = [pair for pair in pairs if pair not in edges]
-    return Sketch({node: box(node) for node in net.nodes}, [*edges, *married], dashed=frozenset(married))
+    return Sketch(
+        {node: box(node) for node in net.nodes}, [*edges, *married], strokes=dict.fromkeys(married, DASHED)
+    )
 
 
 def _factor_graph(net: Model, box: Callable[[str], Box]) -> Sketch:
@@ -228,7 +327,7 @@ def _walk(start: Hashable, near: Mapping[Hashable, Sequence[Hashable]]) -> dict[
     return found
 
 
-def _grid(names: Sequence[str]) -> dict[Hashable, tuple[int, int]]:
+def grid_cells(names: Sequence[str]) -> dict[Hashable, tuple[int, int]]:
     """Return row and column of each name if they are written like `pixel[3,4]`, else nothing."""
     found = [re.fullmatch(r"(.+)\[(\d{1,9}),(\d{1,9})\]", name) for name in names]
     cells: dict[Hashable, tuple[int, int]] = {m[0]: (int(m[2]), int(m[3])) for m in found if m is not None}
