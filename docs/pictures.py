@@ -64,6 +64,20 @@ def clinic() -> Figure:
     return figure
 
 
+def overlays() -> Figure:
+    """What may be laid over a network: paths, a comparison, information, plates."""
+    net = wet_grass()
+    other = pgm.BayesianNetwork(edges="cloudy -> rain -> wet; rain -> sprinkler")
+    figure, axes = plt.subplots(2, 2, figsize=(10, 9), layout="constrained")
+    net.plot(ax=axes[0, 0], paths=("sprinkler", "rain"), given=["cloudy", "wet"])
+    net.plot(ax=axes[0, 1], compare=other)
+    net.plot(ax=axes[1, 0], information=True)
+    net.plot(ax=axes[1, 1], plates={"weather": ["cloudy", "rain"]})
+    for ax, title in zip(axes.flat, ["paths", "comparison", "information", "plates"], strict=True):
+        ax.set_title(title)
+    return figure
+
+
 KINDS = {"network": "arrows", "moral": "parents of a child are linked", "junction-tree": "cliques in a tree"}
 
 
@@ -83,7 +97,7 @@ def gate() -> Figure:
     return chain.plot().figure
 
 
-PICTURES = [structure, believed, bars, clinic, gate]
+PICTURES = [structure, believed, bars, clinic, overlays, gate]
 
 
 def write(folder: Path) -> None:

@@ -108,13 +108,10 @@ def promised(code: str) -> dict[int, str]:
 def same(shown: str, real: str, where: str) -> None:
     """Compare what a page shows with what is: spaces aside, numbers to the digits shown."""
     wanted, got = " ".join(shown.split()), " ".join(real.split())
-    if got.startswith("(") and not wanted.startswith("("):
-        wanted = f"({wanted})"  # a tuple may be shown as it was written
-    pattern = "".join(
-        "(.*?)" if part == "..." else f"({NUMBER.pattern})" if NUMBER.fullmatch(part) else re.escape(part)
-        for part in parts(wanted)
-    )
-    match = re.fullmatch(pattern, got, re.DOTALL)
+    match = re.fullmatch(pattern(wanted), got, re.DOTALL)
+    if match is None:  # a tuple may be shown as it was written
+        wanted = f"({wanted})"
+        match = re.fullmatch(pattern(wanted), got, re.DOTALL)
     assert match, f"{where}: the page shows\n{shown}\nbut it is\n{real}"
     holes = [part for part in parts(wanted) if part == "..." or NUMBER.fullmatch(part)]
     for hole, found in zip(holes, match.groups(), strict=True):
@@ -125,6 +122,15 @@ def same(shown: str, real: str, where: str) -> None:
             assert off <= 0.5 * 10.0**-digits * (1 + 1e-9) if digits or exponent else off == 0, (
                 f"{where}: the page shows {hole}, it is {found}"
             )
+
+
+def pattern(text: str) -> str:
+    """What matches a text with other numbers, and with anything for `...`."""
+    holes = {"...": "(.*?)"}
+    return "".join(
+        f"({NUMBER.pattern})" if NUMBER.fullmatch(part) else holes.get(part, re.escape(part))
+        for part in parts(text)
+    )
 
 
 def parts(text: str) -> list[str]:
