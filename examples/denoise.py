@@ -1,5 +1,6 @@
 """Clean a small black and white picture: each pixel agrees with what was seen, and with its neighbours."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import pgm
@@ -35,3 +36,15 @@ print(f"wrong pixels: {np.sum(noisy != clean)} seen, {np.sum(best != clean)} lef
 row, column = min(np.ndindex(*clean.shape), key=lambda at: max(sure[f"pixel[{at[0]},{at[1]}]"].values))
 print(f"least certain: row {row}, column {column}")
 print(sure[f"pixel[{row},{column}]"])
+
+doubt = [
+    [1 - max(sure[f"pixel[{i},{j}]"].values) for j in range(clean.shape[1])] for i in range(clean.shape[0])
+]
+figure, axes = plt.subplots(2, 2, figsize=(7, 3.4), layout="constrained")
+pictures = {"as it was": clean, "as it arrived": noisy, "most probable": best, "doubt": doubt}
+for ax, (title, picture) in zip(axes.flat, pictures.items(), strict=True):
+    ax.imshow(picture, cmap="gray_r" if title != "doubt" else "Oranges", interpolation="nearest")
+    ax.set_title(title, fontsize=10)
+    ax.set(xticks=[], yticks=[])
+figure.savefig("denoise.png")
+print("The pictures are in denoise.png")

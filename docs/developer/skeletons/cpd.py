@@ -1,0 +1,86 @@
+"""A distribution P(child | parents) that is no table: copy, rename, fill in. `->` says what else belongs to it.
+
+-> pgm/cpds/echo.py, its name in pgm/cpds/__init__.py and pgm/__init__.py, a line in docs/reference/distributions.rst
+-> how to draw a random one: tests/cpds/gates.py; test_every_form.py then asks it everything, against enumeration
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.cpds.base import CPD, set_fields
+from pgm.cpds.data import Codes
+from pgm.cpds.rows import Array
+from pgm.errors import InvalidTable, shown
+from pgm.factors import Dense
+from pgm.variables import Variable
+
+
+class Echo(CPD):
+    """The child repeats its parent's state with probability p; otherwise it takes any of the others alike.
+
+    Args:
+        parent: the name of the parent, whose states the child has.
+        p: how often it is repeated.
+    """
+
+    __slots__ = ("_p", "_parent")  # a value: nothing changes after it is made
+
+    _parent: str
+    _p: float
+
+    def __init__(self, parent: str, p: float) -> None:
+        if isinstance(p, bool) or not isinstance(p, int | float) or not 0 <= p <= 1:
+            raise InvalidTable(f"An Echo repeats with a probability from 0 to 1, not {shown(p)}.")
+        set_fields(self, _child=None, _given=(), _parent=parent, _p=float(p))
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The names of the parents, in order."""
+        return (self._parent,)
+
+    def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
+        """Return this distribution for the child `name`: from here on it knows states. Check here."""
+        return self.renamed(Variable(name, given[0].states if states is None else states), given)
+
+    def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
+        """Return the same distribution of other variables."""
+        if child.card != given[0].card or child.card < 2:
+            raise InvalidTable(f"{child.name!r} echoes {given[0].name!r}: both need the same two states or more.")
+        made = self.__new__(type(self))
+        set_fields(made, _child=child, _given=given, _parent=given[0].name, _p=self._p)
+        return made
+
+    def factor(self, scope: Sequence[int]) -> Dense:
+        """Return what the engine multiplies. -> with many parents a pgm.factors.Gate: small tables in a chain."""
+        return Dense(np.array([scope], dtype=np.int64), self._matrix(), 1)  # 1: it sums to one over its last axis
+
+    def rows(self, codes: Codes) -> Array:
+        """Return P(child | row) for each row of the parents' codes."""
+        return self._matrix()[codes[:, 0]]
+
+    def _matrix(self) -> Array:
+        k = self.child.card
+        return np.full((k, k), (1 - self._p) / (k - 1)) + np.eye(k) * (self._p - (1 - self._p) / (k - 1))
+
+    def _fitted(self, codes: Codes, weights: Array) -> Self:
+        """Return the most likely numbers for these rows, the child last, and their weights."""
+        same = float(weights[codes[:, 0] == codes[:, 1]].sum())
+        total = float(weights.sum())
+        return type(self)(self._parent, same / total if total else self._p).renamed(self.child, self.given)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers can be chosen freely."""
+        return 1
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Return the numbers as plain Python objects."""
+        return {"parent": self._parent, "p": self._p}
+
+    def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
+        """Return header, first rows and the number of rows of what is printed."""
+        return ["echo of", "p"], [[self._parent, f"{self._p:.6g}"]], 1

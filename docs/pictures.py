@@ -1,0 +1,123 @@
+"""The pictures of these pages, made by pgm: `python docs/pictures.py` writes them anew, the examples' too.
+
+Each function draws one picture of its name; the pages, the tests and the gallery know no others.
+"""
+
+import contextlib
+import runpy
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+import pgm
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parent / "examples"
+
+
+def wet_grass() -> pgm.BayesianNetwork:
+    """The network of the tutorial."""
+    net = pgm.BayesianNetwork("wet grass")
+    net.add("cloudy", 0.5)
+    net.add("sprinkler", {True: 0.1, False: 0.5}, parents=["cloudy"])
+    net.add("rain", {True: 0.8, False: 0.1}, parents=["cloudy"])
+    rows = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.10}
+    net.add("wet", rows, parents=["rain", "sprinkler"])
+    return net
+
+
+def asia() -> pgm.BayesianNetwork:
+    """The chest clinic of Lauritzen and Spiegelhalter (1988)."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextlib.redirect_stdout(None):
+        return runpy.run_path(str(EXAMPLES / "asia.py"))["net"]
+
+
+def structure() -> Figure:
+    """The network of the tutorial, its arrows only."""
+    return wet_grass().plot().figure
+
+
+def believed() -> Figure:
+    """The same with what is believed once the grass is seen wet."""
+    return wet_grass().plot(given={"wet": True}).figure
+
+
+def bars() -> Figure:
+    """An answer as bars: one variable, and two together."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.6), layout="constrained")
+    wet_grass().query("rain", {"wet": True}).plot(ax=left)
+    wet_grass().query(["rain", "sprinkler"], {"wet": True}).plot(ax=right)
+    return figure
+
+
+def clinic() -> Figure:
+    """A network, what is connected once it is moral, and its cliques as a tree."""
+    net = asia()
+    figure, axes = plt.subplots(1, 3, figsize=(13, 4.4), layout="constrained", width_ratios=[4, 4, 5])
+    for ax, (kind, title) in zip(axes, KINDS.items(), strict=True):
+        net.plot(ax=ax, kind=kind)
+        ax.set_title(title)
+    return figure
+
+
+def overlays() -> Figure:
+    """What may be laid over a network: paths, a comparison, information, plates."""
+    net = wet_grass()
+    other = pgm.BayesianNetwork(edges="cloudy -> rain -> wet; rain -> sprinkler")
+    figure, axes = plt.subplots(2, 2, figsize=(10, 9), layout="constrained")
+    net.plot(ax=axes[0, 0], paths=("sprinkler", "rain"), given=["cloudy", "wet"])
+    net.plot(ax=axes[0, 1], compare=other)
+    net.plot(ax=axes[1, 0], information=True)
+    net.plot(ax=axes[1, 1], plates={"weather": ["cloudy", "rain"]})
+    for ax, title in zip(axes.flat, ["paths", "comparison", "information", "plates"], strict=True):
+        ax.set_title(title)
+    return figure
+
+
+KINDS = {"network": "arrows", "moral": "parents of a child are linked", "junction-tree": "cliques in a tree"}
+
+
+def gate() -> Figure:
+    """What a noisy-OR of four causes is to the engine: small tables, one after the other."""
+    names = [f"cause {i}" for i in range(1, 5)]
+    chain = pgm.BayesianNetwork()
+    for name in names:
+        chain.add(name, 0.1)
+    before = None
+    for i, name in enumerate(names):
+        last = i == len(names) - 1
+        parents = [name] if before is None else [before, name]
+        state = "effect" if last else f"so far {i + 1}"
+        chain.add(state, pgm.NoisyOr(dict.fromkeys(parents, 0.8)))
+        before = state
+    return chain.plot().figure
+
+
+PICTURES = [structure, believed, bars, clinic, overlays, gate]
+
+
+def write(folder: Path) -> None:
+    """Draw all pictures into a folder."""
+    plt.switch_backend("agg")
+    for draw in PICTURES:
+        figure = draw()
+        figure.savefig(folder / f"{draw.__name__}.png", dpi=80)
+        plt.close(figure)
+
+
+def run_examples(folder: Path) -> None:
+    """Run every example in a folder, which then holds its picture."""
+    for example in sorted(EXAMPLES.glob("*.py")):
+        subprocess.run([sys.executable, str(example)], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        run_examples(Path(folder))
+        for picture in Path(folder).glob("*.png"):
+            (HERE / "pictures" / picture.name).write_bytes(picture.read_bytes())
+    write(HERE / "pictures")

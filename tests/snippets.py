@@ -1,0 +1,138 @@
+"""The blocks of a page of documentation, run from top to bottom, and what they say they give.
+
+- ```` ```python ```` blocks of a page share names. A statement that ends in `# -> value` has that value:
+  an expression its own, an assignment what it assigns. Numbers are compared to the digits shown, `...` stands
+  for anything.
+- ```` ```sh ```` blocks: lines that begin with `pgm ` are commands of the package, run in the folder of the
+  page's files.
+- A ```` ```text ```` block right after one of these is what it prints; after a python block that ends in an
+  expression, that expression as a notebook would show it comes last.
+- ```` ```py ```` blocks are of other libraries: `run` takes them only where asked.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import shlex
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+BLOCK = re.compile(r"^```(python|py|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block, and the text block right after it if there is one."""
+
+    language: str
+    code: str
+    line: int  # of the page, before the first line of code
+    shown: str | None
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """All blocks of a page that are code."""
+    found = list(BLOCK.finditer(text))
+    for match, after in zip(found, [*found, None][1:], strict=True):
+        if match[1] == "text":
+            continue
+        close = after is not None and after[1] == "text" and not text[match.end() : after.start()].strip()
+        yield Block(match[1], match[2], text.count("\n", 0, match.start(2)), after[2] if close else None)
+
+
+def run(page: Path, languages: tuple[str, ...] = ("python", "sh")) -> None:
+    """Run the blocks of a page in the folder we are in; an AssertionError says what is not so."""
+    names: dict[str, Any] = {}
+    for block in blocks(page.read_text(encoding="utf-8")):
+        if block.language not in languages:
+            continue
+        printed = run_shell(block) if block.language == "sh" else run_python(block, page, names)
+        if block.shown is not None:
+            same(block.shown, printed, f"{page.name}:{block.line}")
+
+
+def run_shell(block: Block) -> str:
+    """What the commands of a block print."""
+    printed = ""
+    for line in block.code.splitlines():
+        if line.startswith("pgm "):
+            command = [sys.executable, "-m", "pgm.cli", *shlex.split(line)[1:]]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+            printed += done.stdout
+    return printed
+
+
+def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
+    """What a block prints; the values that it promises are checked on the way."""
+    promises = promised(block.code)
+    printed = io.StringIO()
+    tree = ast.parse(block.code)
+    for statement in tree.body:
+        ast.increment_lineno(statement, block.line)  # a traceback points at the line of the page
+        line = statement.end_lineno or statement.lineno
+        promise = promises.pop(line - block.line, None)
+        last = statement is tree.body[-1] and block.shown is not None
+        with redirect_stdout(printed):
+            if isinstance(statement, ast.Expr):
+                value = eval(compile(ast.Expression(statement.value), str(page), "eval"), names)
+                if last and value is not None:
+                    printed.write(f"{value!r}\n")
+            else:
+                exec(compile(ast.Module([statement], []), str(page), "exec"), names)
+                value = (
+                    names[statement.targets[0].id] if promise and isinstance(statement, ast.Assign) else None
+                )  # type: ignore[attr-defined]
+        if promise is not None:
+            same(promise, repr(value), f"{page.name}:{line}")
+    assert not promises, f"{page.name}: after {block.line} no statement ends at {sorted(promises)}"
+    return printed.getvalue()
+
+
+def promised(code: str) -> dict[int, str]:
+    """What stands after `# ->`, for each line that has it."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    comments = ((token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT)
+    return {line: text[4:].strip() for line, text in comments if text.startswith("# ->")}
+
+
+def same(shown: str, real: str, where: str) -> None:
+    """Compare what a page shows with what is: spaces aside, numbers to the digits shown."""
+    wanted, got = " ".join(shown.split()), " ".join(real.split())
+    match = re.fullmatch(pattern(wanted), got, re.DOTALL)
+    if match is None:  # a tuple may be shown as it was written
+        wanted = f"({wanted})"
+        match = re.fullmatch(pattern(wanted), got, re.DOTALL)
+    assert match, f"{where}: the page shows\n{shown}\nbut it is\n{real}"
+    holes = [part for part in parts(wanted) if part == "..." or NUMBER.fullmatch(part)]
+    for hole, found in zip(holes, match.groups(), strict=True):
+        if hole != "...":
+            digits = len(hole.partition("e")[0].partition(".")[2])
+            exponent = int(hole.partition("e")[2] or 0)
+            off = abs(float(hole) - float(found)) / 10.0**exponent
+            assert off <= 0.5 * 10.0**-digits * (1 + 1e-9) if digits or exponent else off == 0, (
+                f"{where}: the page shows {hole}, it is {found}"
+            )
+
+
+def pattern(text: str) -> str:
+    """What matches a text with other numbers, and with anything for `...`."""
+    holes = {"...": "(.*?)"}
+    return "".join(
+        f"({NUMBER.pattern})" if NUMBER.fullmatch(part) else holes.get(part, re.escape(part))
+        for part in parts(text)
+    )
+
+
+def parts(text: str) -> list[str]:
+    """A text cut at its numbers and at every `...`."""
+    return [part for part in re.split(rf"(\.\.\.|{NUMBER.pattern})", text) if part]

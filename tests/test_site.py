@@ -1,0 +1,101 @@
+"""The site: complete, light, and built without a warning where Sphinx is installed (.ci/run installs it)."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+import pgm
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+EXAMPLES = {path.stem for path in (ROOT / "examples").glob("*.py")}
+
+
+def load(name: str, path: Path) -> object:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    """Without Sphinx: the classes and functions; that their methods follow is for the build to check."""
+    listed = set()
+    for page in (DOCS / "reference").glob("*.rst"):
+        listed |= set(re.findall(r"^\.\. auto\w+:: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
+    public = {f"pgm.{name}" for name in pgm.__all__ if not inspect.ismodule(getattr(pgm, name))}
+    public |= {f"pgm.engines.{kind.__name__}" for kind in pgm.engines.ENGINES.values()}
+    assert listed == public
+
+
+def test_every_page_can_be_reached() -> None:
+    pages = {page.resolve() for page in DOCS.rglob("*.md")} - {(DOCS / "index.md").resolve()}
+    for page in DOCS.rglob("*.md"):
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+            for entry in tree.split():
+                pages -= {found.resolve() for found in page.parent.glob(f"{entry}.md")}
+    assert not pages
+
+
+def test_pictures_are_those_that_pages_show_and_small() -> None:
+    kept = {path.name: path for path in (DOCS / "pictures").iterdir()}
+    shown = set()
+    for page in DOCS.rglob("*.md"):
+        shown |= {
+            Path(p).name
+            for p in re.findall(r"!\[[^\]]+\]\(([^)]*pictures/[^)]+)\)", page.read_text(encoding="utf-8"))
+        }
+    assert set(kept) == shown
+    for path in kept.values():
+        assert path.stat().st_size < 100_000, path.name
+
+
+def test_the_pictures_are_made_by_pgm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pictures = load("pictures", DOCS / "pictures.py")
+    pictures.write(tmp_path)  # type: ignore[attr-defined]
+    made = {draw.__name__ for draw in pictures.PICTURES}  # type: ignore[attr-defined]
+    assert made | EXAMPLES == {path.stem for path in (DOCS / "pictures").iterdir()}
+    for name in made:  # the size in pixels: what is drawn may look a little different with another matplotlib
+        new, old = (plt.imread(folder / f"{name}.png").shape for folder in (tmp_path, DOCS / "pictures"))
+        assert new[:2] == pytest.approx(old[:2], rel=0.1), f"{name} has changed: run docs/pictures.py"
+
+
+def test_the_gallery_shows_every_example() -> None:
+    text = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    assert EXAMPLES == set(re.findall(r"^## .*`(\w+)\.py`$", text, re.MULTILINE))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    pytest.importorskip("furo")
+    pytest.importorskip("myst_parser")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-d", str(tmp_path / "trees")]
+    done = subprocess.run(
+        [*command, str(DOCS), str(tmp_path / "site")],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        timeout=540,  # 25 s of one quiet processor
+    )
+    assert done.returncode == 0, done.stderr
+    for page in (tmp_path / "site").rglob("*.html"):
+        loads = re.findall(
+            r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"((?:https?:)?//[^\"]+)",
+            page.read_text("utf-8"),
+        )
+        assert not loads, f"{page.name} loads {loads}"
+    for sheet in (tmp_path / "site").rglob("*.css"):
+        assert not re.search(r"url\([\"']?(?:https?:)?//", sheet.read_text("utf-8")), sheet.name

@@ -1,0 +1,63 @@
+"""The files to copy in docs/developer/skeletons do what they say."""
+
+from __future__ import annotations
+
+import importlib.util
+import pickle
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm.inference import approximate
+
+FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
+
+
+def load(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"skeleton_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # pickle looks there
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_distribution_to_copy_is_one() -> None:
+    echo = load("cpd").Echo
+    net, table = pgm.BayesianNetwork(), pgm.BayesianNetwork()
+    for model in (net, table):
+        model.add("said", [0.5, 0.3, 0.2], states=["a", "b", "c"])
+    net.add("heard", echo("said", 0.8))
+    rows = {"a": [0.8, 0.1, 0.1], "b": [0.1, 0.8, 0.1], "c": [0.1, 0.1, 0.8]}
+    table.add("heard", rows, parents=["said"], states=["a", "b", "c"])
+    assert net.query("said", {"heard": "c"}).values == pytest.approx(
+        table.query("said", {"heard": "c"}).values
+    )
+    assert net.cpd("heard").probability({"said": "a", "heard": "b"}) == pytest.approx(0.1)
+    assert net.cpd("heard").fit({"said": list("aabb"), "heard": list("aaba")}).to_dict()["p"] == 0.75
+    assert pickle.loads(pickle.dumps(net.cpd("heard"))).to_dict() == {"parent": "said", "p": 0.8}
+    assert "echo of" in repr(net.cpd("heard"))
+    with pytest.raises(pgm.InvalidTable, match="from 0 to 1"):
+        echo("said", 1.5)
+
+
+def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = load("engine")
+    monkeypatch.setitem(pgm.engines.ENGINES, "alone", alone.Alone)  # type: ignore[arg-type]
+    monkeypatch.setitem(approximate.SOLVERS, "alone", alone.solve)  # type: ignore[index]
+    apart = pgm.MarkovNetwork()
+    for name, weights in (("a", [1.0, 3.0]), ("b", [2.0, 2.0])):
+        apart.add_variable(name, states=[0, 1])
+        apart.add_factor([name], weights)
+    p = apart.query("a", engine="alone")
+    assert p.values == pytest.approx([0.25, 0.75])
+    assert p.exact
+    joint = apart.query(["a", "b"], engine="alone")
+    assert np.allclose(joint.values, [[0.125, 0.125], [0.375, 0.375]])
+    apart.add_factor(["a", "b"], [[5.0, 1.0], [1.0, 5.0]])
+    assert not apart.query("a", engine="alone").exact
