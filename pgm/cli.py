@@ -21,6 +21,7 @@ import numpy as np
 import pgm
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, PGMError, UnknownVariable, listed, nearest, shown
+from pgm.inference.plan import size_of
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Distribution, Report
 from pgm.variables import Variable
@@ -231,7 +232,8 @@ def info(given: argparse.Namespace) -> None:
 def _facts(model: Model) -> dict[str, Any]:
     states = [v.card for v in model.variables.values() if not v.continuous]
     numbers = len(model.variables) - len(states)
-    range_ = f"{min(states)} to {max(states)}" if states else ""
+    few, many = min(states, default=0), max(states, default=0)
+    range_ = f"{few} to {many}" if few < many else f"{many}" if many else ""
     if isinstance(model, MarkovNetwork):
         scopes = {"factors": model.n_factors, "largest factor": _most(len(p.names) for p in model.potentials)}
         return {
@@ -256,7 +258,7 @@ def _most(numbers: Iterator[int]) -> int:
 def _cost(marginals: Mapping[str, Any]) -> str:
     if marginals["bytes"] is None:
         return "do not fit; pgm plan says more"
-    size = f"{marginals['entries']:,.4g} entries in all tables, {marginals['bytes'] / 1e6:,.3g} MB"
+    size = f"{marginals['entries']:,.4g} entries in all tables, {size_of(marginals['bytes'])}"
     return size if marginals["fits"] else f"do not fit: {size}; pgm plan says more"
 
 

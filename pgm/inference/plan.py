@@ -122,8 +122,8 @@ class Plan:
             lines += [
                 (
                     "memory",
-                    f"{_size(self.bytes)} of {_size(self.memory_limit)} allowed"
-                    f" (one sweep {_size(self.bytes_inward)}, all marginals {_size(self.bytes_all)})",
+                    f"{size_of(self.bytes)} of {size_of(self.memory_limit)} allowed"
+                    f" (one sweep {size_of(self.bytes_inward)}, all marginals {size_of(self.bytes_all)})",
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
@@ -166,14 +166,14 @@ class Plan:
             return
         if self.complete and self.results * RESULT > 0.5 * self.memory_limit:
             raise TooLarge(
-                f"The answer alone has {_count(math.log2(self.results))} numbers, {_size(self.bytes)}, "
-                f"of which {_size(self.memory_limit)} are allowed. Ask for less at once.\n\n{self!r}",
+                f"The answer alone has {_count(math.log2(self.results))} numbers, {size_of(self.bytes)}, "
+                f"of which {size_of(self.memory_limit)} are allowed. Ask for less at once.\n\n{self!r}",
                 self,
             )
         if not self.complete:
             what = "far more memory than there is"
         elif self.bytes > self.memory_limit:
-            what = f"{_size(self.bytes)} of memory, and {_size(self.memory_limit)} are allowed"
+            what = f"{size_of(self.bytes)} of memory, and {size_of(self.memory_limit)} are allowed"
         else:
             what = f"{_count(math.log2(self.operations))} operations, {time_of(self.seconds)}"
         raise TooLarge(
@@ -251,8 +251,8 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
             offer_seconds = seconds_of(found_cutset.operations)
             offer = (
                 f'engine="conditioned": {_count(math.log2(found_cutset.runs))} runs, one for each state of '
-                f"{listed(real(found_cutset.variables.tolist()))}, in about {_size(found_cutset.bytes)} and "
-                f"{time_of(offer_seconds).removeprefix('about ')}"
+                f"{listed(real(found_cutset.variables.tolist()))}, in about {size_of(found_cutset.bytes)} "
+                f"and {time_of(offer_seconds).removeprefix('about ')}"
             )
     return Plan(
         question=needs.question,
@@ -298,7 +298,8 @@ def _count(log2: float) -> str:
     return f"10^{log2 * math.log10(2.0):,.0f}" if math.isfinite(log2) else "uncountably many"
 
 
-def _size(number: float) -> str:
+def size_of(number: float) -> str:
+    """Bytes as people write them."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= scale:
             return f"{number / scale:,.1f} {unit}" if number < 1e15 else f"{number / scale:.1g} {unit}"
