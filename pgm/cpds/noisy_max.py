@@ -155,7 +155,9 @@ class NoisyMax(CPD):
 
     def _none(self, card: int) -> Array:
         """The distribution of no effect."""
-        return np.asarray(np.eye(card)[card - 1 if self._smallest else 0])
+        row = np.zeros(card)
+        row[card - 1 if self._smallest else 0] = 1.0
+        return row
 
     def _of_pair(self, child: Variable, pair: tuple[object, ...], what: str) -> Array:
         if child.card != 2:

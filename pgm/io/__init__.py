@@ -52,7 +52,7 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
     ...     pgm.read(folder + "/wet.bif") == net
     True
     """
-    module = _module(_format(file, format))
+    module = _module(_format(file, format, "read"))
     model: Model = module.read(read_text(file, encoding))
     return model
 
@@ -82,7 +82,7 @@ def write(
     >>> file.getvalue().split()
     ['BAYES', '1', '2', '1', '1', '0', '2', '0.8', '0.2']
     """
-    chosen = _format(file, format)
+    chosen = _format(file, format, "write")
     module = _module(chosen)
     content: str = module.write(model, expand=expand)
     if evidence is None:
@@ -97,9 +97,9 @@ def write(
     write_text(os.fspath(file).removesuffix(".gz") + ".evid", findings)
 
 
-def _format(file: File, format: str | None) -> str:
+def _format(file: File, format: str | None, what: str) -> str:
     """Return the format that is asked for, or the one that the name tells."""
-    name = name_of(file)
+    name = name_of(file, what)
     known = ", ".join(FORMATS)
     if format is not None:
         if isinstance(format, str) and format in FORMATS:

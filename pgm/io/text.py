@@ -46,16 +46,18 @@ class Text:
         return FileFormatError(message, self.path, line, column)
 
 
-def name_of(file: File) -> str:
-    """Return the name of a file, "" for an open file that has none."""
+def name_of(file: File, what: str) -> str:
+    """Return the name of a file to "read" or "write", "" for an open file that has none."""
     if isinstance(file, str | os.PathLike):
         name = os.fspath(file)
         if isinstance(name, str):
             return name
-    elif hasattr(file, "read") or hasattr(file, "write"):
+    elif hasattr(file, what):
         name = getattr(file, "name", "")
         return name if isinstance(name, str) else ""  # an open descriptor has its number for a name
-    raise InvalidArgument(f"A file is a path (text or a pathlib.Path) or an open file, not {shown(file)}.")
+    raise InvalidArgument(
+        f"A file to {what} is a path (text or a pathlib.Path) or open with {what}(), not {shown(file)}."
+    )
 
 
 def read_text(file: File, encoding: str | None = None) -> Text:
@@ -63,7 +65,7 @@ def read_text(file: File, encoding: str | None = None) -> Text:
 
     Without an encoding it is in that of its byte order mark or XML declaration, or in UTF-8.
     """
-    name = name_of(file) or "<file>"
+    name = name_of(file, "read") or "<file>"
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as stream:
             data = _limited(stream, name)

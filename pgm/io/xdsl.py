@@ -55,6 +55,8 @@ class _Node:
         for child in reader.inside(element):
             self.parts.setdefault(child.name, []).append(child)
         self.id = reader.attribute(element, "id")
+        if len(self.id.split()) > 1:  # among parents it would be several
+            reader.fail(f"the id {shown(self.id)} of a node has blanks in it", element)
         self.properties = {p.attributes.get("id", ""): p for p in self.parts.get("property", [])}
         self.name = self.id
         if _NAME in self.properties:
@@ -84,8 +86,9 @@ class _Reader(MarkedNetwork):
         parts = {part.name: part for part in self.inside(root)}
         if "dynamic" in parts:
             self.fail("this is a dynamic network, which is not supported", parts["dynamic"])
-        if "nodes" not in parts:
-            self.fail("expected <nodes> in <smile>, found none", root)
+        count = [part.name for part in root.children].count("nodes")
+        if count != 1:
+            self.fail(f"expected one <nodes> in <smile>, found {count}", root)
         self.nodes: dict[str, _Node] = {}  # by their identifiers
         names: dict[str, _Node] = {}
         for element in self.inside(parts["nodes"]):
@@ -224,7 +227,7 @@ class _Writer:
             return True
         if not isinstance(cpd, NoisyMax):
             return False
-        none = np.eye(cpd.child.card)[-1 if cpd._smallest else 0]
+        none = cpd._none(cpd.child.card)
         for cause, effect in cpd.effects.items():
             if not (effect == none).all(axis=1).any():
                 if self.expand:
@@ -242,9 +245,7 @@ class _Writer:
         net = self.net
         (title,) = identifiers([net.name], "net").values()
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<smile version="1.0" id="{title}">', "  <nodes>"]
-        heads = {
-            name: self.head(name) for name in net.variables
-        }  # all states have identifiers before any table
+        heads = {name: self.head(name) for name in net.variables}  # functions need the states of all
         rest = tables(net, "XDSL", self.expand, self.kept)
         for name in net.variables:
             cpd = net.cpd(name)
@@ -293,8 +294,8 @@ class _Writer:
         blocks: list[Array] = []
         for cause, effect in cpd.effects.items():
             effect = effect[::-1, back] if cause in self.turned else effect[:, back]
-            none = np.flatnonzero((effect == np.eye(effect.shape[1])[-1]).all(axis=1))[-1]
-            order = [*(at for at in range(len(effect)) if at != none), int(none)]
+            none = int(np.flatnonzero(effect[:, -1] == 1.0)[-1])
+            order = [*(at for at in range(len(effect)) if at != none), none]
             orders += order
             blocks.append(effect[order])
         parameters = np.concatenate([*blocks, cpd._leak[np.newaxis, back]])

@@ -163,6 +163,14 @@ def test_a_table_has_the_childs_state_slowest_and_the_last_parent_fastest(tmp_pa
     np.testing.assert_array_equal(net.cpd("c").values, numbers)
 
 
+@pytest.mark.parametrize("space", ["\x1c", "\x1f", "\x85", "\xa0", "\u2003"])
+def test_white_space_of_other_scripts_is_white_space(space, tmp_path):
+    text = (
+        (HEAD + ROOT + CHILD).replace("0.1, 0.2,", f"0.1{space}0.2,{space}").replace("0.25, ", f"0.25{space}")
+    )
+    assert loads(text, tmp_path).cpd("b").values.tolist() == ROWS
+
+
 def test_names_of_all_kinds(tmp_path):
     text = """network "Dog Problem, 2" { }
     variable "light on" { type discrete [ 4 ] { "a b", <5, "[1, 2)", 12+ }; }

@@ -95,8 +95,10 @@ def test_an_unknown_format_is_told_the_known_ones(tmp_path):
         read(io.StringIO(NET))
     with pytest.raises(InvalidArgument, match=r"open file.*format="):
         write(rainy(), io.StringIO())
-    with pytest.raises(InvalidArgument, match=r"path.*or an open file, not 3"):
+    with pytest.raises(InvalidArgument, match=r"path.*or open with read\(\), not 3"):
         read(3)
+    with pytest.raises(InvalidArgument, match=r"open with write\(\)"):
+        write(rainy(), object(), format="bif")
     assert not list(tmp_path.iterdir())
 
 

@@ -115,6 +115,13 @@ def test_a_factor_of_no_variable_is_a_constant(tmp_path):
     assert read(tmp_path / "b.uai") == model
 
 
+@pytest.mark.parametrize("space", ["\x1c", "\x1f", "\x85", "\xa0", "\u2003"])
+def test_white_space_of_other_scripts_is_white_space(space, tmp_path):
+    model = loads(f"MARKOV{space}1 2 1{space} 1 0 2 0.25{space}4", tmp_path)
+    ((_, values),) = factors(model)
+    assert values.tolist() == [0.25, 4]
+
+
 @pytest.mark.parametrize("text", ["MARKOV 0 0", "BAYES 0 0", "MARKOV\n0\n\n0\n"])
 def test_nothing_at_all_is_a_model(text, tmp_path):
     model = loads(text, tmp_path)

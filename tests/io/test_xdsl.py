@@ -13,6 +13,7 @@ import pytest
 import pgm
 from pgm.errors import FileFormatError, InvalidArgument
 from pgm.io.identifiers import identifiers, stands_for
+from tests.io.formats import LARGEST, memory, reset_peak
 
 
 def loads(text: str) -> pgm.BayesianNetwork:
@@ -167,16 +168,15 @@ def test_pyagrum_reads_and_writes_the_same_numbers(tmp_path):
     assert set(net.variables) == peer.names() == again.names()
     for name, cpd in {name: net.cpd(name) for name in net.variables}.items():
         assert net.variables[name].states == peer.variable(name).labels() == again.variable(name).labels()
-        reverse = again.cpt(name).toarray().transpose(*range(1, len(cpd.parents) + 1), 0)
         for codes in np.ndindex(cpd.values.shape):
             at = dict(zip((*cpd.parents, name), map(int, codes), strict=True))
             assert cpd.values[codes] == pytest.approx(peer.cpt(name)[at], abs=2e-6)  # they write six digits
-        if len(cpd.parents) < 2:
-            for codes in np.ndindex(cpd.values.shape):
-                at = dict(zip((*cpd.parents, name), map(int, codes), strict=True))
-                assert again.cpt(name)[at] == cpd.values[codes]
-        else:  # it takes the first parent to be fastest, so only the sequence of numbers is the same
-            assert sorted(reverse.ravel().tolist()) == sorted(cpd.values.ravel().tolist())
+        # It takes the first parent to be fastest, where GeNIe and we mean the last.
+        *cards, own = cpd.values.shape
+        turned = cpd.values.reshape(*cards[::-1], own).transpose(*range(len(cards))[::-1], len(cards))
+        for codes in np.ndindex(turned.shape):
+            at = dict(zip((*cpd.parents, name), map(int, codes), strict=True))
+            assert again.cpt(name)[at] == turned[codes]
 
 
 # --- names and identifiers ----------------------------------------------------------------------------------
@@ -328,7 +328,9 @@ NODES = """<smile version="1.0" id="n"><nodes>
 WRONG = [
     ("", 1, "no element found"),
     ("<BIF/>", 1, "XDSL begins with <smile>.*format='xmlbif'"),
-    ("<smile/>", 1, "expected <nodes> in <smile>"),
+    ("<smile/>", 1, "expected one <nodes> in <smile>, found 0"),
+    ("<smile><nodes/><nodes/></smile>", 1, "expected one <nodes> in <smile>, found 2"),
+    (NODES.replace('<cpt id="a"', '<cpt id="a a"'), 2, "the id 'a a' of a node has blanks in it"),
     (
         NODES.replace("</nodes>", "</nodes><dynamic numslices='3'/>"),
         7,
@@ -410,3 +412,14 @@ def test_a_function_or_table_too_large_for_any_memory_is_not_made():
         with pytest.raises(FileFormatError, match=r"more than 10\*\*15|too many"):
             loads(f"<smile><nodes>{cpt}{last}</nodes></smile>")
         assert time.thread_time() - begun < 1
+
+
+def test_a_gate_of_many_states_takes_no_square_of_memory():
+    states = "".join(f'<state id="s{i}"/>' for i in range(20_000))
+    row = "1 " + "0 " * 19_999
+    text = f'<smile><nodes><noisymax id="a">{states}<parameters>{row}</parameters></noisymax></nodes></smile>'
+    reset_peak()
+    before = memory("VmRSS")
+    net = loads(text)
+    assert len(dumps(net)) > 500_000
+    assert memory("VmHWM") - before < LARGEST  # 20,000 by 20,000 numbers are 3.2 GB

@@ -137,7 +137,7 @@ SIMPLE = """<BIF VERSION="0.3"><NETWORK><NAME>n</NAME>
         SIMPLE.replace(' TYPE="nature"', ""),
         SIMPLE.replace("<NAME>a<", "<NAME><![CDATA[a]]><").replace("<FOR>a<", "<FOR>&#97;<"),
         SIMPLE.replace("0.25 0.75", "\n\t2.5E-1\n\n .75 "),
-        '<!DOCTYPE BIF SYSTEM "http://localhost:1/nothing.dtd">' + SIMPLE,  # never fetched
+        '<!DOCTYPE BIF SYSTEM "http://example.com/nothing.dtd">' + SIMPLE,  # never fetched
         SIMPLE + "<!-- the end -->\n",
     ],
 )
@@ -378,7 +378,7 @@ LAUGHS = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 12))
             '<!DOCTYPE BIF [<!ENTITY x SYSTEM "file:///etc/passwd">]>' + SIMPLE.replace(">n<", ">&x;<"),
             "entity 'x'",
         ),
-        ('<!DOCTYPE BIF [<!ENTITY % x SYSTEM "http://localhost:1/x">%x;]>' + SIMPLE, "entity 'x'"),
+        ('<!DOCTYPE BIF [<!ENTITY % x SYSTEM "http://example.com/x">%x;]>' + SIMPLE, "entity 'x'"),
         ('<!DOCTYPE BIF SYSTEM "x.dtd">' + SIMPLE.replace(">n<", ">&x;<"), "the entity 'x' is not known"),
         ("<BIF>" * 100_000, "more than 100 deep"),
         ("<BIF>" + "<NETWORK>" * 99 + "</NETWORK>" * 99 + "</BIF>", "found <NETWORK>"),
