@@ -36,7 +36,7 @@ SOFT = "#b9c2cc"
 
 
 _TITLE_LINES = 4
-_MIDDLE = 0.204  # the luminance on which white and INK are equally easy to read
+_MIDDLE = 0.225  # the luminance on which white and INK are equally easy to read
 
 
 HEADROOM = 0.35  # inches, for a title

@@ -105,7 +105,7 @@ def test_everything_that_can_be_drawn_is_drawn(name):
     picture = drawn(ax)
     assert picture.shape[0] < 3000
     assert picture.shape[1] < 3000
-    assert picture[..., :3].std() > 0
+    assert picture[..., :3].std() > 0 or name == "empty network"
     figure = Figure(figsize=(5, 4))
     FigureCanvasAgg(figure)
     mine = figure.subplots()
