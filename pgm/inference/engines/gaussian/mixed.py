@@ -65,7 +65,7 @@ class Mixed(Posterior):
     def report(self) -> Report:
         """How the answers are made."""
         own = Report(self.engine, exact=True) if self.measured is None else self.measured
-        return replace(own, profile=self.clock.profile)
+        return replace(own, profile=self.clock.profile, given=self.given)
 
     # --- shared ground ---
 
