@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import time
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from pgm import progress
 from pgm.config import Clock, current
 from pgm.errors import OutOfTime
 from pgm.inference.engines import BranchAndBound, Srmp
+from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.arrays import FORBIDDEN, Layout, lay_out
 from pgm.inference.engines.solving import Maximum, Problem
 from pgm.inference.posterior import log_of
@@ -33,6 +35,11 @@ _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
 _IDLE = 5  # forests that gain nothing, before something else is tried
 _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
+_UNAIDED = 2e7  # units of work before HiGHS is asked for its duals: some tenths of a second
+_FIRST_TURN = 1.0  # seconds before HiGHS is asked to branch and cut itself
+_TURN = 0.5  # of the time that went before: what it may take then; it is asked again
+_AGAIN = 3.0  # when so many times the time has passed
+_LONGEST = 60.0  # seconds of one call of HiGHS, which nothing stops
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -49,17 +56,23 @@ def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> 
             work.move(options.moves)
         else:
             work.raise_floor(_FIRST_SWEEPS)
-            work.branch()
+            work.branch(turns=True)
     except OutOfTime:
         in_time = False
+    except _Spent:
+        pass
     least = work.floor()
     if least >= work.best and work.best == FORBIDDEN:
         raise Impossible
     proven = least >= work.best
     layout = work.layout
-    bound = constant + layout.offset - min(least, work.best) * layout.unit
+    certain = min(least, work.best)
+    rounded = min(max(certain, work.claimed), work.best)
+    bound = constant + layout.offset - rounded * layout.unit
     bound += layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset))
     said = "" if proven else "allow more time" if not in_time else 'ask with engine="branch-and-bound"'
+    if rounded > certain:
+        said = "the bound is that of HiGHS, in floating point, lowered by its tolerances"
     report = Report(
         options.name, exact=proven, converged=True, iterations=work.rounds, profile=clock.profile, advice=said
     )
@@ -98,6 +111,7 @@ class _Branching:
         self._made, self._held = 0, 0
         self._at: tuple[int, int, np.ndarray] | None = None  # the part under search
         self._closed = False  # nothing better than the best is left
+        self.claimed = 0  # what HiGHS says that any states cost, where it is less than the best
         self.rounds = 0
         self._moved = 0  # work that went into moves
         self._size = 32
@@ -194,14 +208,24 @@ class _Branching:
 
     # --- branching ---
 
-    def branch(self) -> None:
-        """Search until nothing better than the best states is left."""
+    def branch(self, *, turns: bool = False) -> None:
+        """Search until nothing better than the best states is left; HiGHS may help, and have turns."""
         if self._closed:
             return
         self._push(self._root, _NOTHING)
         n = self.layout.state.n
-        fails, begin = 64, int(n[_WORK])
+        fails, begin, relaxed = 64, int(n[_WORK]), False
+        started = time.monotonic()
+        due = started + _FIRST_TURN
         while self._parts():
+            if not relaxed and n[_WORK] - begin > _UNAIDED:
+                relaxed = True
+                self._relax()
+                continue
+            if turns and relaxed and time.monotonic() > due and self._allowed == math.inf:
+                self._turn(_TURN * (time.monotonic() - started))
+                due = started + _AGAIN * (time.monotonic() - started)
+                continue
             if self.best < FORBIDDEN and self._moved < _MOVES_SHARE * (int(n[_WORK]) - begin):
                 self._move()
                 continue
@@ -212,8 +236,41 @@ class _Branching:
                 fails = max(8, fails // 2)
         self._closed = True
 
+    def _relax(self) -> None:
+        """Take the duals of the linear relaxation for costs to move."""
+        p, s = self.layout.problem, self.layout.state
+        relaxation.to_root(s)
+        left = relaxation.residual(p, s)
+        if left is None:
+            return
+        seconds = min(_LONGEST, _TURN * self._clock.remaining())
+        found = relaxation.relax(p, s, left, self._clock, seconds)
+        if found is None:
+            return
+        moved, states = found
+        relaxation.keep(p, s, states)
+        if relaxation.move(p, s, left, moved):
+            self._root = max(self._root, int(s.w[p.floor_at]))
+            self.raise_floor(_FIRST_SWEEPS)
+
+    def _turn(self, seconds: float) -> None:
+        """Let HiGHS branch and cut; where it ends, the search goes on for as much work as went before."""
+        p, s = self.layout.problem, self.layout.state
+        relaxation.to_root(s)
+        left = relaxation.residual(p, s)
+        if left is None:
+            return
+        found = relaxation.whole(p, s, left, self._clock, min(_LONGEST, seconds, self._clock.remaining()))
+        if found.states is not None:
+            relaxation.keep(p, s, found.states)
+        self.claimed = max(self.claimed, found.least or 0)
+        if found.ended:
+            self._allowed = 2.0 * float(s.n[_WORK])
+
     def _parts(self) -> bool:
         """Whether anything is open that may be better than the best states."""
+        if self._closed:
+            return False
         while self._stack and self._stack[-1][0] >= self.best:
             self._held -= self._stack.pop()[2].nbytes + _PART
         if self._stack and self.best < FORBIDDEN and not self._full():

@@ -15,7 +15,7 @@ from pgm.inference.reduction import Case
 
 FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 8
-_BITS = 59  # no sum of costs over all factors reaches 2 to this
+_BITS = 56  # no sum of costs over all factors reaches 2 to this; what is moved to and fro may be more
 _LEVELS = (6, 64)  # for how many the trail has room in full; where it ends the search is taken up again
 
 
