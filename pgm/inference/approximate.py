@@ -24,6 +24,7 @@ from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_posit
 from pgm.inference.engines import (
     ENGINES,
     Bounds,
+    BranchAndBound,
     Engine,
     Sampler,
     bounds,
@@ -270,6 +271,29 @@ class Approximate(Posterior):
         codes = at.codes[: self.program.n_named].astype(np.int64)
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly
+
+    def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
+        """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
+        self._only_states(None)
+        assert isinstance(self.options, BranchAndBound)
+        case = cuts.reduce_everything(self.program, self.known, self.clock)
+        if (self.program.kinds[case.reduced.variables] == SUMMED).any():
+            raise TooLarge(
+                f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
+                "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
+            )
+        found = branching.rank(self._problem(case, {}), k, self.options.seed, self.clock)
+        if found is None:
+            raise none_possible(self.engine)
+        made = []
+        for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):
+            codes, value = cuts.worth(case, self.known, states)
+            log = log_of(value)
+            said = found.report.advice if not sure else "" if found.settled else _ANY
+            error = 0.0 if sure else max(0.0, bound - log)
+            report = replace(found.report, exact=sure, error=error, advice=said)
+            made.append((codes, value, log if sure else max(bound, log), report))
+        return made
 
     def _rest(self, case: Case) -> Wide:
         """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""

@@ -304,7 +304,12 @@ class Questions:
         targets: str | Iterable[str] | None = None,
         engine: str | Engine = "auto",
     ) -> list[Assignment]:
-        """Return the k most probable explanations, best first; fewer where fewer are possible."""
+        """Return the k most probable explanations, best first; fewer where fewer are possible.
+
+        Among equals the variables declared first take the states declared first. Where no tree fits a search
+        may still be exact; `engine="branch-and-bound"` gives the best found in the time. The bound of each
+        answer is then on what stands at its place: those that reach theirs are `exact`.
+        """
         return self._best(given, _whole(k, "k", 1), targets, engine)
 
     def _best(
@@ -325,7 +330,7 @@ class Questions:
                     raise no_states(chosen.name, posterior.named())
                 if places is None or posterior.numbers(places):
                     return numbers.best(compiled, posterior, places, k)
-            otherwise = engine == "auto" and k == 1 and not summed and plain
+            otherwise = engine == "auto" and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
                 whole = (0.5, 1)

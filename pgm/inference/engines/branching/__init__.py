@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from pgm.results import Report
 
 BRANCHING = "pgm.inference.engines.branching.compiled"
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
-_LEVELS, _BEST, _WORK, _FAILS = 2, 3, 4, 5  # places in `n`, as in compiled.py
+_LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
 _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
 _IDLE = 5  # forests that gain nothing, before something else is tried
@@ -90,6 +91,55 @@ def best_states(case: Case, clock: Clock, work: float) -> np.ndarray | None:
     if found.best == FORBIDDEN:
         raise Impossible
     return found.states()
+
+
+class Ranked(NamedTuple):
+    """The best states so far, best first, equals as declared."""
+
+    states: np.ndarray  # of each reduced variable, a row for each answer
+    bounds: list[float]  # on the logarithm of what stands there at best
+    sure: list[bool]  # whether these are known to be the ones
+    settled: bool  # whether the sure ones are the first of their equals
+    report: Report
+
+
+def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.inf) -> Ranked | None:
+    """The k best states; at the time limit what there is, None if nothing or if the work is not enough."""
+    case = problem.case
+    layout = lay_out(case, BranchAndBound.name, k)
+    found = _Branching(layout, seed, clock, work)
+    in_time = True
+    try:
+        found.raise_floor(_FIRST_SWEEPS)
+        found.branch()
+    except _Spent:
+        return None
+    except OutOfTime:
+        in_time = False
+    n, s = layout.state.n, layout.state
+    kept, slack = int(n[_KEPT]), int(n[_SLACK])
+    if not kept:
+        if in_time:
+            raise Impossible
+        return None
+    costs, order = s.kept_cost[:kept].tolist(), case.declared()
+    left = sorted(range(kept), key=costs.__getitem__)
+    ranked: list[int] = []
+    while left and len(ranked) < k:
+        tied = [i for i in left if costs[i] <= costs[left[0]] + slack]
+        first = min(tied, key=lambda i: s.kept[i][order].tolist())
+        left.remove(first)
+        ranked.append(first)
+    others = found.floor()  # what states that are not among these cost at least
+    constant = log_of(case.constant()) + layout.offset
+    bounds = []
+    for i in ranked:
+        bound = constant - min(others, costs[i]) * layout.unit
+        bounds.append(bound + layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset)))
+    sure = [in_time or costs[i] + slack < others for i in ranked]
+    said = "" if in_time else "allow more time"
+    report = Report(BranchAndBound.name, in_time, iterations=found.rounds, profile=clock.profile, advice=said)
+    return Ranked(s.kept[ranked].copy(), bounds, sure, slack > 0, report)
 
 
 class _Spent(Exception):
@@ -248,7 +298,7 @@ class _Branching:
         if found is None:
             return
         moved, states = found
-        relaxation.keep(p, s, states)
+        self._code.keep(p, s, states, relaxation.cost_of(p, states))
         if relaxation.move(p, s, left, moved):
             self._root = max(self._root, int(s.w[p.floor_at]))
             self.raise_floor(_FIRST_SWEEPS)
@@ -262,7 +312,7 @@ class _Branching:
             return
         found = relaxation.whole(p, s, left, self._clock, min(_LONGEST, seconds, self._clock.remaining()))
         if found.states is not None:
-            relaxation.keep(p, s, found.states)
+            self._code.keep(p, s, found.states, relaxation.cost_of(p, found.states))
         self.claimed = max(self.claimed, found.least or 0)
         if found.ended:
             self._allowed = 2.0 * float(s.n[_WORK])

@@ -195,15 +195,13 @@ def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
     return np.asarray(chosen[first] - p.state_at[owners])
 
 
-def keep(p: Problem, s: State, states: np.ndarray) -> None:
-    """Keep these states if they are the best so far."""
-    row = p.table + np.add.reduceat(states[p.scopes] * p.stride, p.scope_at[:-1])
-    values = p.values[row]
-    if (values < FORBIDDEN).all():
-        total = int(values.sum()) + int(p.own[p.state_at[:-1] + states].sum())
-        if total < s.n[_BEST]:
-            s.n[_BEST] = total
-            s.best[:] = states
+def cost_of(p: Problem, states: np.ndarray) -> int:
+    """What these states cost; `FORBIDDEN` or more if they cannot be."""
+    rows = p.table + np.add.reduceat(states[p.scopes] * p.stride, p.scope_at[:-1])
+    values = p.values[rows]
+    if (values >= FORBIDDEN).any():
+        return FORBIDDEN
+    return int(values.sum()) + int(p.own[p.state_at[:-1] + states].sum())
 
 
 def to_root(s: State) -> None:
