@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import ConvergenceWarning, InvalidEvidence, TooLarge, listed
+from pgm.errors import ConvergenceWarning, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_position
 from pgm.inference.engines import (
@@ -47,6 +47,7 @@ from pgm.inference.trees import tree_of
 from pgm.results import Report, together
 
 Wide = tuple[float, int]
+_SUGGESTED = 0.5  # of the time, for which states of some variables to begin with
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
@@ -314,7 +315,15 @@ class Approximate(Posterior):
         exactly = Posterior(self.program, self.trees, self.known, self.clock, self.names)
         case = reduce_case(self.program, self.known, np.array(targets, dtype=np.int64), self.clock)
         free = open_targets(case, targets)
-        found = MAXIMISERS[self.engine](self._problem(case, {}, free), self.options, self.clock)
+        assert isinstance(self.options, Bounds)
+        clock, profile = self.clock, self.clock.profile
+        if clock.deadline is not None:  # what is suggested has to be summed and made better in time
+            clock = Clock(clock.limit, clock.deadline - (1.0 - _SUGGESTED) * clock.remaining(), profile)
+        problem = self._problem(case, {}, free)
+        try:
+            found = MAXIMISERS[self.engine](problem, self.options, clock)
+        except OutOfTime:
+            found = MAXIMISERS[self.engine](problem, self.options, self.clock)
         r, codes = case.reduced, case.codes.astype(np.int64)
         codes[r.variables[free]] = r.states[r.state_at[free] + found.states[free]]
 
@@ -326,18 +335,25 @@ class Approximate(Posterior):
         try:
             said, proven = "", found.report.exact
             try:
+                value = replace(exactly, known=given(asked)).total()
                 if not proven:
+                    before = codes.copy()
                     self._climb(
                         r.variables[free].tolist(), codes, lambda held: replace(exactly, known=given(held))
                     )
-                value = replace(exactly, known=given(asked)).total()
-            except TooLarge:
-                below = replace(self, known=given(asked), reports=[])
+                    if not np.array_equal(codes, before):  # takes as long as the first, which was in time
+                        value = replace(exactly, known=given(asked), clock=Clock(None, None, profile)).total()
+            except (TooLarge, OutOfTime) as refused:
+                late = isinstance(refused, OutOfTime)
+                options = replace(self.options, iterations=0) if late else self.options
+                clock = Clock(None, None, profile) if late else self.clock
+                below = replace(self, known=given(asked), reports=[], options=options, clock=clock)
                 below.total()
                 bounds_of = below.reports[0].log_bounds
                 assert bounds_of is not None
                 value, proven = loopy.wide_of(bounds_of[0]), False
-                said = "what is summed out is too large a sum: the number is a bound from below"
+                why = "the sum over the rest was not done in time" if late else "the rest is too large a sum"
+                said = f"{why}: the number is a bound from below"
             if value[0] == 0.0:
                 raise Impossible
         except Impossible:
@@ -353,9 +369,12 @@ class Approximate(Posterior):
     ) -> None:
         """Give one variable after the other its best state given the others, until none has a better one."""
         settled, turn = 0, 0
-        while settled < len(free) and (self.clock.remaining() > 0.0 or turn < len(free)):
+        while settled < len(free):
             v = free[turn % len(free)]
-            share = given(u for u in free if u != v).joint([v])
+            try:
+                share = given(u for u in free if u != v).joint([v])
+            except OutOfTime:
+                return
             best = int(share.argmax())
             settled += 1
             if share[best] > share[codes[v]] * (1.0 + _ROUNDING):

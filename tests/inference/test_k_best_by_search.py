@@ -94,7 +94,7 @@ def test_the_time_limit_gives_what_there_is_with_bounds():
 
 
 def test_without_a_tree_the_k_best_are_searched():
-    mrf = ising(12, 5, 0.6)
+    mrf = ising(15, 5, 0.6)
     right = mrf.k_best(k=6)
     with pgm.config(memory_limit="2 MB"):
         with pytest.raises(pgm.TooLarge):

@@ -37,6 +37,7 @@ _IDLE = 5  # forests that gain nothing, before something else is tried
 _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
 _UNAIDED = 3e6  # units of work before HiGHS is asked for its duals: a tenth of a second or two
+_RELAXED = 10.0  # seconds that this may take, and a quarter of those left
 _FIRST_TURN = 1.0  # seconds before HiGHS is asked to branch and cut itself
 _TURN = 0.5  # of the time that went before: what it may take then; it is asked again
 _AGAIN = 3.0  # when so many times the time has passed
@@ -293,7 +294,7 @@ class _Branching:
         left = relaxation.residual(p, s)
         if left is None:
             return
-        seconds = min(_LONGEST, _TURN * self._clock.remaining())
+        seconds = min(_RELAXED, 0.25 * self._clock.remaining())
         found = relaxation.relax(p, s, left, self._clock, seconds)
         if found is None:
             return
