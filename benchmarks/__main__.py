@@ -27,7 +27,7 @@ def main() -> None:
         asked.add_argument("--race", action="append", help="only races whose name contains this")
         asked.add_argument("--rounds", type=int, default=5, help="best of this many (default 5)")
         asked.add_argument("--threads", type=int, default=1, help="of ours, but for rows (default 1)")
-        asked.add_argument("--seconds", type=float, default=20.0, help="for each problem of UAI (default 20)")
+        asked.add_argument("--seconds", type=float, help="for each problem of UAI (20; 60 for maxima)")
         asked.add_argument("--quick", action="store_true", help="a trial: fewer rows, smaller sizes")
     commands.add_parser("start", help="import time, and from the start of python to the first answer")
     drawn = commands.add_parser("drawing", help="pictures of networks beside Graphviz's dot")
@@ -44,16 +44,19 @@ def main() -> None:
         report = drawing.run(options)
         print(f"kept as {pages.keep('drawing', report, options)}")
         return
-    quick: dict[str, Any] = (
-        {"sizes": (1000, 10_000), "rows": 2000, "peer_rows": 50, "targets": 2} if given.quick else {}
+    changed: dict[str, Any] = (
+        {"sizes": (1000, 10_000), "rows": 2000, "peer_rows": 50, "targets": 2, "maxima_seconds": 3.0}
+        if given.quick
+        else {}
     )
+    if given.seconds is not None:
+        changed |= {"seconds": given.seconds, "maxima_seconds": given.seconds}
     options = harness.Options(
         networks=tuple(given.networks),
         races=tuple(given.race or ()),
         rounds=given.rounds,
         threads=given.threads,
-        seconds=given.seconds,
-        **quick,
+        **changed,
     )
     module = approximate if given.command == "approximate" else exact
     report = module.run(given.part or (), options)

@@ -22,7 +22,6 @@ PARTS: dict[str, Part] = {
     "memory": memory.run,
     "growth": growth.run,
     "mar": uai.run_marginals,
-    "map": uai.run_maxima,
 }
 
 

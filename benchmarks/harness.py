@@ -39,6 +39,7 @@ class Options:
     rounds: int = 5
     threads: int = 1  # of ours, where a race does not say it
     seconds: float = 20.0  # for each of the UAI problems
+    maxima_seconds: float = 60.0  # the same, where the most probable states are asked
     sizes: tuple[int, ...] = (10_000, 100_000, 1_000_000)  # in the races on growth
     rows: int = 100_000
     peer_rows: int = 300

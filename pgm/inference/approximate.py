@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.errors import ConvergenceWarning, InvalidEvidence, TooLarge, listed
+from pgm.errors import ConvergenceWarning, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, beside_numbers, by_position
 from pgm.inference.engines import (
     ENGINES,
     Bounds,
+    BranchAndBound,
     CliqueSequence,
     Engine,
     Sampler,
@@ -47,6 +48,7 @@ from pgm.inference.trees import tree_of
 from pgm.results import Report, together
 
 Wide = tuple[float, int]
+_SUGGESTED = 0.5  # of the time, for which states of some variables to begin with
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
@@ -283,6 +285,29 @@ class Approximate(Posterior):
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly
 
+    def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
+        """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
+        self._only_states(None)
+        assert isinstance(self.options, BranchAndBound)
+        case = cuts.reduce_everything(self.program, self.known, self.clock)
+        if (self.program.kinds[case.reduced.variables] == SUMMED).any():
+            raise TooLarge(
+                f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
+                "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
+            )
+        found = branching.rank(self._problem(case, {}), k, self.options.seed, self.clock)
+        if found is None:
+            raise none_possible(self.engine)
+        made = []
+        for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):
+            codes, value = cuts.worth(case, self.known, states)
+            log = log_of(value)
+            said = found.report.advice if not sure else "" if found.settled else _ANY
+            error = 0.0 if sure else max(0.0, bound - log)
+            report = replace(found.report, exact=sure, error=error, advice=said)
+            made.append((codes, value, log if sure else max(bound, log), report))
+        return made
+
     def _rest(self, case: Case) -> Wide:
         """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
         if not case.reduced.variables.size:
@@ -302,7 +327,15 @@ class Approximate(Posterior):
         exactly = Posterior(self.program, self.trees, self.known, self.clock, self.names)
         case = reduce_case(self.program, self.known, np.array(targets, dtype=np.int64), self.clock)
         free = open_targets(case, targets)
-        found = MAXIMISERS[self.engine](self._problem(case, {}, free), self.options, self.clock)
+        assert isinstance(self.options, Bounds)
+        clock, profile = self.clock, self.clock.profile
+        if clock.deadline is not None:  # what is suggested has to be summed and made better in time
+            clock = Clock(clock.limit, clock.deadline - (1.0 - _SUGGESTED) * clock.remaining(), profile)
+        problem = self._problem(case, {}, free)
+        try:
+            found = MAXIMISERS[self.engine](problem, self.options, clock)
+        except OutOfTime:
+            found = MAXIMISERS[self.engine](problem, self.options, self.clock)
         r, codes = case.reduced, case.codes.astype(np.int64)
         codes[r.variables[free]] = r.states[r.state_at[free] + found.states[free]]
 
@@ -314,18 +347,25 @@ class Approximate(Posterior):
         try:
             said, proven = "", found.report.exact
             try:
+                value = replace(exactly, known=given(asked)).total()
                 if not proven:
+                    before = codes.copy()
                     self._climb(
                         r.variables[free].tolist(), codes, lambda held: replace(exactly, known=given(held))
                     )
-                value = replace(exactly, known=given(asked)).total()
-            except TooLarge:
-                below = replace(self, known=given(asked), reports=[])
+                    if not np.array_equal(codes, before):  # takes as long as the first, which was in time
+                        value = replace(exactly, known=given(asked), clock=Clock(None, None, profile)).total()
+            except (TooLarge, OutOfTime) as refused:
+                late = isinstance(refused, OutOfTime)
+                options = replace(self.options, iterations=0) if late else self.options
+                clock = Clock(None, None, profile) if late else self.clock
+                below = replace(self, known=given(asked), reports=[], options=options, clock=clock)
                 below.total()
                 bounds_of = below.reports[0].log_bounds
                 assert bounds_of is not None
                 value, proven = loopy.wide_of(bounds_of[0]), False
-                said = "what is summed out is too large a sum: the number is a bound from below"
+                why = "the sum over the rest was not done in time" if late else "the rest is too large a sum"
+                said = f"{why}: the number is a bound from below"
             if value[0] == 0.0:
                 raise Impossible
         except Impossible:
@@ -341,9 +381,12 @@ class Approximate(Posterior):
     ) -> None:
         """Give one variable after the other its best state given the others, until none has a better one."""
         settled, turn = 0, 0
-        while settled < len(free) and (self.clock.remaining() > 0.0 or turn < len(free)):
+        while settled < len(free):
             v = free[turn % len(free)]
-            share = given(u for u in free if u != v).joint([v])
+            try:
+                share = given(u for u in free if u != v).joint([v])
+            except OutOfTime:
+                return
             best = int(share.argmax())
             settled += 1
             if share[best] > share[codes[v]] * (1.0 + _ROUNDING):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, listed
 from pgm.inference.approximate import Approximate
 from pgm.inference.engines import (
@@ -21,7 +20,7 @@ from pgm.inference.engines import (
     cuts,
     remedies,
 )
-from pgm.inference.engines.solving import none_possible
+from pgm.inference.engines.solving import Problem, none_possible
 from pgm.inference.plan import Needs
 from pgm.inference.posterior import Posterior, Wide, log_of
 from pgm.inference.program import SUMMED
@@ -64,9 +63,15 @@ def explain(
         asked: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
 
         def ask(one: Posterior, by: Engine) -> tuple[list[Explanation], Wide | None]:
-            return explain(one, targets, k, by, otherwise=asked == "map")
+            return explain(one, targets, k, by, otherwise=asked != "marginal MAP")
 
         return posterior.explain(ask, asked)
+    if isinstance(posterior, Approximate) and k > 1:
+        ranked = [Explanation(codes, value, how, bound) for codes, value, bound, how in posterior.several(k)]
+        plain = Posterior(
+            posterior.program, posterior.trees, posterior.known, posterior.clock, posterior.names
+        )
+        return [_asked(one, targets) for one in ranked], _total_in_passing(plain)
     if isinstance(posterior, Approximate):
         made = posterior.most_probable() if not summed else posterior.most_probable_of(targets or ())
         codes, value, bound, exactly = made
@@ -81,8 +86,10 @@ def explain(
     except TooLarge as refused:
         if not otherwise:
             raise
-        found = _by_cuts(posterior, refused.plan, search=True)
-        return [_asked(found, targets)], _total_in_passing(posterior)
+        several = (
+            [_by_cuts(posterior, refused.plan, search=True)] if k == 1 else _ranked(posterior, k, refused)
+        )
+        return [_asked(one, targets) for one in several], _total_in_passing(posterior)
     answers = [
         Explanation(codes, value, _exact("exact", settled, posterior)) for codes, value, settled in best
     ]
@@ -152,9 +159,29 @@ def _by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | Non
         ) from None
     if states is None:
         return None
-    chosen = cuts.only(case, cuts.one_of_each(case, states))
-    at = cuts.reduce_everything(program, posterior.known, Clock(None, None), chosen)
-    return cuts.Found(at.codes[: program.n_named].astype(np.int64), at.constant(), settled=False)
+    return cuts.Found(*cuts.worth(case, posterior.known, states), settled=False)
+
+
+def _ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation]:
+    """The k best by branch and bound, until the time limit, or without one some seconds."""
+    program, clock = posterior.program, posterior.clock
+    case = cuts.reduce_everything(program, posterior.known, clock)
+    if (program.kinds[case.reduced.variables] == SUMMED).any():
+        raise refused
+    problem = Problem(case, {}, posterior.names, posterior.trees)
+    found = branching.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
+    if found is not None and all(found.sure):
+        report = _exact(BranchAndBound.name, found.settled, posterior)
+        several = [cuts.worth(case, posterior.known, states) for states in found.states]
+        return [Explanation(codes, value, report) for codes, value in several]
+    if clock.remaining() > 0.0:
+        raise refused
+    raise OutOfTime(
+        f"The {k:,} most probable states were not found for sure within the time limit of {clock.limit:g} s: "
+        "a tree of cliques is too large, and the search has not ended. Allow more with "
+        'pgm.config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
+        "with bounds."
+    )
 
 
 def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
@@ -175,10 +202,8 @@ def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
     moved = cuts.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
     bound = log_of(case.constant()) - moved.least * math.log(2.0)
     bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product
-    chosen = cuts.only(case, cuts.one_of_each(case, moved.states))
     try:
-        at = cuts.reduce_everything(program, posterior.known, Clock(None, None), chosen)
-        codes, value = at.codes[: program.n_named].astype(np.int64), at.constant()
+        codes, value = cuts.worth(case, posterior.known, moved.states)
     except Impossible:
         raise none_possible(options.name) from None
     bound = max(bound, log_of(value))

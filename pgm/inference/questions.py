@@ -337,7 +337,10 @@ class Questions:
     ) -> list[Assignment]:
         """Return the k most probable explanations, best first; fewer where fewer are possible.
 
-        The list prints as one table of where they differ.
+        Among equals the variables declared first take the states declared first. Where no tree fits a search
+        may still be exact; `engine="branch-and-bound"` gives the best found in the time. The bound of each
+        answer is then on what stands at its place: those that reach theirs are `exact`. The list prints as
+        one table of where they differ.
         """
         return Explanations(self._best(given, _whole(k, "k", 1), targets, engine))
 
@@ -359,7 +362,7 @@ class Questions:
                     raise no_states(chosen.name, posterior.named())
                 if places is None or posterior.numbers(places):
                     return numbers.best(compiled, posterior, places, k)
-            otherwise = engine == "auto" and k == 1 and not summed and plain
+            otherwise = engine == "auto" and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
                 whole = (0.5, 1)

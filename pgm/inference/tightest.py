@@ -87,12 +87,11 @@ class Tightest(Posterior):
         try:
             return ask(make_posterior(self.compiled, self.observed, clock), Exact())
         except (TooLarge, OutOfTime):
-            if question == "k_best":
-                raise
+            pass
         finally:
             self.clock.mark = clock.mark
         clock = self._clock(1.0)
-        options: Engine = BranchAndBound() if question == "map" else Bounds()
+        options: Engine = Bounds() if question == "marginal MAP" else BranchAndBound()
         try:
             return ask(make_approximate(self.compiled, self.observed, clock, options), options)
         finally:

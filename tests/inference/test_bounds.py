@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from tests.oracle import log
+from pgm.inference.posterior import Posterior
+from tests.oracle import Known, Oracle, log
 from tests.strategies import knowledge, models
 
 Bounds = pgm.engines.Bounds
@@ -128,6 +129,28 @@ def test_bounds_on_maxima_over_some_variables_hold(engine, data):
         assert best.log_joint == pytest.approx(log(weight), rel=1e-12, abs=1e-12)
     codes = {name: list(case.states[name]).index(best[name]) for name in names}
     assert best.log_joint == pytest.approx(log(oracle.weight_of(codes)), rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("late", ["total", "joint"])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=DATA)
+def test_late_is_no_reason_to_give_nothing(monkeypatch, late, data):
+    """The time is up when what is suggested is summed, or made better: states stay, bounds hold."""
+    case = data.draw(models(most=6))
+    names = data.draw(st.lists(st.sampled_from(case.names), min_size=1, max_size=3, unique=True))
+    ((_, weight),) = Oracle(case.plain, Known()).best(names)
+
+    def too_late(*_: Any) -> Any:
+        raise pgm.OutOfTime("late")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Posterior, late, too_late)
+        best = case.model.map(targets=names, engine=Bounds(ibound=1, iterations=3))
+    off = 1e-12 * (1.0 + abs(log(weight)))
+    assert best.log_joint <= log(weight) + off
+    assert best.bound >= log(weight) - off
+    if late == "total":
+        assert best.log_joint == -math.inf or "in time" in best.report.advice or best.exact
 
 
 @pytest.mark.parametrize(("cards", "zeros"), [(2, 0.0), (3, 0.0), (2, 0.04)])

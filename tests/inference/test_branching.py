@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import pgm
@@ -16,7 +17,7 @@ from pgm.config import Clock
 from pgm.evidence import observe
 from pgm.inference.compiled_model import make_posterior
 from pgm.inference.engines import branching, cuts
-from pgm.inference.engines.branching import compiled
+from pgm.inference.engines.branching import compiled, relaxation
 from pgm.inference.engines.branching.arrays import lay_out
 from pgm.inference.posterior import log_of
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
@@ -48,6 +49,30 @@ def ising(n: int, seed: int, strength: float = 1.0) -> pgm.MarkovNetwork:
     return mrf
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """HiGHS is asked at the first occasion, and then again and again."""
+    monkeypatch.setattr(branching, "_UNAIDED", -1.0)
+    monkeypatch.setattr(branching, "_FIRST_TURN", 0.0)
+    monkeypatch.setattr(branching, "_AGAIN", 1.0)
+
+
+def noisy_network(diseases: int, findings: int, seed: int) -> tuple[pgm.BayesianNetwork, dict[str, Any]]:
+    """Rare diseases, findings of a few of them each as tables, all findings there."""
+    rng = np.random.default_rng(seed)
+    net = pgm.BayesianNetwork()
+    for i in range(diseases):
+        net.add(f"d{i}", float(rng.uniform(0.01, 0.2)))
+    for j in range(findings):
+        parents = [f"d{i}" for i in rng.choice(diseases, 3, replace=False)]
+        q = rng.uniform(0.1, 0.9, 3)
+        rows = {}
+        for states in itertools.product([False, True], repeat=3):
+            rows[states] = 1.0 - 0.99 * float(np.prod(q[list(states)]))
+        net.add(f"f{j}", rows, parents=parents)
+    return net, {f"f{j}": True for j in range(findings)}
+
+
 @pytest.mark.parametrize("numbers", [NUMBERS, TIES], ids=["numbers", "ties"])
 @settings(max_examples=100)
 @given(data=DATA)
@@ -73,6 +98,105 @@ def test_branch_and_bound_finds_the_best(numbers, data):
             assert found.log_joint == pytest.approx(right.log_joint, rel=1e-9, abs=1e-9)
         elif engine == "branch-and-bound":
             assert "hidden" in found.report.advice
+
+
+@pytest.mark.parametrize("numbers", [NUMBERS, TIES], ids=["numbers", "ties"])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=DATA)
+def test_the_same_with_highs_at_once(at_once, numbers, data):
+    case = data.draw(models(numbers, most=8))
+    question = data.draw(knowledge(case, soft=0, kinds=KINDS))
+    if not question.oracle(case).possible:
+        return
+    right = case.model.map(question.given)
+    found = case.model.map(question.given, engine="branch-and-bound")
+    assert found.log_joint <= right.log_joint + 1e-9
+    assert found.bound >= right.log_joint - 1e-9
+    if found.exact:
+        assert found.log_joint == pytest.approx(right.log_joint, rel=1e-9, abs=1e-9)
+    elif "HiGHS" in found.report.advice:
+        assert found.gap < 1e-3 * max(1.0, abs(found.bound))
+    else:
+        assert "hidden" in found.report.advice
+
+
+@settings(max_examples=100)
+@given(data=DATA)
+def test_duals_and_whole_columns_bound_the_least_cost(data):
+    """Costs are moved by duals, by any numbers at all, and HiGHS cuts: nothing passes the best states."""
+    case = data.draw(models(NUMBERS, most=7))
+    question = data.draw(knowledge(case, soft=0, kinds=KINDS))
+    if not question.oracle(case).possible:
+        return
+    reduced = case_of(case.model, question.given)
+    layout = lay_out(reduced, "branch-and-bound")
+    p, s = layout.problem, layout.state
+    least = least_cost(p)
+    left = relaxation.residual(p, s)
+    if left is None:
+        assert not p.rows.size
+        return
+    clock = Clock(None, None)
+    whole = relaxation.whole(p, s, left, clock, 10.0)
+    assert whole.ended
+    assert least - 1e-6 * max(1, left.most) <= whole.least + 2e-6 * left.most * left.rest.size
+    assert whole.least <= least
+    assert relaxation.cost_of(p, whole.states) == least
+    relaxed = relaxation.relax(p, s, left, clock, 10.0)
+    assume(relaxed is not None)
+    moved, states = relaxed
+    if data.draw(st.booleans()):
+        seed = data.draw(st.integers(0, 99))
+        off = np.random.default_rng(seed).integers(-left.most, left.most, left.messages.size)
+        moved[left.messages] += off
+    before = int(s.w[p.floor_at])
+    assert relaxation.move(p, s, left, moved) == (s.w[p.floor_at] > before)
+    assert s.w[p.floor_at] <= least <= relaxation.cost_of(p, states)
+    again = relaxation.residual(p, s)
+    assert (again.rest >= 0).all()
+    assert (s.w[again.states] >= 0).all()
+
+
+def least_cost(p: Any) -> int:
+    """By trying everything."""
+    found = []
+    for states in itertools.product(*(range(card) for card in p.cards.tolist())):
+        cost = sum(int(p.own[p.state_at[v] + x]) for v, x in enumerate(states))
+        for f in range(p.rows.size):
+            axes = range(p.scope_at[f], p.scope_at[f + 1])
+            value = p.values[p.table[f] + sum(states[p.scopes[a]] * int(p.stride[a]) for a in axes)]
+            cost += int(value)
+        found.append(cost)
+    return min(found)
+
+
+def test_a_relaxation_that_settles_all(at_once):
+    """Where the linear relaxation has whole states, its duals prove them: an exact answer."""
+    net, asked = noisy_network(60, 40, 4)
+    found = net.map(asked, engine="branch-and-bound")
+    assert found.exact
+    assert found.gap == 0.0
+    with pgm.config(memory_limit="8 GB"):
+        assert found.log_joint == pytest.approx(net.map(asked, engine="exact").log_joint, rel=1e-9)
+
+
+def test_cuts_of_highs_are_a_bound_and_no_proof(monkeypatch):
+    """Beyond what the search itself can prove: the answer says whose bound it is."""
+    monkeypatch.setattr(branching, "_FIRST_TURN", 0.0)
+    monkeypatch.setattr(branching, "_UNAIDED", -1.0)
+    mrf = ising(16, 5)
+    right = mrf.map(engine="exact")
+    work = branching._Branching(lay_out(case_of(mrf), "branch-and-bound"), 0, Clock(None, None))
+    work.raise_floor(5)
+    work.start()
+    work._relax()
+    work._turn(60.0)
+    layout = work.layout
+    log = log_of(case_of(mrf).constant()) + layout.offset
+    assert work.claimed <= work.best
+    assert log - work.best * layout.unit == pytest.approx(right.log_joint, rel=1e-9)
+    assert right.log_joint - 1e-9 <= log - work.claimed * layout.unit <= right.log_joint + 1e-2
+    assert work.floor() < work.claimed
 
 
 def test_a_sum_over_a_gate_is_no_maximum():

@@ -328,7 +328,8 @@ class Variational:
 class BranchAndBound:
     """The most probable states by search, with the bounds of "srmp": exact when it ends.
 
-    Under a time limit it returns the best states so far with a bound on all others. Only `map` can be asked.
+    Under a time limit it returns the best states so far with a bound on all others. Only `map` and `k_best`
+    can be asked. HiGHS helps with small problems: what it proves in floating point is a bound, not `exact`.
 
     Args:
         seed: of the moves that improve the states meanwhile.
@@ -339,7 +340,7 @@ class BranchAndBound:
 
     seed: int = 0
     name = "branch-and-bound"
-    answers = ("map",)
+    answers = ("map", "k_best")
     approximates = True
     takes_soft = False
 
@@ -366,7 +367,7 @@ class Best:
 
     seconds: float = 10.0
     name = "best"
-    answers = (*SUMS, "map", "marginal MAP", "plan")
+    answers = (*SUMS, "map", "k_best", "marginal MAP", "plan")
     approximates = True
     takes_soft = True
 

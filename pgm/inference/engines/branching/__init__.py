@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 import time
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from pgm import progress
 from pgm.config import Clock, current
 from pgm.errors import OutOfTime
 from pgm.inference.engines import BranchAndBound, Srmp
+from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.arrays import FORBIDDEN, Layout, lay_out
 from pgm.inference.engines.solving import Maximum, Problem
 from pgm.inference.posterior import log_of
@@ -28,7 +30,7 @@ from pgm.results import Course, Report
 
 BRANCHING = "pgm.inference.engines.branching.compiled"
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
-_LEVELS, _BEST, _WORK, _FAILS = 2, 3, 4, 5  # places in `n`, as in compiled.py
+_LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
 _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
 _IDLE = 5  # forests that gain nothing, before something else is tried
@@ -36,6 +38,12 @@ _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
 _EVERY = 0.01  # seconds from one note of what is known to the next
 _NOTES = 1000
+_UNAIDED = 3e6  # units of work before HiGHS is asked for its duals: a tenth of a second or two
+_RELAXED = 10.0  # seconds that this may take, and a quarter of those left
+_FIRST_TURN = 1.0  # seconds before HiGHS is asked to branch and cut itself
+_TURN = 0.5  # of the time that went before: what it may take then; it is asked again
+_AGAIN = 3.0  # when so many times the time has passed
+_LONGEST = 60.0  # seconds of one call of HiGHS, which nothing stops
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -52,17 +60,23 @@ def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> 
             work.move(options.moves)
         else:
             work.raise_floor(_FIRST_SWEEPS)
-            work.branch()
+            work.branch(turns=True)
     except OutOfTime:
         in_time = False
+    except _Spent:
+        pass
     least = work.floor()
     if least >= work.best and work.best == FORBIDDEN:
         raise Impossible
     proven = least >= work.best
     layout = work.layout
-    bound = constant + layout.offset - min(least, work.best) * layout.unit
+    certain = min(least, work.best)
+    rounded = min(max(certain, work.claimed), work.best)
+    bound = constant + layout.offset - rounded * layout.unit
     bound += layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset))
     said = "" if proven else "allow more time" if not in_time else 'ask with engine="branch-and-bound"'
+    if rounded > certain:
+        said = "the bound is that of HiGHS, in floating point, lowered by its tolerances"
     report = Report(
         options.name,
         exact=proven,
@@ -88,6 +102,55 @@ def best_states(case: Case, clock: Clock, work: float) -> np.ndarray | None:
     return found.states()
 
 
+class Ranked(NamedTuple):
+    """The best states so far, best first, equals as declared."""
+
+    states: np.ndarray  # of each reduced variable, a row for each answer
+    bounds: list[float]  # on the logarithm of what stands there at best
+    sure: list[bool]  # whether these are known to be the ones
+    settled: bool  # whether the sure ones are the first of their equals
+    report: Report
+
+
+def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.inf) -> Ranked | None:
+    """The k best states; at the time limit what there is, None if nothing or if the work is not enough."""
+    case = problem.case
+    layout = lay_out(case, BranchAndBound.name, k)
+    found = _Branching(layout, seed, clock, work)
+    in_time = True
+    try:
+        found.raise_floor(_FIRST_SWEEPS)
+        found.branch()
+    except _Spent:
+        return None
+    except OutOfTime:
+        in_time = False
+    n, s = layout.state.n, layout.state
+    kept, slack = int(n[_KEPT]), int(n[_SLACK])
+    if not kept:
+        if in_time:
+            raise Impossible
+        return None
+    costs, order = s.kept_cost[:kept].tolist(), case.declared()
+    left = sorted(range(kept), key=costs.__getitem__)
+    ranked: list[int] = []
+    while left and len(ranked) < k:
+        tied = [i for i in left if costs[i] <= costs[left[0]] + slack]
+        first = min(tied, key=lambda i: s.kept[i][order].tolist())
+        left.remove(first)
+        ranked.append(first)
+    others = found.floor()  # what states that are not among these cost at least
+    constant = log_of(case.constant()) + layout.offset
+    bounds = []
+    for i in ranked:
+        bound = constant - min(others, costs[i]) * layout.unit
+        bounds.append(bound + layout.error + 2.0**-50 * (abs(bound) + abs(constant) + abs(layout.offset)))
+    sure = [in_time or costs[i] + slack < others for i in ranked]
+    said = "" if in_time else "allow more time"
+    report = Report(BranchAndBound.name, in_time, iterations=found.rounds, profile=clock.profile, advice=said)
+    return Ranked(s.kept[ranked].copy(), bounds, sure, slack > 0, report)
+
+
 class _Spent(Exception):
     """The work that was allowed is done."""
 
@@ -107,6 +170,7 @@ class _Branching:
         self._made, self._held = 0, 0
         self._at: tuple[int, int, np.ndarray] | None = None  # the part under search
         self._closed = False  # nothing better than the best is left
+        self.claimed = 0  # what HiGHS says that any states cost, where it is less than the best
         self.rounds = 0
         self._moved = 0  # work that went into moves
         self._size = 32
@@ -222,14 +286,24 @@ class _Branching:
 
     # --- branching ---
 
-    def branch(self) -> None:
-        """Search until nothing better than the best states is left."""
+    def branch(self, *, turns: bool = False) -> None:
+        """Search until nothing better than the best states is left; HiGHS may help, and have turns."""
         if self._closed:
             return
         self._push(self._root, _NOTHING)
         n = self.layout.state.n
-        fails, begin = 64, int(n[_WORK])
+        fails, begin, relaxed = 64, int(n[_WORK]), False
+        started = time.monotonic()
+        due = started + _FIRST_TURN
         while self._parts():
+            if not relaxed and n[_WORK] - begin > _UNAIDED:
+                relaxed = True
+                self._relax()
+                continue
+            if turns and relaxed and time.monotonic() > due and self._allowed == math.inf:
+                self._turn(_TURN * (time.monotonic() - started))
+                due = started + _AGAIN * (time.monotonic() - started)
+                continue
             if self.best < FORBIDDEN and self._moved < _MOVES_SHARE * (int(n[_WORK]) - begin):
                 self._move()
                 continue
@@ -240,8 +314,41 @@ class _Branching:
                 fails = max(8, fails // 2)
         self._closed = True
 
+    def _relax(self) -> None:
+        """Take the duals of the linear relaxation for costs to move."""
+        p, s = self.layout.problem, self.layout.state
+        relaxation.to_root(s)
+        left = relaxation.residual(p, s)
+        if left is None:
+            return
+        seconds = min(_RELAXED, 0.25 * self._clock.remaining())
+        found = relaxation.relax(p, s, left, self._clock, seconds)
+        if found is None:
+            return
+        moved, states = found
+        self._code.keep(p, s, states, relaxation.cost_of(p, states))
+        if relaxation.move(p, s, left, moved):
+            self._root = max(self._root, int(s.w[p.floor_at]))
+            self.raise_floor(_FIRST_SWEEPS)
+
+    def _turn(self, seconds: float) -> None:
+        """Let HiGHS branch and cut; where it ends, the search goes on for as much work as went before."""
+        p, s = self.layout.problem, self.layout.state
+        relaxation.to_root(s)
+        left = relaxation.residual(p, s)
+        if left is None:
+            return
+        found = relaxation.whole(p, s, left, self._clock, min(_LONGEST, seconds, self._clock.remaining()))
+        if found.states is not None:
+            self._code.keep(p, s, found.states, relaxation.cost_of(p, found.states))
+        self.claimed = max(self.claimed, found.least or 0)
+        if found.ended:
+            self._allowed = 2.0 * float(s.n[_WORK])
+
     def _parts(self) -> bool:
         """Whether anything is open that may be better than the best states."""
+        if self._closed:
+            return False
         while self._stack and self._stack[-1][0] >= self.best:
             self._held -= self._stack.pop()[2].nbytes + _PART
         if self._stack and self.best < FORBIDDEN and not self._full():

@@ -14,8 +14,9 @@ from pgm.inference.engines.factor_graph import distinct_tables, only_factors
 from pgm.inference.reduction import Case
 
 FORBIDDEN = 1 << 61  # as in compiled.py
-_NUMBERS = 8
-_BITS = 59  # no sum of costs over all factors reaches 2 to this
+_NUMBERS = 11
+_BITS = 56  # no sum of costs over all factors reaches 2 to this; what is moved to and fro may be more
+_EQUALS = 64  # that are kept beside the k best, where they are equal to the last
 _LEVELS = (6, 64)  # for how many the trail has room in full; where it ends the search is taken up again
 
 
@@ -60,6 +61,8 @@ class State(NamedTuple):
     score: np.ndarray  # float64[m]
     states: np.ndarray  # int64[m] what the costs at hand favour
     best: np.ndarray  # int64[m] the best states so far
+    kept: np.ndarray  # int64[K, m] those to be kept, best first, with room for what is equal to the last
+    kept_cost: np.ndarray  # int64[K]
     ahead: np.ndarray  # uint8 for each place in `users`
     low: np.ndarray  # int64
     place: np.ndarray  # int64 work for going through a table
@@ -79,14 +82,15 @@ class Layout:
     error: float  # how far off that, with any cost, may be
 
 
-def lay_out(case: Case, engine: str) -> Layout:
-    """The problem of a reduced case; `TooLarge` if it does not fit."""
+def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
+    """The problem of a reduced case, of which the k best states are wanted; `TooLarge` if it does not fit."""
     r = case.reduced
     m, widths = r.cards.size, np.diff(r.scope_at)
     n_states = int(r.state_at[-1])
     changing = 2.0 * n_states + m + float(r.cards[r.scopes].sum())
     levels = int(np.clip(current().memory_limit / (64.0 * changing + 1.0), *_LEVELS))
-    needed = 80.0 * r.scopes.size + (40.0 + 16.0 * levels) * changing
+    room = 1 if k == 1 else k + _EQUALS
+    needed = 80.0 * r.scopes.size + (40.0 + 16.0 * levels) * changing + 8.0 * room * m
     _check(engine, needed)
     kept, table = distinct_tables(case)
     _check(engine, needed + 60.0 * float(np.diff(r.table_at)[kept].sum()))
@@ -148,12 +152,15 @@ def lay_out(case: Case, engine: str) -> Layout:
         floor_at=2 * n_states + n_messages + m,
         grain=1 << min(max(0, shift - 10), 50),
     )
-    state = _state(problem, int(widths.max(initial=1)), levels)
+    state = _state(problem, int(widths.max(initial=1)), levels, room)
+    state.n[8] = k  # WANTED
+    if k > 1:  # costs that differ by less may be equal
+        state.n[10] = 2 * math.ceil(math.ldexp(error, shift)) + 1  # SLACK
     offset = -math.fsum(least[table].tolist()) * math.log(2.0)
     return Layout(problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0))
 
 
-def _state(p: Problem, width: int, levels: int) -> State:
+def _state(p: Problem, width: int, levels: int, room: int) -> State:
     """Nothing is decided, everything is open."""
     m, size = p.cards.size, p.floor_at + 1
     w = np.zeros(size, np.int64)
@@ -176,6 +183,8 @@ def _state(p: Problem, width: int, levels: int) -> State:
         score=np.zeros(m),
         states=np.zeros(m, np.int64),
         best=np.zeros(m, np.int64),
+        kept=np.zeros((room, m), np.int64),
+        kept_cost=np.zeros(room, np.int64),
         ahead=np.zeros(p.users.size, np.uint8),
         low=np.zeros(int(p.cards.max(initial=1)), np.int64),
         place=np.zeros(width + 1, np.int64),

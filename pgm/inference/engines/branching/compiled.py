@@ -13,7 +13,9 @@ from pgm.jit import njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
 FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number
-TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT = range(8)  # places in `n`
+TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT, WANTED, KEPT, SLACK = range(
+    11
+)  # places in `n`
 _PASSES = 6  # over what has changed, after each decision
 
 
@@ -240,6 +242,54 @@ def _settle(p, s, passes):
 
 
 @njit
+def _keep(p, s, states, total):
+    """Keep these states if they are among the best that are wanted, or equal to the last of them.
+
+    `n[BEST]` is what a cost must stay below. When too many are equal only the first that come are kept.
+    """
+    n = s.n
+    if total >= n[BEST]:
+        return
+    for i in range(n[KEPT]):
+        if s.kept_cost[i] == total:
+            same = True
+            for v in range(p.cards.size):
+                if s.kept[i, v] != states[v]:
+                    same = False
+                    break
+            if same:
+                return
+    if n[KEPT] == s.kept_cost.size:
+        if n[WANTED] > 1:
+            n[SLACK] = 0
+        i = n[KEPT] - 1
+        if total >= s.kept_cost[i]:
+            n[BEST] = s.kept_cost[n[WANTED] - 1]
+            return
+    else:
+        i = n[KEPT]
+        n[KEPT] += 1
+    while i > 0 and s.kept_cost[i - 1] > total:
+        s.kept_cost[i] = s.kept_cost[i - 1]
+        s.kept[i] = s.kept[i - 1]
+        i -= 1
+    s.kept_cost[i] = total
+    for v in range(p.cards.size):
+        s.kept[i, v] = states[v]
+        if i == 0:
+            s.best[v] = states[v]
+    n[IMPROVED] += 1
+    if n[KEPT] >= n[WANTED]:
+        n[BEST] = s.kept_cost[n[WANTED] - 1] + n[SLACK]
+
+
+@njit
+def keep(p, s, states, total):
+    """Keep states that were found elsewhere, if they are good enough."""
+    _keep(p, s, states, total)
+
+
+@njit
 def _assess(p, s):
     """Round to states, keep them if they are the best so far, and choose where to branch.
 
@@ -282,10 +332,8 @@ def _assess(p, s):
         for a in range(p.scope_at[f], p.scope_at[f + 1]):
             if w[p.left_at + p.scopes[a]] > 1:
                 s.score[p.scopes[a]] += much
-    if possible and total < n[BEST]:
-        n[BEST] = total
-        n[IMPROVED] += 1
-        s.best[:] = states
+    if possible:
+        _keep(p, s, states, total)
     most = 0.0
     for v in range(n_variables):
         if s.score[v] > 0.0:
@@ -295,7 +343,11 @@ def _assess(p, s):
                 where = v
     n[WORK] += 4 * p.scopes.size
     if possible and total == floor:
-        return -1
+        where = -1
+    if where < 0 and n[WANTED] > 1:  # others that are as good, or nearly, may be wanted too
+        for v in range(n_variables):
+            if w[p.left_at + v] > 1:
+                return v
     return where
 
 
@@ -511,9 +563,7 @@ def solve_forest(p, s, freed, queue, hanging, costs):
             row += best[p.scopes[a]] * p.stride[a]
         total += p.values[row]
     n[WORK] += p.scopes.size
-    if total < n[BEST]:
-        n[BEST] = total
-        n[IMPROVED] += 1
+    _keep(p, s, best, total)
 
 
 @njit

@@ -1,6 +1,16 @@
 """The most probable states of models that fit in no tree: minimum cuts, and moves made of them."""
 
 from .expansion import Moved, expand
-from .ladder import Found, check_room, maximum, one_of_each, only, reduce_everything
+from .ladder import Found, check_room, maximum, one_of_each, only, reduce_everything, worth
 
-__all__ = ["Found", "Moved", "check_room", "expand", "maximum", "one_of_each", "only", "reduce_everything"]
+__all__ = [
+    "Found",
+    "Moved",
+    "check_room",
+    "expand",
+    "maximum",
+    "one_of_each",
+    "only",
+    "reduce_everything",
+    "worth",
+]

@@ -1,0 +1,212 @@
+"""What is left of a problem as a linear programme, for HiGHS (Huangfu & Hall 2018).
+
+A column for each open state and for each row of each factor; rows that have a state sum to its column. The
+duals of this programme are costs to move. Moved in whole numbers they prove what they prove exactly, however
+HiGHS has rounded. With columns of states that must be 0 or 1 HiGHS cuts and branches as well: that bound is
+in floating point, so that it is lowered by what the tolerances may come to and never called exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.inference.engines.branching.arrays import FORBIDDEN, Problem, State
+from pgm.inference.running import beside
+
+_MOST_COLUMNS = 50_000
+_MOST_ROWS = 1_000_000  # that are looked at, closed ones too
+_LARGEST = 1e3  # of the costs that HiGHS is given
+_TOLERANCE = 1e-6  # of each of its columns, which lie between 0 and 1: its own are no larger
+_BEST, _TRAIL = 3, 0  # places in `n`, as in compiled.py
+
+
+class Residual(NamedTuple):
+    """What is open: costs above the floor, and which columns add up to which."""
+
+    states: np.ndarray  # int64 the open ones
+    factor: np.ndarray  # int64[R] of each row that is left
+    rest: np.ndarray  # int64[R] what it costs beside what the factor gave
+    row: np.ndarray  # int64[P] for each row and axis
+    message: np.ndarray  # int64[P] the place of its state there among the messages
+    messages: np.ndarray  # int64 those of open states
+    state_of: np.ndarray  # int64 the state of each message
+    scale: float  # from whole numbers to the costs that HiGHS is given
+    most: int  # what costs more than this is no better than the best states known
+
+
+class Whole(NamedTuple):
+    """What HiGHS found with whole columns."""
+
+    states: np.ndarray | None  # of each variable
+    least: int | None  # any states cost at least so much, or as much as the best known; rounded
+    ended: bool  # whether it holds these to be the best
+
+
+def residual(p: Problem, s: State) -> Residual | None:
+    """The open part of a problem at its root; None if it has too many columns."""
+    n_open = int(s.w[p.open_at : p.left_at].sum())
+    if int(p.rows.sum()) > _MOST_ROWS or n_open > _MOST_COLUMNS:
+        return None
+    factor = np.repeat(np.arange(p.rows.size), p.rows)
+    within = np.arange(factor.size) - np.repeat(np.cumsum(p.rows) - p.rows, p.rows)
+    rest = p.values[p.table[factor] + within]
+    is_left = rest < FORBIDDEN
+    rows, messages = [], []
+    for d in range(int(np.diff(p.scope_at).max(initial=0))):
+        row = np.flatnonzero(p.scope_at[factor] + d < p.scope_at[factor + 1])
+        axis = p.scope_at[factor[row]] + d
+        v = p.scopes[axis]
+        x = within[row] // p.stride[axis] % p.cards[v]
+        message = p.message_at[axis] + x
+        rest[row] -= s.w[p.given_at + message]
+        is_left[row] &= s.w[p.open_at + p.state_at[v] + x] != 0
+        rows.append(row)
+        messages.append(message)
+    if n_open + int(is_left.sum()) > _MOST_COLUMNS or not rows:
+        return None
+    row, message = np.concatenate(rows), np.concatenate(messages)
+    number = np.cumsum(is_left) - 1
+    kept = is_left[row]
+    v = np.repeat(p.scopes, p.cards[p.scopes])
+    state_of = p.state_at[v] + np.arange(v.size) - np.repeat(p.message_at[:-1], p.cards[p.scopes])
+    left = rest[is_left]
+    largest = max(int(left.max(initial=0)), int(s.w[: p.given_at].max(initial=0)))
+    most = max(1, min(largest, int(s.n[_BEST] - s.w[p.floor_at])))
+    return Residual(
+        np.flatnonzero(s.w[p.open_at : p.left_at]),
+        factor[is_left],
+        left,
+        number[row[kept]],
+        message[kept],
+        np.flatnonzero(s.w[p.open_at + state_of]),
+        state_of,
+        _LARGEST / most,
+        most,
+    )
+
+
+def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.ndarray]:
+    """Costs, the matrix of equations, and what they come to: variables first, then messages."""
+    from scipy.sparse import csc_array
+
+    n_variables, n_states = p.cards.size, r.states.size
+    column = np.full(p.given_at, -1)
+    column[r.states] = np.arange(n_states)
+    line = np.full(r.state_of.size, -1)
+    line[r.messages] = n_variables + np.arange(r.messages.size)
+    lines = np.concatenate([p.owner_of_state[r.states], line[r.messages], line[r.message]])
+    columns = np.concatenate([column[r.states], column[r.state_of[r.messages]], n_states + r.row])
+    signs = np.ones(lines.size)
+    signs[n_states : n_states + r.messages.size] = -1.0
+    size = (n_variables + r.messages.size, n_states + r.rest.size)
+    right = np.zeros(size[0])
+    right[:n_variables] = 1.0
+    # What costs more than is known to be enough may as well cost just that: HiGHS then has finer numbers.
+    costs = np.minimum(np.concatenate([s.w[r.states], r.rest]), r.most) * r.scale
+    return costs, csc_array((signs, (lines, columns)), shape=size), right
+
+
+def relax(
+    p: Problem, s: State, r: Residual, clock: Clock, seconds: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """What each message should give more, in whole numbers, and good states; None if HiGHS was too slow."""
+    from scipy.optimize import linprog
+
+    costs, matrix, right = _programme(p, s, r)
+
+    def solve(_: object) -> Any:
+        options: Any = {"time_limit": max(seconds, 0.01)}
+        return linprog(costs, A_eq=matrix, b_eq=right, method="highs-ipm", options=options)
+
+    found = beside(solve, (), np.zeros(1, np.uint8), clock)
+    if found.status != 0:
+        return None
+    moved = np.zeros(r.state_of.size, np.int64)
+    wanted = found.eqlin.marginals[p.cards.size :] / r.scale
+    if not np.abs(wanted).sum() < FORBIDDEN / 2:  # sums of them are still numbers
+        return None
+    moved[r.messages] = np.rint(wanted)
+    return moved, _largest(p, r, found.x)
+
+
+def move(p: Problem, s: State, r: Residual, moved: np.ndarray) -> bool:
+    """Move costs so, for good, if this raises the floor: then all that is left stays at least zero."""
+    w = s.w
+    rest = r.rest.copy()
+    np.subtract.at(rest, r.row, moved[r.message])
+    least = np.full(p.rows.size, FORBIDDEN)
+    np.minimum.at(least, r.factor, rest)
+    least[least == FORBIDDEN] = 0  # no row is left of it: nothing is possible here, as the next pass finds
+    first = p.scope_at[:-1]
+    # What a factor is short of its first variable pays, what it has over it gets.
+    sizes = p.cards[p.scopes[first]]
+    places = np.repeat(p.message_at[first] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+    moved = moved.copy()
+    moved[places] += np.repeat(least, sizes)
+    own = w[: p.given_at].copy()
+    np.add.at(own, r.state_of, moved)
+    lowest = np.full(p.cards.size, FORBIDDEN)
+    np.minimum.at(lowest, p.owner_of_state[r.states], own[r.states])
+    gain = int(lowest.sum())
+    if gain <= 0:
+        return False
+    w[: p.given_at] = own - lowest[p.owner_of_state]
+    w[p.given_at : p.given_at + moved.size] += moved
+    w[p.floor_at] += gain
+    return True
+
+
+def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Whole:
+    """Good states, and what any cost at least, by branching and cutting in floating point."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    costs, matrix, right = _programme(p, s, r)
+    is_whole = np.zeros(costs.size, np.int64)
+    is_whole[: r.states.size] = 1
+
+    def solve(_: object) -> Any:
+        return milp(
+            costs,
+            integrality=is_whole,
+            bounds=Bounds(0.0, 1.0),
+            constraints=LinearConstraint(matrix, right, right),
+            options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
+        )
+
+    found = beside(solve, (), np.zeros(1, np.uint8), clock)
+    states, least = None if found.x is None else _largest(p, r, found.x), None
+    bound = found.mip_dual_bound
+    if bound is not None and math.isfinite(bound):
+        least = int(s.w[p.floor_at]) + math.floor((bound - _TOLERANCE * costs.size) / r.scale)
+    return Whole(states, least, found.status == 0)
+
+
+def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
+    """The state of each variable that has most of it."""
+    shares = np.full(p.given_at, -1.0)
+    shares[r.states] = columns[: r.states.size]
+    most = np.maximum.reduceat(shares, p.state_at[:-1])
+    chosen = np.flatnonzero(shares == most[p.owner_of_state])
+    owners, first = np.unique(p.owner_of_state[chosen], return_index=True)
+    return np.asarray(chosen[first] - p.state_at[owners])
+
+
+def cost_of(p: Problem, states: np.ndarray) -> int:
+    """What these states cost; `FORBIDDEN` or more if they cannot be."""
+    rows = p.table + np.add.reduceat(states[p.scopes] * p.stride, p.scope_at[:-1])
+    values = p.values[rows]
+    if (values >= FORBIDDEN).any():
+        return FORBIDDEN
+    return int(values.sum()) + int(p.own[p.state_at[:-1] + states].sum())
+
+
+def to_root(s: State) -> None:
+    """Take back all decisions: of each number what was noted first."""
+    n = int(s.n[_TRAIL])
+    places, first = np.unique(s.trail_at[:n], return_index=True)
+    s.w[places] = s.trail_old[first]
+    s.n[_TRAIL] = 0
