@@ -52,10 +52,11 @@ def test_all_answers_are_those_of_the_mixture(
             if p.form != "moments" and truth.covariances[:, truth.names.index(name)].min() >= 0:
                 check_density(p, truth, name)
     if len(truth.names) > 1:
-        names = truth.names[::-1]
-        j = net.query(names, known)
-        assert j.mean == near([truth.mean(a) for a in names])
-        assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
+        some = data.draw(st.lists(st.sampled_from(truth.names), min_size=2, unique=True), label="joint")
+        for names in (truth.names[::-1], some):
+            j = net.query(names, known)
+            assert j.mean == near([truth.mean(a) for a in names])
+            assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
 
 
 def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
@@ -67,6 +68,26 @@ def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
         assert p.cdf(x) == near(truth.cdf(name, x))
     for q in (0.02, 0.5, 0.9):
         assert truth.cdf(name, p.quantile(q)) == near(q)
+
+
+def test_a_joint_of_some_when_others_hang_on_the_last_of_them() -> None:
+    """What is hidden behind y is eliminated into a clique of its own, not into that of x and y."""
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(1.0, 2.0))
+    net.add("h", pgm.Gaussian(0.0, 1.0))
+    net.add("y", pgm.LinearGaussian({"x": 2.0}, sd=0.5))
+    net.add("z", pgm.LinearGaussian({"y": 1.0, "h": 1.0}, bias=1.0, sd=0.3))
+    mean, cov = (
+        np.array([1.0, 2.0, 3.0]),
+        np.array([[4.0, 8.0, 8.0], [8.0, 16.25, 16.25], [8.0, 16.25, 17.34]]),
+    )
+    expected = mean[:2] + cov[:2, 2] / cov[2, 2] * (4.0 - mean[2])
+    left = cov[:2, :2] - np.outer(cov[:2, 2], cov[2, :2]) / cov[2, 2]
+    for names, at in ((["x", "y"], [0, 1]), (["y", "x"], [1, 0])):
+        p = net.query(names, {"z": 4.0})
+        assert p.exact
+        assert p.mean == near(expected[at])
+        assert p.covariance == near(left[np.ix_(at, at)])
 
 
 @settings(max_examples=80)
