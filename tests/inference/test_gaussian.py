@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import linalg
 
 import pgm
 from pgm import jit
@@ -328,6 +330,36 @@ def test_gaussian_trees_of_ten_thousand_take_no_python_loop() -> None:
             assert found[name].mean == near(2.0 * a**k)
             assert found[name].variance == near(1 - a ** (2 * k))
     assert net.log_probability({"x0": 1.0, "x9999": 1.0}) == near(-1.0 - math.log(2 * math.pi))
+
+
+def test_ten_thousand_in_a_band_against_a_sparse_solver() -> None:
+    """Each depends on the three before it: the posterior by scipy from the precision matrix."""
+    rng, n, sd = np.random.default_rng(0), 10_000, 0.5
+    net = pgm.BayesianNetwork()
+    links, bias = sparse.lil_matrix((n, n)), rng.normal(size=n)
+    for i in range(n):
+        weights = {j: float(rng.normal() * 0.3) for j in range(max(0, i - 3), i)}
+        for j, w in weights.items():
+            links[i, j] = w
+        net.add(f"x{i}", pgm.LinearGaussian({f"x{j}": w for j, w in weights.items()}, bias=bias[i], sd=sd))
+    seen = np.arange(0, n, 50)
+    free, values = np.setdiff1d(np.arange(n), seen), rng.normal(size=seen.size)
+    noise = sparse.eye(n, format="csr") - links.tocsr()
+    precision = (noise.T @ noise / sd**2).tocsc()
+    prior = linalg.spsolve(noise.tocsc(), bias)
+    solver = linalg.splu(precision[free][:, free].tocsc())
+    mean = prior[free] + solver.solve(-(precision[free][:, seen] @ (values - prior[seen])))
+    known = dict(zip([f"x{i}" for i in seen], values.tolist(), strict=True))
+    found, best = net.marginals(known), net.map(known)
+    assert [found[f"x{i}"].mean for i in free] == near(mean)
+    assert [best[f"x{i}"] for i in free] == near(mean)
+    pair = np.searchsorted(free, [5_007, 5_009])
+    columns = np.zeros((free.size, 2))
+    columns[pair, [0, 1]] = 1.0
+    covariance = solver.solve(columns)[pair]
+    joint = net.query(["x5007", "x5009"], known)
+    assert joint.covariance == near(covariance)
+    assert found["x5007"].variance == near(covariance[0, 0])
 
 
 def sensors(n: int) -> pgm.BayesianNetwork:
