@@ -356,7 +356,7 @@ class LinearGaussian(CPD):
                 )
             row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
             shares = shares * (row[:, None] == np.arange(count))
-        return Gaussian(dim=rows.shape[1]).statistics(rows, shares)
+        return Gaussian(dim=rows.shape[1]).statistics(rows if self._causes else rows[:, 0], shares)
 
     def fit(self, frame: Any, weights: Any = None) -> Self:
         """Return the same kind of density with the weights, bias and sd of greatest likelihood.

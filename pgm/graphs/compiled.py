@@ -333,14 +333,18 @@ def clique_tree(indptr, indices, order, parent, count, sizes):
     for i in range(n):
         position[order[i]] = i
     # A supernode is a chain of the elimination tree whose cliques lie each within the one before; heir
-    # continues it.
+    # continues it. Of several that could be continued it is the one that was eliminated last: variables
+    # that are linked and come last in an order are the own ones of one clique then.
     first = np.arange(n).astype(np.int32)
     heir = np.full(n, -1, np.int32)
-    for i in range(n):
+    for i in range(n - 1, -1, -1):
         up = parent[i]
         if up >= 0 and count[i] == count[up] + 1 and first[up] == up:
             heir[i] = up
-            first[up] = first[i]
+            first[up] = i
+    for i in range(n):
+        if heir[i] >= 0:
+            first[heir[i]] = first[i]
     # Numbered by its last vertex, a clique comes before its parent.
     number = np.full(n, -1, np.int32)
     total = 0

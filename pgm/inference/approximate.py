@@ -80,7 +80,11 @@ def make_approximate(
 ) -> Approximate:
     """Put evidence into positions; marginals that are wanted afterwards are left to the engine."""
     if observed.soft and not getattr(options, "takes_soft", True):
-        takers = [name for name, kind in ENGINES.items() if getattr(kind, "takes_soft", True)]
+        takers = [
+            name
+            for name, kind in ENGINES.items()
+            if getattr(kind, "takes_soft", True) and set(kind.answers) & set(options.answers)
+        ]
         raise InvalidEvidence(
             f'engine="{options.name}" does not take pgm.Soft, given here for {listed(list(observed.soft))}; '
             f"these do: {listed(takers)}. Or use pgm.Likelihood for uncertain evidence."

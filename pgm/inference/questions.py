@@ -443,7 +443,11 @@ class Questions:
         return self._ask(compiled, given, find(engine, "plan"), answer, clock, fit=False, about=asked)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
-        """Return P(table entry | given) for every table: {name: array shaped as the table}."""
+        """Return P(table entry | given) for every table: {name: array shaped as the table}.
+
+        A gate such as pgm.NoisyOr has no table and is left out; of a small one the same are
+        `net.query([*net.parents(name), name], given).values`, if none of these names is given.
+        """
         clock = start_clock()
         compiled = self._compile()
         found = self._ask(compiled, given, Exact(), Posterior.expected_counts, clock)

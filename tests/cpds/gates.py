@@ -54,6 +54,32 @@ def extreme(rng: np.random.Generator, parents: dict[str, int], k: int, largest: 
     return (pgm.NoisyMax if largest else pgm.NoisyMin)(causes, leak), enumerated([*parents.values()], k, row)
 
 
+def noisy(rng: np.random.Generator, parents: dict[str, int], k: int, largest: bool) -> Made:
+    """Noisy-OR by eq. 14.29, and noisy-AND as its negation: causes that are off, an effect that stays off."""
+    q = rng.random(len(parents)).round(3)
+    leak = round(float(rng.random()), 3)
+    made = (pgm.NoisyOr if largest else pgm.NoisyAnd)(dict(zip(parents, 1 - q, strict=True)), leak=leak)
+
+    def row(*codes: int) -> list[float]:
+        acting = [own for own, code in zip(q.tolist(), codes, strict=True) if (code == 1) == largest]
+        quiet = (1 - leak) * math.prod(acting)
+        return [quiet, 1 - quiet] if largest else [1 - quiet, quiet]
+
+    return made, enumerated([*parents.values()], 2, row)
+
+
+def outcome(*states: object) -> str:
+    return STATES[3][len("".join(map(str, states))) % 3]
+
+
+def function(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    def row(*codes: int) -> list[float]:
+        found = outcome(*[STATES[card][code] for card, code in zip(parents.values(), codes, strict=True)])
+        return [float(state == found) for state in STATES[3]]
+
+    return pgm.Deterministic(outcome, parents=list(parents)), enumerated([*parents.values()], 3, row)
+
+
 def logistic(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
     equal = rng.random() < 0.5
     bias = rng.normal(size=k)

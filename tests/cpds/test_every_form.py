@@ -14,16 +14,31 @@ import pgm
 from pgm.cpds import logistic as logistic_module
 from pgm.cpds import tree as tree_module
 from pgm.factors import Gate
-from tests.cpds.gates import STATES, any_form, counting, distribution, extreme, logistic, mixture, tree
+from tests.cpds.gates import (
+    STATES,
+    any_form,
+    counting,
+    distribution,
+    extreme,
+    function,
+    logistic,
+    mixture,
+    noisy,
+    tree,
+)
 
 FORMS = {
+    "noisy-OR": lambda *a: noisy(*a, True),
+    "noisy-AND": lambda *a: noisy(*a, False),
     "noisy-MAX": lambda *a: extreme(*a, True),
     "noisy-MIN": lambda *a: extreme(*a, False),
     "logistic": logistic,
     "tree": tree,
     "counting": counting,
     "mixture": mixture,
+    "function": function,
 }
+OF_TWO_STATES = ("noisy-OR", "noisy-AND", "counting")
 
 
 def network(rng: np.random.Generator, n: int) -> tuple[pgm.BayesianNetwork, np.ndarray]:
@@ -122,8 +137,9 @@ def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
 def test_what_all_forms_share(form: str) -> None:
     rng = np.random.default_rng(7)
     for trial in range(5):
-        parents = {f"p{i}": 2 for i in range(3)} if form == "counting" else {"a": 2, "b": 3, "c": 4, "d": 2}
-        k = 2 if form == "counting" else 3
+        two = form in OF_TWO_STATES
+        parents = {f"p{i}": 2 for i in range(3)} if two else {"a": 2, "b": 3, "c": 4, "d": 2}
+        k = 2 if two else 3
         made, table = FORMS[form](rng, parents, k)
         assert pickle.loads(pickle.dumps(made)) == made == copy.deepcopy(made), trial
         assert len(repr(made)) < 700
@@ -136,7 +152,7 @@ def test_what_all_forms_share(form: str) -> None:
         assert not cpd.values.flags.writeable
         # value and name
         assert pickle.loads(pickle.dumps(cpd)) == cpd
-        assert cpd != net.cpd("p0" if form == "counting" else "a")
+        assert cpd != net.cpd("p0" if two else "a")
         renamed = net.rename({"x": "y", next(iter(parents)): "z"})
         np.testing.assert_array_equal(renamed.cpd("y").values, cpd.values)
         assert renamed.cpd("y").parents == ("z", *list(parents)[1:])
@@ -159,6 +175,15 @@ def test_what_all_forms_share(form: str) -> None:
         assert abs(count - 20_000 * p) <= 5 * np.sqrt(20_000 * p * (1 - p)) + 1e-9
         rows = {name: [value, value] for name, value in row.items()}
         assert len(cpd.sample(rows, seed=3)) == 2
+        # what it is like is fitted to it, and to rows with weights as to counts
+        counts = np.round(1000 * table)
+        fitted = cpd.fit(counts)
+        assert type(fitted) is type(cpd)
+        seen = np.argwhere(counts > 0)
+        variables = (*cpd.given, cpd.child)
+        frame = {v.name: [v.states[c] for c in seen[:, i]] for i, v in enumerate(variables)}
+        assert cpd.fit(frame, weights=counts[counts > 0]) == fitted
+        np.testing.assert_allclose(fitted.values, table, atol=0.02)
 
 
 def test_pruning_and_forward_sampling_of_trees_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,6 +110,31 @@ def test_it_is_fitted_by_linear_regression() -> None:
     assert again.weights == pytest.approx(found.weights)
 
 
+def test_gaussian_roots_are_fitted_by_mean_and_deviation() -> None:
+    rng = np.random.default_rng(1)
+    made = net()
+    made.add("age", pgm.Gaussian(40.0, 10.0))
+    n = 100
+    frame = {
+        "sex": rng.choice(["f", "m"], n),
+        "height": rng.normal(1.7, 0.1, n),
+        "age": rng.normal(30.0, 5.0, n),
+    }
+    w = rng.random(n)
+    age = made.cpd("age").fit(frame, w)
+    mean = np.average(frame["age"], weights=w)
+    assert age.bias == pytest.approx(mean, rel=1e-12)
+    assert age.sd == pytest.approx(np.sqrt(np.average((frame["age"] - mean) ** 2, weights=w)), rel=1e-12)
+    assert made.cpd("age").fit(frame).sd == pytest.approx(np.std(frame["age"]), rel=1e-12)
+    height = made.cpd("height").fit(frame)
+    for code, sex in enumerate("fm"):
+        mine = frame["height"][frame["sex"] == sex]
+        assert height.bias[code] == pytest.approx(mine.mean(), rel=1e-12)
+        assert height.sd[code] == pytest.approx(mine.std(), rel=1e-12)
+    made.set("age", age)
+    made.set("height", height)
+
+
 @pytest.mark.parametrize(
     ("make", "what"),
     [

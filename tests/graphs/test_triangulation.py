@@ -128,6 +128,25 @@ def test_stages_go_in_turn():
         assert (np.diff(stage[found.order]) >= 0).all()
 
 
+def test_what_is_linked_and_comes_last_is_one_clique_without_a_parent():
+    """Whatever else hangs on some of it: a joint distribution is read off there."""
+    for seed, graph in enumerate(graphs(30)):
+        n = len(graph)
+        last = np.random.default_rng(seed).permutation(n)[: 2 + seed % 3]
+        graph.add_edges_from((a, b) for a in last for b in last if a != b)
+        stage = np.zeros(n, np.int64)
+        stage[last] = 1
+        found = triangulate(*twins.arrays(graph), cards(n, seed), stage=stage, budget=1e4)
+        check(graph, cards(n, seed), found)
+        owners = {
+            c
+            for c in range(found.n_cliques)
+            if set(found.clique(c)[: found.n_residual[c]].tolist()) & set(last.tolist())
+        }
+        assert len(owners) == min(1, last.size)
+        assert all(found.parent[c] == -1 for c in owners)
+
+
 def test_limit_and_stop():
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 12))
     found = triangulate(*twins.arrays(grid), np.ones(144), limit_log2=10.0)

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse import linalg
 
 import pgm
 from pgm import jit
@@ -80,10 +82,11 @@ def test_all_answers_are_those_of_the_mixture(
             if p.form != "moments" and truth.covariances[:, truth.names.index(name)].min() >= 0:
                 check_density(p, truth, name)
     if len(truth.names) > 1:
-        names = truth.names[::-1]
-        j = net.query(names, known)
-        assert j.mean == near([truth.mean(a) for a in names])
-        assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
+        some = data.draw(st.lists(st.sampled_from(truth.names), min_size=2, unique=True), label="joint")
+        for names in (truth.names[::-1], some):
+            j = net.query(names, known)
+            assert j.mean == near([truth.mean(a) for a in names])
+            assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
 
 
 def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
@@ -95,6 +98,26 @@ def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
         assert p.cdf(x) == near(truth.cdf(name, x))
     for q in (0.02, 0.5, 0.9):
         assert truth.cdf(name, p.quantile(q)) == near(q)
+
+
+def test_a_joint_of_some_when_others_hang_on_the_last_of_them() -> None:
+    """What is hidden behind y is eliminated into a clique of its own, not into that of x and y."""
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(1.0, 2.0))
+    net.add("h", pgm.Gaussian(0.0, 1.0))
+    net.add("y", pgm.LinearGaussian({"x": 2.0}, sd=0.5))
+    net.add("z", pgm.LinearGaussian({"y": 1.0, "h": 1.0}, bias=1.0, sd=0.3))
+    mean, cov = (
+        np.array([1.0, 2.0, 3.0]),
+        np.array([[4.0, 8.0, 8.0], [8.0, 16.25, 16.25], [8.0, 16.25, 17.34]]),
+    )
+    expected = mean[:2] + cov[:2, 2] / cov[2, 2] * (4.0 - mean[2])
+    left = cov[:2, :2] - np.outer(cov[:2, 2], cov[2, :2]) / cov[2, 2]
+    for names, at in ((["x", "y"], [0, 1]), (["y", "x"], [1, 0])):
+        p = net.query(names, {"z": 4.0})
+        assert p.exact
+        assert p.mean == near(expected[at])
+        assert p.covariance == near(left[np.ix_(at, at)])
 
 
 @settings(max_examples=80)
@@ -335,6 +358,36 @@ def test_gaussian_trees_of_ten_thousand_take_no_python_loop() -> None:
             assert found[name].mean == near(2.0 * a**k)
             assert found[name].variance == near(1 - a ** (2 * k))
     assert net.log_probability({"x0": 1.0, "x9999": 1.0}) == near(-1.0 - math.log(2 * math.pi))
+
+
+def test_ten_thousand_in_a_band_against_a_sparse_solver() -> None:
+    """Each depends on the three before it: the posterior by scipy from the precision matrix."""
+    rng, n, sd = np.random.default_rng(0), 10_000, 0.5
+    net = pgm.BayesianNetwork()
+    links, bias = sparse.lil_matrix((n, n)), rng.normal(size=n)
+    for i in range(n):
+        weights = {j: float(rng.normal() * 0.3) for j in range(max(0, i - 3), i)}
+        for j, w in weights.items():
+            links[i, j] = w
+        net.add(f"x{i}", pgm.LinearGaussian({f"x{j}": w for j, w in weights.items()}, bias=bias[i], sd=sd))
+    seen = np.arange(0, n, 50)
+    free, values = np.setdiff1d(np.arange(n), seen), rng.normal(size=seen.size)
+    noise = sparse.eye(n, format="csr") - links.tocsr()
+    precision = (noise.T @ noise / sd**2).tocsc()
+    prior = linalg.spsolve(noise.tocsc(), bias)
+    solver = linalg.splu(precision[free][:, free].tocsc())
+    mean = prior[free] + solver.solve(-(precision[free][:, seen] @ (values - prior[seen])))
+    known = dict(zip([f"x{i}" for i in seen], values.tolist(), strict=True))
+    found, best = net.marginals(known), net.map(known)
+    assert [found[f"x{i}"].mean for i in free] == near(mean)
+    assert [best[f"x{i}"] for i in free] == near(mean)
+    pair = np.searchsorted(free, [5_007, 5_009])
+    columns = np.zeros((free.size, 2))
+    columns[pair, [0, 1]] = 1.0
+    covariance = solver.solve(columns)[pair]
+    joint = net.query(["x5007", "x5009"], known)
+    assert joint.covariance == near(covariance)
+    assert found["x5007"].variance == near(covariance[0, 0])
 
 
 def sensors(n: int) -> pgm.BayesianNetwork:

@@ -90,6 +90,22 @@ def test_answers_are_within_their_errors(net, engine):
         assert abs(joint - net.probability({"rain": True}, given=known)) < FAR * joint.report.error
 
 
+@pytest.mark.parametrize("engine", EVERY.values(), ids=list(EVERY))
+def test_uncertain_evidence_of_every_kind_but_one(net, engine):
+    known = {
+        "wet": pgm.Likelihood({True: 0.9, False: 0.3}),
+        "rain": pgm.OneOf(True, False),
+        "sprinkler": pgm.Not(True),
+    }
+    close(net.marginals(known, engine=engine), net.marginals(known))
+    if "probability" in engine.answers:
+        found = net.probability(known, engine=engine)
+        assert abs(found - net.probability(known)) < FAR * found.report.error
+    with pytest.raises(pgm.InvalidEvidence, match=r"does not take pgm\.Soft.*'loopy'") as refused:
+        net.marginals({"wet": pgm.Soft({True: 0.9, False: 0.1})}, engine=engine)
+    assert "'cuts'" not in str(refused.value)  # it takes them, and has no marginals
+
+
 @pytest.mark.parametrize(
     "engine",
     [

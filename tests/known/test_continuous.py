@@ -139,6 +139,10 @@ def test_C116_kalman_filter_and_smoother() -> None:
         [0.3253843176, 0.3096445638, 0.3095935038, 0.3250616169, 0.4074035161]
     )
     assert net.query(["x1", "x5"], SEEN).covariance[0, 1] == near(0.01654343649)
+    for pair in (["x1", "x2"], ["x2", "x1"], ["x5", "x4"]):
+        both = net.query(pair, SEEN)
+        assert both.mean == near([smoothed[x].mean for x in pair])
+        assert both.variance == near([smoothed[x].variance for x in pair])
     assert (smoothed["x6"].mean, smoothed["x6"].variance) == near((1.171427591, 0.829996848))
     assert smoothed["y6"].variance == near(1.629996848)
     without = {name: y for name, y in SEEN.items() if name != "y3"}

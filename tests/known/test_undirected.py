@@ -192,3 +192,42 @@ def test_C77_parity_checks_correct_an_error():
     assert len(words) == 16
     assert net.log_partition() == pytest.approx(math.log(sum(weight.values())), abs=1e-14)
     assert best.probability == pytest.approx(max(weight.values()) / sum(weight.values()))
+
+
+# --- closed forms ---
+
+
+@pytest.mark.parametrize(
+    "engine", ["exact", "elimination", "loopy", "bounds", "clique-sequence", "importance"]
+)
+def test_an_ising_chain_by_its_transfer_matrix(engine):
+    """Z and P(spin) are products of matrices of two rows (Ising 1925); on a chain all of these agree."""
+    n, coupling, field = 40, 0.7, 0.2
+    chain = {(f"x{i}", f"x{i + 1}"): coupling for i in range(n - 1)}
+    net = book.spins({f"x{i}": field for i in range(n)}, chain)
+    sign = np.array([1.0, -1.0])
+    step = np.exp(coupling * np.outer(sign, sign)) * np.exp(field * sign)  # of the next spin
+    left = [np.exp(field * sign)]
+    right = [np.ones(2)]
+    for _ in range(n - 1):
+        left.append(left[-1] @ step)
+        right.append(step @ right[-1])
+    assert net.log_partition(engine=engine) == near(math.log(left[-1].sum()), 9)
+    if engine == "importance":  # its weights are all the same here; its marginals are drawn
+        return
+    found = net.marginals(engine=engine)
+    for i in (0, 1, 17, n - 1):
+        p = left[i] * right[n - 1 - i]
+        assert found[f"x{i}"].values == pytest.approx(p / p.sum(), abs=1e-9)
+
+
+def test_an_ising_ring_by_its_eigenvalues():
+    """tr T**n = (2 cosh J)**n + (2 sinh J)**n without a field."""
+    n, coupling = 30, 0.4
+    net = book.spins({}, {(f"x{i}", f"x{(i + 1) % n}"): coupling for i in range(n)})
+    expected = n * math.log(2 * math.cosh(coupling)) + math.log1p(math.tanh(coupling) ** n)
+    assert net.log_partition() == near(expected)
+    both = (math.tanh(coupling) ** 5 + math.tanh(coupling) ** (n - 5)) / (1 + math.tanh(coupling) ** n)
+    assert correlation(net, "x0", "x5") == near(both)
+    low, high = net.log_partition(engine=pgm.engines.Bounds(ibound=1)).report.log_bounds
+    assert low <= expected <= high

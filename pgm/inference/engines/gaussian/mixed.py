@@ -178,6 +178,7 @@ class Mixed(Posterior):
         Only those of the columns asked for need be right, and of those after them.
         """
         t = made.layout.tree
+        assert t.parent[c] < 0
         n_confs = int(t.log_at[c + 1] - t.log_at[c])
         if weight is None:
             weight = (made.logs[t.log_at[c] : t.log_at[c + 1]] > -np.inf).astype(np.float64)
