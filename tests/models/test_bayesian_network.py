@@ -434,7 +434,7 @@ def test_the_variables_are_a_view_that_speaks_of_unknown_names() -> None:
     assert ["rain"] not in view
     assert pickle.loads(pickle.dumps(view)) == view == copy.deepcopy(view) == dict(view)
     assert list(view.values()) == [view["rain"], view["wet"]]
-    assert repr(view) == "Variables(Variable('rain', [False, True]), Variable('wet', [False, True]))"
+    assert repr(view) == "variable  states\nrain      False, True\nwet       False, True"
     net.add("slippery", {True: 0.5, False: 0.0}, parents="wet")
     assert list(view) == ["rain", "wet", "slippery"]
     with pytest.raises(TypeError):
