@@ -669,7 +669,7 @@ class BayesianNetwork(Questions):
         rows = []
         for node, parents in islice(self._parents.items(), ROWS_SHOWN):
             domain = self._domains[node]
-            states = "?" if domain is None else joined(domain.states, domain.card) or "a number"
+            states = "?" if domain is None else joined(domain.states, len(domain.states)) or "a number"
             rows.append([node, joined(parents, len(parents)) or "-", states])
         return ["node", "parents", "states"], rows, len(self)
 
