@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -64,8 +64,8 @@ class Mixed(Posterior):
     @property
     def report(self) -> Report:
         """How the answers are made."""
-        own = Report(self.engine, exact=True) if self.measured is None else self.measured
-        return replace(own, profile=self.clock.profile, given=self.given)
+        own = self.measured or Report(self.engine, exact=True, given=self.given)
+        return replace(own, profile=self.clock.profile)
 
     # --- shared ground ---
 
@@ -187,19 +187,6 @@ class Mixed(Posterior):
         mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(n_confs, n)
         return mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(n_confs, n, n)
 
-    def _below(
-        self, made: Eliminated, c: int, weights: Callable[[int], np.ndarray]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same of a clique that has parents, with the weight of each of its configurations."""
-        t, path = made.layout.tree, [c]
-        while t.parent[path[-1]] >= 0:
-            path.append(int(t.parent[path[-1]]))
-        root = path[-1]
-        found = solving.moments(made, np.array(path[::-1]), {root: weights(root)}, self.clock)
-        n, weight = int(t.column_at[c + 1] - t.column_at[c]), found.weight[t.log_at[c] : t.log_at[c + 1]]
-        mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(weight.size, n)
-        return weight, mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(weight.size, n, n)
-
     def _for_discrete(
         self, made: Eliminated, found: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]
     ) -> Solved:
@@ -299,14 +286,11 @@ class Mixed(Posterior):
         solved = self.solve(free)
         if free and solved.made is not None:
             made, t = solved.made, solved.made.layout.tree
-            c = min(self.place(made.layout, x)[0] for x in free)  # the first to go has the others beside it
+            c, _ = self.place(made.layout, free[0])
+            weights = self._weights(solved, c)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
             at = [columns.index(x) for x in free]
-            if t.parent[c] < 0:
-                weights = self._weights(solved, c)
-                mean, cov = self._root(made, c, at, weights)
-            else:
-                weights, mean, cov = self._below(made, c, lambda root: self._weights(solved, root))
+            mean, cov = self._root(made, c, at, weights)
             used = np.flatnonzero(weights > 0)
             weights, k = weights[used] / weights[used].sum(), used.size
             place = [numbers.index(x) for x in free]

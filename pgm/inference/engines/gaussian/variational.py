@@ -63,7 +63,7 @@ def make(
     posterior = make_posterior(run, known, clock, options.name, fit=fit)
     assert isinstance(posterior, Mixed)
     if not fit:
-        return replace(posterior, measured=Report(options.name, exact=False))
+        return replace(posterior, measured=Report(options.name, exact=False, given=observed.given))
     return _climbed(posterior, sigmoids, observed, options)
 
 
@@ -165,6 +165,7 @@ def _climbed(posterior: Mixed, sigmoids: _Sigmoids, observed: Observed, options:
         residuals=tuple(gains[1:]),
         log_bounds=(low, math.inf) if known else None,
         advice=said,
+        given=observed.given,
     )
     return replace(at, measured=report)
 
