@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import best, bounds, loopy, sampling, sequence, uai
+from benchmarks import best, bounds, loopy, sampling, sequence, two_layers, uai
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
@@ -14,6 +14,7 @@ PARTS: dict[str, Part] = {
     "best": best.run,
     "sampling": sampling.run,
     "sequence": sequence.run,
+    "two-layers": two_layers.run,
     "map": uai.run_maxima,
 }
 
