@@ -438,8 +438,15 @@ class VariableList(Sequence[Variable]):
     def of_model(cls, by_name: Mapping[str, Variable]) -> VariableList:
         """The variables of a model as they are now."""
         if isinstance(by_name, Variables):
-            return cls(list(by_name._domains), list(by_name._domains.values()))
+            domains = by_name._domains
+            # Some make a name when it is looked at.
+            return cls(getattr(domains, "names", None) or list(domains), list(domains.values()))
         return cls.of(by_name.values())
+
+    def places(self) -> Mapping[str, int]:
+        """The position of each name."""
+        found: Mapping[str, int] | None = getattr(self.names, "places", None)
+        return dict(zip(self.names, range(len(self)), strict=True)) if found is None else found
 
     def take(self, positions: Iterable[int]) -> VariableList:
         """Some of them, in this order."""

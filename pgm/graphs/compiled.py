@@ -685,13 +685,8 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
     weight = np.empty(n)
     trial = np.empty(n, np.int32)
     best_total, best_largest, heuristic = math.inf, math.inf, 0
-    weights = np.ones((4, n))
-    missing = np.zeros((4, n))
-    for v in range(n):
-        weights[2, v] = math.floor(2.0 ** min(log2_card[v], 20.0) + 0.5)
-        weights[3, v] = log2_card[v]
-    noise = np.ones(n)
-    best_noise = np.ones(n)
+    weights, missing = np.ones((4, 0)), np.zeros((4, 0))  # filled for the greedy orders
+    noise, best_noise = np.ones(0), np.ones(0)
     best_rule = 0
     alike = 1  # as many states everywhere: then the rules that weigh edges by them come to the same
     for v in range(n):
@@ -712,8 +707,14 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
                 cuthill_mckee(indptr, indices, trial)
         else:
             allowance = 1e6 + 100.0 * size
-            if rule == 0 and hopeless and best_total > limit:
-                break
+            if rule == 0:
+                if hopeless and best_total > limit:
+                    break
+                weights, missing = np.ones((4, n)), np.zeros((4, n))
+                noise, best_noise = np.ones(n), np.ones(n)
+                for v in range(n):
+                    weights[2, v] = math.floor(2.0 ** min(log2_card[v], 20.0) + 0.5)
+                    weights[3, v] = log2_card[v]
             if rule in (2, 3) and alike == 1:
                 continue
             if rule >= 4:
@@ -760,6 +761,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
                 best_rule = max(rule, 1)
                 for i in range(n):
                     best[i] = trial[i]
+                for i in range(best_noise.size):
                     best_noise[i] = noise[i]
     return status, best_total, best_largest, heuristic
 

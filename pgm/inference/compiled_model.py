@@ -29,7 +29,7 @@ class CompiledModel:
     program: Program
     trees: TreeCache
     variables: VariableList
-    position: dict[str, int]
+    position: Mapping[str, int]
     gaussians: Gaussians | None = None  # the continuous variables, if there are any
     factors: Sequence[Factor] = ()  # of the others, kept where there are
     linked: Linked | None = None  # states that depend on numbers, if there are any

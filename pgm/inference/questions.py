@@ -159,7 +159,7 @@ class Questions:
             if self._compiled is None:
                 self._check_complete()
                 variables = VariableList.of_model(self.variables)
-                position = dict(zip(variables.names, range(len(variables)), strict=True))
+                position = variables.places()
                 cards = [domain.card for domain in variables.domains]
                 program = compile_program(cards, self._parts(position))
                 old = self._outdated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence, ValuesView
 from itertools import chain, pairwise, product, repeat
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -42,27 +42,21 @@ class Pixels(Mapping[str, Domain]):
         made._more = dict(self._more)
         return made
 
+    @property
+    def names(self) -> PixelNames:
+        """The names as they are now."""
+        return PixelNames(self._shape, tuple(self._more))
+
     def __getitem__(self, name: str) -> Domain:
-        if self._is_pixel(name):
+        if _pixel(name, self._shape) is not None:
             return self._domain
         return self._more[name]
 
     def __setitem__(self, name: str, domain: Domain) -> None:
         self._more[name] = domain
 
-    def _is_pixel(self, name: object) -> bool:
-        if not isinstance(name, str) or name[:6] != "pixel[" or name[-1] != "]":
-            return False
-        indices = name[6:-1].split(",")
-        return len(indices) == len(self._shape) and all(map(_within, indices, self._shape))
-
     def __iter__(self) -> Iterator[str]:
-        if len(self._shape) == 2:
-            rows, columns = self._shape
-            names = [f"pixel[{i},{j}]" for i in range(rows) for j in range(columns)]
-        else:
-            names = [f"pixel[{','.join(map(str, place))}]" for place in product(*map(range, self._shape))]
-        return chain(names, self._more)
+        return iter(self.names)
 
     def __len__(self) -> int:
         return math.prod(self._shape) + len(self._more)
@@ -80,6 +74,80 @@ class _Domains(ValuesView[Domain]):
     def __iter__(self) -> Iterator[Domain]:
         pixels = self._mapping
         return chain(repeat(pixels._domain, math.prod(pixels._shape)), pixels._more.values())
+
+
+class PixelNames(Sequence[str]):
+    """The names of pixels and of what came behind them, each made when it is looked at.
+
+    >>> names = PixelNames((2, 2), ("sun",))
+    >>> names[3], names[-1], names.places["pixel[1,0]"]
+    ('pixel[1,1]', 'sun', 2)
+    """
+
+    __slots__ = ("_count", "_more", "_shape")
+
+    def __init__(self, shape: tuple[int, ...], more: tuple[str, ...]) -> None:
+        """Those of all pixels of such an image, and more."""
+        self._shape, self._more, self._count = shape, more, math.prod(shape)
+
+    @property
+    def places(self) -> PixelPlaces:
+        """The place of each name."""
+        return PixelPlaces(self, self._shape, {name: self._count + i for i, name in enumerate(self._more)})
+
+    @overload
+    def __getitem__(self, i: int) -> str: ...
+    @overload
+    def __getitem__(self, i: slice) -> list[str]: ...
+    def __getitem__(self, i: int | slice) -> str | list[str]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        place = range(len(self))[i]
+        if place >= self._count:
+            return self._more[place - self._count]
+        return f"pixel[{','.join([str(k) for k in np.unravel_index(place, self._shape)])}]"
+
+    def __iter__(self) -> Iterator[str]:
+        *above, last = self._shape
+        rows = ("".join(f"{k}," for k in place) for place in product(*map(range, above)))
+        return chain(
+            chain.from_iterable([f"pixel[{row}{j}]" for j in range(last)] for row in rows), self._more
+        )
+
+    def __len__(self) -> int:
+        return self._count + len(self._more)
+
+
+class PixelPlaces(Mapping[str, int]):
+    """{"pixel[0,0]": 0, ...}, read off the names."""
+
+    __slots__ = ("_more", "_names", "_shape")
+
+    def __init__(self, names: PixelNames, shape: tuple[int, ...], more: dict[str, int]) -> None:
+        self._names, self._shape, self._more = names, shape, more
+
+    def __getitem__(self, name: str) -> int:
+        place = _pixel(name, self._shape)
+        return self._more[name] if place is None else place
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
+def _pixel(name: object, shape: tuple[int, ...]) -> int | None:
+    """The place of the pixel that is called so; None: no pixel is."""
+    if not isinstance(name, str) or name[:6] != "pixel[" or name[-1] != "]":
+        return None
+    indices = name[6:-1].split(",")
+    if len(indices) != len(shape) or not all(map(_within, indices, shape)):
+        return None
+    place = 0
+    for index, size in zip(indices, shape, strict=True):
+        place = place * size + int(index)
+    return place
 
 
 def _within(index: str, size: int) -> bool:

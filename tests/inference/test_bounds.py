@@ -222,7 +222,7 @@ def test_intervals_are_shown_and_pickled():
         shown = [float(x) for x in row.split()[1:]]
         assert shown[1] <= low <= shown[0] <= high + 1e-6
         assert high <= shown[2]
-    assert "<th>at most</th>" in p._repr_html_()
+    assert ">at most</th>" in p._repr_html_()
     everything = mrf.marginals(engine=Bounds(ibound=2))
     assert "at least" in repr(everything)
     assert "at least" in repr(everything["v[0,0]"])

@@ -486,7 +486,7 @@ TOO_MUCH = {
     "marginals": lambda net, name: net.marginals(),
     "log_partition": lambda net, name: net.log_partition(),
     "map": lambda net, name: net.map(engine="cuts"),  # by itself it searches for some seconds
-    "k_best": lambda net, name: net.k_best(k=3),
+    "k_best": lambda net, name: net.k_best(k=3, engine="exact"),  # so does this
     "sample": lambda net, name: net.sample(1, seed=0),
 }
 
@@ -546,13 +546,17 @@ def test_a_grid_of_a_million_pixels_is_too_large_within_a_second():
                     getattr(net, what)(*target)
                 except pgm.TooLarge:
                     times[what] = min(times.get(what, 99), time.process_time() - start)
-        print(json.dumps([built, times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]))
+        start = time.process_time()
+        for count in range(2_000_000):
+            pass
+        slow = max(1.0, (time.process_time() - start) / 0.06)  # on some machines a second is shorter
+        print(json.dumps([slow, built, times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]))
         """
     )
-    built, times, gigabytes = json.loads(out)
-    assert min(built) < 2.0
+    slow, built, times, gigabytes = json.loads(out)
+    assert min(built) < 2.0 * slow
     assert set(times) == {"query", "marginals", "log_partition"}
-    assert max(times.values()) < 1.0, times
+    assert max(times.values()) < 1.0 * slow, (times, slow)
     assert gigabytes < 2.5
 
 

@@ -6,6 +6,7 @@ Seeds are fixed, and the bounds are so wide that a right program fails once in a
 from __future__ import annotations
 
 import math
+import re
 import time
 from typing import Any
 
@@ -492,12 +493,12 @@ def test_chains_are_kept_when_asked(net):
 
 def test_intervals_are_printed(net):
     p = net.query("rain", {"wet": True}, engine="gibbs")
-    assert repr(p).splitlines()[0].split() == ["rain", "P(rain)", "95", "%", "from", "to"]
+    assert "P(rain | wet=True)  95 % from  to" in re.sub(" {2,}", "  ", repr(p).splitlines()[0])
     low, high = p.report.intervals[1]
     shown = [float(x) for x in repr(p).splitlines()[2].split()[2:]]
     assert shown[0] <= low < p[True] < high <= shown[1]
     assert shown == pytest.approx([low, high], abs=1e-6)
-    assert "<th>95 % from</th>" in p._repr_html_()
+    assert ">95 % from</th>" in p._repr_html_()
     assert p.bounds is None  # not surely
     joint = net.query(["rain", "cloudy"], {"wet": True}, engine="gibbs")
     turned, summed = joint.marginal(["cloudy", "rain"]), joint.marginal("rain")
@@ -528,7 +529,7 @@ def test_a_time_limit_returns_what_was_drawn_and_says_so():
         assert time.perf_counter() - begin < 5.0
         assert not p.report.converged
         assert 0 < p.report.samples < 2_000_000
-        assert "the time limit came after" in repr(p)
+        assert "the time limit came after" in " ".join(repr(p).split())
         assert abs(p[0] - 0.5) < 6.0 * p.report.error
 
 

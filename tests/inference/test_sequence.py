@@ -239,7 +239,7 @@ def test_larger_cliques_come_nearer():
 
 def test_the_report_says_how_many_forests_and_what_was_lost():
     p = grid().query("pixel[5,5]", engine=pgm.engines.CliqueSequence(clique_bound=6))
-    for text in (repr(p), p._repr_html_()):
+    for text in (" ".join(repr(p).split()), p._repr_html_().replace("<br>", " ")):
         assert "APPROXIMATE (clique-sequence)" in text
         assert "forests of cliques of at most 2^" in text
         assert "nats cut" in text
@@ -251,7 +251,7 @@ def test_the_report_says_how_many_forests_and_what_was_lost():
 def test_too_few_iterations_are_said_and_warned_of():
     with pytest.warns(pgm.ConvergenceWarning, match=r"forests still differ by .* after 1 iterations"):
         p = grid().query("pixel[5,5]", engine=pgm.engines.CliqueSequence(clique_bound=6, iterations=1))
-    assert "not converged" in repr(p)
+    assert "not converged" in " ".join(repr(p).split())
 
 
 def test_it_stops_in_time_for_an_answer(monkeypatch):
@@ -296,16 +296,11 @@ def test_it_is_nearer_to_the_published_marginals_than_loopy(name, bound):
     path = uai.UAI / "MAR" / f"{name}.uai.gz"
     net = pgm.read(path)
     evidence = uai.evidence(path, net)
-    numbers = uai.published(path, "MAR")
-    at, published = 1, {}
-    for variable in net.variables:
-        size = int(numbers[at])
-        published[variable] = np.array(numbers[at + 1 : at + 1 + size])
-        at += 1 + size
+    published = uai.published(path, "MAR", net)
 
     def error(engine) -> float:
         found = net.marginals(evidence, engine=engine)
-        return float(np.mean([np.abs(p.values - published[v]).mean() for v, p in found.items()]))
+        return float(np.mean([np.abs(p.values - published[v].values).mean() for v, p in found.items()]))
 
     assert error(pgm.engines.CliqueSequence(clique_bound=bound)) < 0.7 * error("loopy")
 
@@ -342,4 +337,6 @@ def test_its_plan_says_what_will_run():
     assert (plan.engine, plan.exact, plan.fits, plan.later) == ("clique-sequence", False, True, "")
     plan = small.plan("pixel[5,5]", engine=pgm.engines.CliqueSequence(clique_bound=6))
     assert plan.fits
-    assert "forests of cliques of at most 2^6 entries; the sizes are those of one tree" in repr(plan)
+    assert "forests of cliques of at most 2^6 entries; the sizes are those of one tree" in " ".join(
+        repr(plan).split()
+    )
