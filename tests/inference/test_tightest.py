@@ -125,7 +125,7 @@ def test_answers_are_moved_into_the_bounds():
 
 def test_the_time_is_kept_and_said():
     mrf = grid(40, 0.8)
-    mrf.marginals(engine=Best(seconds=60))  # compiles what it needs
+    mrf.marginals(engine=Best(seconds=15))  # compiles what it needs
     with pgm.config(memory_limit="200 MB"):
         begin = time.perf_counter()
         found = mrf.marginals(engine=Best(seconds=1.5))

@@ -181,6 +181,7 @@ def seeds(format: str) -> tuple[bytes, ...]:
     return tuple(dict.fromkeys(found))
 
 
+_LARGEST = 50_000  # bytes of a broken file
 _WORD = re.compile(rb"[A-Za-z_]+|[0-9.]+|[^\sA-Za-z0-9_.]")
 _NUMBERS = (b"999999999999999", b"-1", b"0", b"1e308", b"1e999", b"nan", b"2147483648", b"0.5", b"9" * 5000)
 _BYTES = (
@@ -202,15 +203,20 @@ _BYTES = (
 )
 
 
+def _some_word(rng: random.Random, data: bytes) -> re.Match[bytes] | None:
+    """The first word behind a place, so that a long file costs no more than a short one."""
+    return _WORD.search(data, rng.randrange(len(data))) if data else None
+
+
 def mutant(rng: random.Random, seeds: tuple[bytes, ...]) -> bytes:
     """Return a file with some faults: bytes flipped, parts lost, doubled, moved, nested or made huge."""
     data = rng.choice(seeds)
     for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-        words = list(_WORD.finditer(data))
-        if not words:
+        word, other, third = (_some_word(rng, data) for _ in range(3))
+        if word is None or other is None or third is None:
             break
-        word, at = rng.choice(words), rng.randrange(len(data))
-        a, b = sorted((rng.choice(words).start(), rng.choice(words).end()))
+        at = rng.randrange(len(data))
+        a, b = sorted((other.start(), third.end()))
         part = data[a : min(b, a + 200)]
         times = rng.choice((2, 3, 10, 100)) if rng.random() < 0.99 else 100_000
         match rng.randrange(9):
@@ -223,17 +229,17 @@ def mutant(rng: random.Random, seeds: tuple[bytes, ...]) -> bytes:
             case 3:
                 data = data[:a] + part * times + data[a:]
             case 4:  # deep nesting of whatever opens here
-                few = min(times, 300_000 // len(word[0]))  # a word may be long: no more than is kept below
+                few = min(times, _LARGEST // len(word[0]))  # a word may be long: no more than is kept below
                 data = data[: word.start()] + word[0] * few + data[word.end() :]
             case 5:
                 data = data[: word.start()] + rng.choice(_NUMBERS) + data[word.end() :]
             case 6:
-                data = data[: word.start()] + rng.choice(words)[0] + data[word.end() :]
+                data = data[: word.start()] + other[0] + data[word.end() :]
             case 7:
                 data = data[:at] + rng.choice(_BYTES) + data[at:]
             case 8:
                 data = data[:at] + part + data[at:]
-        data = data[:300_000]
+        data = data[:_LARGEST]
     return data
 
 
