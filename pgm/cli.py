@@ -56,6 +56,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def run() -> NoReturn:
+    """Run the command as a process, which ends with its answer, whatever still compiles beside it."""
+    try:
+        code = main()
+    except SystemExit as stopped:  # argparse has printed its help, or one line
+        code = int(stopped.code or 0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def _failed(message: str) -> int:
     sys.stderr.write(f"pgm: {message.strip().splitlines()[0]}\n")
     return _MISTAKE
@@ -414,4 +425,4 @@ def _plain(value: Any) -> Any:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()
