@@ -220,9 +220,10 @@ def test_reading_munin_takes_no_longer_than_from_bif(tmp_path):
         assert len(pgm.read(path)) == 1041
         return time.thread_time() - begin
 
-    assert min(seconds(tmp_path / "munin.json") for _ in range(3)) < 1.25 * min(
-        seconds(tmp_path / "munin.bif") for _ in range(3)
-    )
+    # In turn, so that what else the machine does falls on both.
+    pairs = [(seconds(tmp_path / "munin.json"), seconds(tmp_path / "munin.bif")) for _ in range(5)]
+    ours, others = map(min, zip(*pairs, strict=True))
+    assert ours < 1.25 * others
 
 
 def test_files_by_name(tmp_path):
