@@ -49,7 +49,7 @@ class MarkedNetwork(Markup):
         words = self.leaf(element).split()
         if len(words) != count:
             expected = f"{count:,}" if count < _MANY else "more than 10**15"
-            self.fail(f"expected {expected} {what} in <{element.name}>, found {len(words):,}", element)
+            self.fail(f"expected {expected} {what} in <{element.tag}>, found {len(words):,}", element)
         return words
 
     def numbers(self, element: Element, count: int, name: str) -> Array:

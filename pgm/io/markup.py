@@ -32,6 +32,11 @@ class Element:
         self.children: list[Element] = []
         self.text = ""
 
+    @property
+    def tag(self) -> str:
+        """The name for a message: in a broken file it may have any length."""
+        return shown(self.name)[1:-1]
+
 
 class Markup:
     """An XML file as a tree of elements."""
@@ -59,7 +64,7 @@ class Markup:
             parser.Parse(self.source.content, True)
         except expat.ExpatError as error:
             still = self._open[-1]
-            hint = f"; <{still.name}> of line {still.line} is open" if still.name else ""
+            hint = f"; <{still.tag}> of line {still.line} is open" if still.name else ""
             message = f"this is not XML as it should be: {expat.ErrorString(error.code)}{hint}"
             raise FileFormatError(message, self.source.path, error.lineno, error.offset + 1) from None
         finally:
@@ -110,14 +115,14 @@ class Markup:
     def inside(self, element: Element) -> Iterator[Element]:
         """Yield the elements in one that holds no text besides them."""
         if stray := element.text.strip(_BLANK):
-            self.fail(f"expected elements in <{element.name}>, found the text {shown(stray)}", element)
+            self.fail(f"expected elements in <{element.tag}>, found the text {shown(stray)}", element)
         yield from element.children
 
     def leaf(self, element: Element) -> str:
         """Return the text of an element that holds nothing else, without the blanks around it."""
         if element.children:
             child = element.children[0]
-            self.fail(f"expected text in <{element.name}>, found the element <{child.name}>", child)
+            self.fail(f"expected text in <{element.tag}>, found the element <{child.tag}>", child)
         if element.attributes.get("xml:space") == "preserve":
             return element.text
         return element.text.strip(_BLANK)

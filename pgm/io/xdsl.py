@@ -82,7 +82,7 @@ class _Reader(MarkedNetwork):
         root = self.root
         if root.name != "smile":
             hint = "; it is XMLBIF: pass format='xmlbif'" if root.name.upper() == "BIF" else ""
-            self.fail(f"XDSL begins with <smile>, this file with <{root.name}>{hint}", root)
+            self.fail(f"XDSL begins with <smile>, this file with <{root.tag}>{hint}", root)
         parts = {part.name: part for part in self.inside(root)}
         if "dynamic" in parts:
             self.fail("this is a dynamic network, which is not supported", parts["dynamic"])
@@ -94,7 +94,7 @@ class _Reader(MarkedNetwork):
         for element in self.inside(parts["nodes"]):
             if element.name not in _KINDS:
                 self.fail(
-                    f"{shown(element.attributes.get('id', ''))} is a node of the kind <{element.name}>, "
+                    f"{shown(element.attributes.get('id', ''))} is a node of the kind <{element.tag}>, "
                     f"which is not supported; {listed(_KINDS)} are",
                     element,
                 )
@@ -113,7 +113,7 @@ class _Reader(MarkedNetwork):
 
     def attribute(self, element: Element, name: str) -> str:
         if name not in element.attributes:
-            self.fail(f'expected {name}="..." in <{element.name}>, found none', element)
+            self.fail(f'expected {name}="..." in <{element.tag}>, found none', element)
         return element.attributes[name].strip()
 
     @cached_property
@@ -124,7 +124,7 @@ class _Reader(MarkedNetwork):
         found = node.parts.get(name, [])
         if len(found) != 1:
             self.fail(
-                f"{shown(node.id)}: expected one <{name}> in <{node.element.name}>, found {len(found)}",
+                f"{shown(node.id)}: expected one <{name}> in <{node.element.tag}>, found {len(found)}",
                 node.element,
             )
         return found[0]

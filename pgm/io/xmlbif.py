@@ -36,7 +36,7 @@ class _Reader(MarkedNetwork):
         root = self.root
         if root.name.upper() != "BIF":
             hint = "; it is GeNIe's: pass format='xdsl'" if root.name == "smile" else ""
-            self.fail(f"XMLBIF begins with <BIF>, this file with <{root.name}>{hint}", root)
+            self.fail(f"XMLBIF begins with <BIF>, this file with <{root.tag}>{hint}", root)
         networks = self.parts(root, "NETWORK")["NETWORK"]
         if len(networks) != 1:
             self.fail(f"expected one <NETWORK>, found {len(networks)}", root)
@@ -68,14 +68,14 @@ class _Reader(MarkedNetwork):
         for child in self.inside(element):
             if child.name.upper() not in found:
                 expected = listed([*names, "PROPERTY"]).replace("'", "")
-                self.fail(f"expected one of {expected} in <{element.name}>, found <{child.name}>", child)
+                self.fail(f"expected one of {expected} in <{element.tag}>, found <{child.tag}>", child)
             found[child.name.upper()].append(child)
         return found
 
     def only(self, element: Element, found: list[Element], name: str = "NAME") -> Element:
         if len(found) != 1:
             place = found[1] if found else element
-            self.fail(f"expected one <{name}> in <{element.name}>, found {len(found)}", place)
+            self.fail(f"expected one <{name}> in <{element.tag}>, found {len(found)}", place)
         return found[0]
 
     def variable(self, element: Element) -> Variable:
