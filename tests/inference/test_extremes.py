@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import pgm
+from tests.machine import slowness
 
 ENGINES = ["exact", "elimination"]
 T, F = True, False
@@ -502,7 +503,7 @@ def test_a_clique_of_40_nodes_with_10_states_is_too_large_at_once(ask):
         with pytest.raises(pgm.TooLarge) as caught:
             ask(net, "v3")
         seconds.append(time.thread_time() - start)
-    assert min(seconds) < 1.0
+    assert min(seconds) < 1.0 * slowness()
     tracemalloc.start()
     with pytest.raises(pgm.TooLarge):
         ask(net, "v3")
@@ -526,8 +527,9 @@ def test_a_grid_of_a_million_pixels_is_too_large_within_a_second():
     """In a process of its own: a gigabyte less for the others."""
     out = run(
         """
-        import resource, time, json
+        import json, pathlib, re, time
         import numpy as np, pgm
+        from tests.machine import slowness
         rng = np.random.default_rng(0)
         def grid(pixels):
             return pgm.MarkovNetwork.grid(pixels, states=[0, 1], coupling=1.0, unary=[[.9, .1], [.1, .9]])
@@ -546,11 +548,9 @@ def test_a_grid_of_a_million_pixels_is_too_large_within_a_second():
                     getattr(net, what)(*target)
                 except pgm.TooLarge:
                     times[what] = min(times.get(what, 99), time.process_time() - start)
-        start = time.process_time()
-        for count in range(2_000_000):
-            pass
-        slow = max(1.0, (time.process_time() - start) / 0.06)  # on some machines a second is shorter
-        print(json.dumps([slow, built, times, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6]))
+        # Not getrusage: its peak is that of the process which started this one, where that was larger.
+        peak = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
+        print(json.dumps([slowness(), built, times, int(peak[1]) / 1e6]))
         """
     )
     slow, built, times, gigabytes = json.loads(out)
@@ -571,6 +571,7 @@ def test_a_small_limit_refuses_and_a_larger_one_answers():
 LONG = """
     import json, os, signal, threading, time
     import numpy as np, pgm
+    from tests.machine import slowness
     def grid(n):
         pixels = np.random.default_rng(0).integers(2, size=(n, n))
         return pgm.MarkovNetwork.grid(pixels, states=[0, 1], coupling=.5, unary=[[.6, .4], [.4, .6]])
@@ -594,7 +595,7 @@ def test_late_is_out_of_time_within_a_second(ask):
         except pgm.OutOfTime as error:
             assert isinstance(error, TimeoutError)
             seconds.append(time.process_time() - start)
-    print("late", min(seconds))
+    print("late", min(seconds) / slowness())
     rest = list(net.variables)[1:]
     small = net.query("pixel[0,0]", dict.fromkeys(rest, 0))
     assert abs(small.values.sum() - 1) < 1e-12
@@ -629,7 +630,7 @@ def test_ctrl_c_stops_within_a_second(ask):
             print("done")
         except KeyboardInterrupt:
             seconds.append(time.process_time() - start)
-    print("stopped", min(seconds))
+    print("stopped", min(seconds) / slowness())
     rest = list(net.variables)[1:]
     small = net.query("pixel[0,0]", dict.fromkeys(rest, 0))
     assert abs(small.values.sum() - 1) < 1e-12

@@ -12,6 +12,7 @@ import pytest
 
 import pgm
 from tests.known import book
+from tests.machine import slowness
 
 T, F = True, False
 
@@ -114,13 +115,14 @@ def test_pain_1_the_size_is_known_before_anything_is_allocated():
                 net.add(f"b{i}_{j}", np.full((2, 2, 2), 0.5), parents=[f"a{i}", f"a{j}"], states=[F, T])
         return net, {f"b{i}_{j}": True for i in range(n) for j in range(i)}
 
-    for n in (45, 60):  # the first compiles what it needs
+    times = []
+    for n in (45, 60, 60):  # the first compiles what it needs
         net, everything = pairs(n)
         start = time.thread_time()
         with pytest.raises(pgm.TooLarge) as caught:
             net.query("a0", everything)
-        seconds = time.thread_time() - start
-    assert seconds < 1
+        times.append(time.thread_time() - start)
+    assert min(times[1:]) < 1.2 * slowness()
     assert caught.value.plan is not None
     assert str(net.plan("a0", everything))
     assert net.query("a0").exact  # without evidence everything is barren
