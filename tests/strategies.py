@@ -21,7 +21,7 @@ from tests.oracle import Known, Oracle, Plain, noisy_or
 
 _quiet = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 settings.register_profile(
-    "ci", max_examples=150, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_quiet
+    "ci", max_examples=100, deadline=None, derandomize=True, print_blob=True, suppress_health_check=_quiet
 )
 settings.register_profile(
     "thorough",

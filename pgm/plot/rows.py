@@ -67,14 +67,14 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
         dist = answers[name]
         left = (i // rows) * (1 + (room + gap) * inch)
         row = i % rows
-        ax.text(left - 0.08 * inch, row, plain(shown[i]), ha="right", va="center", fontsize=size, color=INK)
+        _write(ax, left - 0.08 * inch, row, plain(shown[i]), "right", size)
         if isinstance(dist, Density):
             text = f"{dist.mean:.4g} ± {dist.std:.2g}"
-            ax.text(left + 0.02, row, text, ha="left", va="center", fontsize=7.5, color=INK)
+            _write(ax, left + 0.02, row, text, "left")
             continue
         if (ends := dist.report.intervals) is not None:
             off = f"± {float((ends.high - ends.low).max()) / 2:.2g}"
-            ax.text(left + 1.02, row, off, ha="left", va="center", fontsize=7.5, color=INK)
+            _write(ax, left + 1.02, row, off, "left")
         edges = left + np.concatenate(([0.0], np.cumsum(np.asarray(dist.values))))
         for k, state in enumerate(dist.variables[0].states):
             lo, hi = float(edges[k]), float(edges[k + 1])
@@ -95,6 +95,11 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
     return ax
 
 
+def _write(ax: Axes, x: float, row: float, text: str, side: str, size: float = 7.5, color: str = INK) -> None:
+    """Write where room was kept: the layout need not measure it again."""
+    ax.text(x, row, text, ha=side, va="center", fontsize=size, color=color, in_layout=False)
+
+
 def _write_inside(
     ax: Axes, lo: float, hi: float, row: float, state: str, share: str, k: int, points: float
 ) -> None:
@@ -102,7 +107,7 @@ def _write_inside(
     for text in (f"{state} {share}", state):
         if text_width(text, 7.5) + 5 < (hi - lo) * points:
             color = readable_on(to_rgb(STATES[k % len(STATES)]))
-            ax.text((lo + hi) / 2, row, plain(text), ha="center", va="center", fontsize=7.5, color=color)
+            _write(ax, (lo + hi) / 2, row, plain(text), "center", color=color)
             return
 
 

@@ -18,7 +18,7 @@ import pgm
 
 UAI = Path(__file__).resolve().parents[3] / "shared" / "uai"
 LIMIT = os.environ.get("PGM_UAI_MEMORY", "1 GB")  # "8 GB" on demand
-SECONDS = float(os.environ.get("PGM_UAI_SECONDS", "5"))
+SECONDS = float(os.environ.get("PGM_UAI_SECONDS", "3"))
 SEARCH_SECONDS = min(SECONDS, float(os.environ.get("PGM_UAI_SEARCH_SECONDS", "5")))
 
 pytestmark = pytest.mark.skipif(not UAI.is_dir(), reason="the problems of shared/ are not here")
