@@ -50,5 +50,10 @@ def run(report: Report, options: Options) -> None:
                 )
                 said = f"[{low:.3g}, {high:.3g}], exact: {p.exact}"
                 report.find(
-                    Finding(f"{RACE}: {case}", said, "an interval, said so", not p.exact and high - low < 1.0)
+                    Finding(
+                        f"{RACE}: {case}",
+                        said,
+                        "an interval, said so",
+                        bool(not p.exact and high - low < 1.0),
+                    )
                 )

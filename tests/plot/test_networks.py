@@ -16,8 +16,10 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
+from matplotlib.textpath import TextPath
 
 import pgm
+from pgm.plot.canvas import outlines
 from pgm.plot.overlays import BLUE, PURPLE, VERMILLION
 
 NETWORKS = Path(__file__).resolve().parents[3] / "shared" / "networks"
@@ -114,6 +116,35 @@ def test_published_networks_can_be_read(name):
     ax = net.plot()
     assert_readable(ax, len(net))
     assert len(links(ax).get_paths()) == len(net.edges)
+
+
+def test_many_names_are_outlines_within_their_boxes():
+    net = pgm.BayesianNetwork()
+    for i in range(310):
+        net.add(f"node $number$ {i}", 0.5)
+    net.add("字", 0.5)  # a letter that the font lacks stays with matplotlib, which looks for another font
+    ax = net.plot()
+    (names,) = [c for c in ax.collections if isinstance(c, PathCollection) and c.get_zorder() == 4]
+    assert texts(ax) == ["字"]
+    assert len(names.get_paths()) == 310
+    around = np.array(boxes(ax))
+    for path in names.get_paths():
+        (left, low), (right, top) = path.get_extents().get_points()
+        inside = (around[:, :2] < (left, low)).all(axis=1) & (around[:, 2:] > (right, top)).all(axis=1)
+        assert inside.sum() == 1
+        x0, y0, x1, y1 = around[inside][0]
+        assert (left + right) / 2 == pytest.approx((x0 + x1) / 2, abs=1.0)
+        assert (low + top) / 2 == pytest.approx((y0 + y1) / 2, abs=2.5)
+
+
+def test_outlines_are_the_letters_that_matplotlib_draws():
+    path = outlines("wide mm il", 10.0, 3.0, 2.0)
+    (left, low), (right, top) = path.get_extents().get_points()
+    (x0, y0), (x1, y1) = TextPath((0, 0), "wide mm il", size=10.0).get_extents().get_points()
+    assert (right - left, top - low) == pytest.approx((x1 - x0, y1 - y0), rel=0.02)
+    assert (low, (left + right) / 2) == pytest.approx((2.0 + y0, 3.0), abs=0.5)
+    assert outlines("   ", 10.0, 0.0, 0.0).vertices.size == 0
+    assert outlines("字", 10.0, 0.0, 0.0) is None
 
 
 def test_cards_can_be_read():
