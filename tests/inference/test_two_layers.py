@@ -76,6 +76,14 @@ def test_500_diseases_and_2000_findings() -> None:
     np.testing.assert_allclose([found[f"d{i}"][True] for i in range(500)], expected, rtol=1e-10)
     assert found["d0"].exact
     assert net.query("d3", seen)[True] == pytest.approx(expected[3], rel=1e-10)
+    for i in (0, 3):
+        p = net.query(f"d{i}", seen, engine="bounds")
+        assert not p.exact
+        assert p.bounds[1][0] <= expected[i] <= p.bounds[1][1] < 0.1
+    more = seen | {f"f{j}": True for j in order[208:240].tolist()}
+    p = net.query("d0", more, engine="bounds")  # 40 positive ones
+    assert p.bounds is not None
+    assert 0.0 < p.bounds[1][0] <= p[True] <= p.bounds[1][1] < 0.1
 
 
 def test_12_positive_findings_that_many_diseases_share() -> None:
