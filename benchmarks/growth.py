@@ -1,4 +1,8 @@
-"""Growth: ten times the variables may cost twelve times as much, on chains, random trees and narrow grids."""
+"""Growth: ten times the variables may cost twelve times as much, on chains, random trees and narrow grids.
+
+On a virtual machine that hands freed pages back to its host, keep them in the process: MALLOC_MMAP_MAX_=0 and
+MALLOC_TRIM_THRESHOLD_=100000000000 in the environment. Else three quarters of the time are the host's.
+"""
 
 from __future__ import annotations
 

@@ -41,6 +41,12 @@ def versions() -> dict[str, str]:
     return found
 
 
+def surroundings() -> dict[str, str]:
+    """The settings of memory and compiler that whoever started the run made."""
+    kinds = ("MALLOC_", "PYTHONMALLOC", "NUMBA_")
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(kinds)}
+
+
 def keep(command: str, report: Report, options: Options | None = None) -> str:
     """Write the results with the machine beside them, as JSON and as a page; returns the names."""
     now = datetime.now(UTC)
@@ -54,6 +60,7 @@ def keep(command: str, report: Report, options: Options | None = None) -> str:
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "versions": versions(),
+        "environment": surroundings(),
         "options": asdict(options) if options else None,
         "findings": [asdict(f) for f in report.findings],
         "results": [{k: v for k, v in asdict(r).items() if v not in (None, "", {})} for r in report.results],
@@ -66,6 +73,7 @@ def keep(command: str, report: Report, options: Options | None = None) -> str:
 def page(content: Mapping[str, Any], report: Report) -> str:
     """The findings and a table for each race, in markdown."""
     named = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+    named += "".join(f", {name}={value}" for name, value in content["environment"].items())
     lines = [
         f"`python -m benchmarks {content['command']}`, {content['date']}, {content['processor']}, "
         f"{content['cores']} cores, load at the end {content['load']}; {named}.",

@@ -144,8 +144,10 @@ def text_width(text: str, size: float) -> float:
     return float(width)
 
 
-def outlines(text: str, size: float, x: float, y: float) -> Path | None:
-    """Return the letters of a text in the default font as one path, its baseline's middle at (x, y).
+def outlines(text: str, size: float, x: float, y: float, side: str = "center") -> Path | None:
+    """Return the letters of a text in the default font as one path, on a baseline.
+
+    Its middle (or its "left" or "right" end) is at (x, y).
 
     A picture of a thousand names is drawn several times as fast from these, for every letter is looked up
     once. None: the font lacks a letter, which `Axes.text` would take from another one.
@@ -159,7 +161,8 @@ def outlines(text: str, size: float, x: float, y: float) -> Path | None:
     if not any(len(outline) for outline in vertices):
         return Path(np.empty((0, 2)))
     unit = size / _UNITS
-    placed = np.concatenate(vertices) * unit + (x - 0.5 * unit * float(begins[-1]), y)
+    before = {"left": 0.0, "center": 0.5, "right": 1.0}[side] * unit * float(begins[-1])
+    placed = np.concatenate(vertices) * unit + (x - before, y)
     return Path(placed, np.concatenate([codes for _, codes, _ in pieces]))
 
 

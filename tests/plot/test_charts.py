@@ -5,6 +5,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PathCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -129,6 +130,23 @@ def test_no_title_leaves_its_picture(name):
 @pytest.mark.parametrize("name", ["large marginals", "large plan", "joint of a million"])
 def test_large_answers_are_drawn_or_refused_quickly(name):
     assert drawn(everything()[name].plot())[..., :3].std() > 0
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_many_texts_are_written_as_outlines_where_they_belong():
+    net = pgm.BayesianNetwork()
+    for i in range(110):
+        net.add(f"$v_{{{i}}}$" if i else "字", 0.25)
+    ax = net.marginals().plot()
+    assert [text.get_text() for text in ax.texts] == ["字"]  # a letter that the font lacks
+    (written,) = [c for c in ax.collections if isinstance(c, PathCollection)]
+    assert len(written.get_paths()) == 109 + 220  # names, and both states of each
+    assert set(np.asarray(written.get_offsets())[:, 1]) == set(range(37))  # the rows of three columns
+    extents = [path.get_extents() for path in written.get_paths()]
+    right_aligned = [e for e in extents if e.x1 < 1.0]
+    centred = [e for e in extents if abs(e.x0 + e.x1) < 2.0]
+    assert (len(right_aligned), len(centred)) == (109, 220)
+    assert drawn(ax)[..., :3].std() > 0
 
 
 # --- what the pictures say ---
