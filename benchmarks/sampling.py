@@ -62,7 +62,7 @@ def run(report: Report, options: Options) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pgm.ConvergenceWarning)
         if options.wants(HOLDS):
-            intervals(report, _SEEDS if max(options.sizes) >= 100_000 else 6)
+            intervals(report, _SEEDS if max(options.sizes) >= 100_000 else 10)
         if options.wants(SPEED):
             draws(report, 200 if max(options.sizes) >= 100_000 else 20)
 

@@ -19,8 +19,8 @@ HEURISTICS = (
     *(
         "given",
         "simplicial",
-        "cuthill-mckee",
         "own",
+        "cuthill-mckee",
         "reversed",
         "min-weight",
         "min-fill",
@@ -666,13 +666,14 @@ def neighbourhood(indptr, indices, root, most):
 
 
 @njit
-def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, hopeless, best, stop):
+def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, few, best, stop):
     """Put the best elimination order found into `best`.
 
     First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of
     each vertex multiplied by a random factor: drawn afresh for a while, then a tenth of the factors of
     the best so far. That takes up to `effort` operations for each entry of the tables; one takes about as
-    long as filling an entry. Returns a status, the log2 of the sum and of the largest, and which
+    long as filling an entry. With `few` above 0 so many orders are tried and no more unless one of them is
+    within the limit. Returns a status, the log2 of the sum and of the largest, and which
     heuristic won.
     """
     n = log2_card.size
@@ -698,18 +699,18 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
         turn += 1
         status = 0
         rule = turn - 3
+        if 0 < few <= turn and best_total > limit:
+            break
         if turn < 3:
             if levels > 0 or (turn == 2 and n > MANY):
                 continue
             for i in range(n):
-                trial[i] = own[i] if turn == 1 else own[n - 1 - i]
-            if turn == 0:
+                trial[i] = own[i] if turn == 0 else own[n - 1 - i]
+            if turn == 1:
                 cuthill_mckee(indptr, indices, trial)
         else:
             allowance = 1e6 + 100.0 * size
             if rule == 0:
-                if hopeless and best_total > limit:
-                    break
                 weights, missing = np.ones((4, n)), np.zeros((4, n))
                 noise, best_noise = np.ones(n), np.ones(n)
                 for v in range(n):
@@ -755,7 +756,8 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
         if status == 0:
             again = postordered(indptr, indices, trial, parent)
             total, largest, _ = columns(indptr, indices, log2_card, again, parent, count, weight)
-            if total < best_total or heuristic == 0:
+            # Of two as good that which does not hang on how the model is numbered.
+            if total < best_total or heuristic == 0 or (turn == 1 and total == best_total):
                 best_total, best_largest = total, largest
                 heuristic = turn + 2 if turn < 7 else rule + 8
                 best_rule = max(rule, 1)

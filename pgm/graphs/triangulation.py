@@ -92,12 +92,12 @@ def triangulate(
             best = np.empty(n - done, np.int32)
             turns = np.arange(n) if own is None else own
             rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
-            hopeless = n > k.MANY and _hopeless(k, indptr, indices, log2_card, limit, stop)
+            few = int(n > k.MANY and _hopeless(k, indptr, indices, log2_card, turns, limit, stop))
             if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
-                _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, hopeless, best, stop)
+                _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, few, best, stop)
                 k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))
             status, total, largest, found = k.search(
-                *rest, limit, float(effort), float(budget), seed, hopeless, best, stop
+                *rest, limit, float(effort), float(budget), seed, few, best, stop
             )
             if not found and status != 1 and stage.any():  # the greedy ones ran out of time: a plain one
                 best = np.lexsort((np.diff(rest[0]), rest[3]))
@@ -119,15 +119,21 @@ def _hopeless(
     indptr: np.ndarray,
     indices: np.ndarray,
     log2_card: np.ndarray,
+    turns: np.ndarray,
     limit: float,
     stop: np.ndarray,
 ) -> bool:
     """Say whether a part of some thousand vertices is past the limit: a graph is no easier than its parts.
 
-    This is no proof, for the order is greedy; but the same rule would have to do better on the whole.
+    This is no proof, for the orders tried are cheap or greedy; but the same rules would have to do better on
+    the whole.
     """
     ptr, ids, names = k.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
     m, cards = len(names), log2_card[names]
     ones, stage, order = np.ones(m), np.zeros(m, np.int64), np.empty(m, np.int32)
     status, _, _ = k.greedy(ptr, ids, cards, stage, ones, ones, ones, 0, limit, 1e7, order, stop)
-    return bool(status == 2)
+    if status != 2:
+        return False
+    own = np.argsort(turns[names], kind="stable").astype(np.int32)
+    _, total, _, _ = k.search(ptr, ids, cards, stage, own, limit, 0.0, 0.0, 0, 3, order, stop)
+    return bool(total > limit)

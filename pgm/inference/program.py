@@ -138,12 +138,11 @@ def compile_program(
     Where there are many, they and their variables are put into an order in which neighbours are near in
     memory, unless `as_given`.
     """
-    card_list = list(cards)
-    n_named = len(card_list)
-    kinds: list[int] = [FREE] * n_named
+    card_array = np.fromiter(cards, np.int64)
+    n_named = card_array.size
     flat = _Flat()
-    card_array = np.array(card_list, dtype=np.int64)
     extra: list[int] = []
+    kinds: list[int] = []  # of these
     turns = [2 * np.arange(n_named)]
     number = -1
     for factor in factors:
@@ -161,12 +160,13 @@ def compile_program(
             if factor.hidden:
                 turns.append(factor.turns())
         else:
-            size = math.prod(card_list[v] for v in factor.scope.tolist())
+            scope_cards = card_array[factor.scope].tolist()
+            size = math.prod(scope_cards)
             few = factor.scope.size <= _DENSE_AXES
             if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
                 flat.add(number, _written_out(factor, card_array))
             else:
-                links = len(factor.values) * sum(card_list[v] for v in factor.scope.tolist())
+                links = len(factor.values) * sum(scope_cards)
                 if 8 * links > current().memory_limit:
                     raise TooLarge(
                         f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
@@ -179,7 +179,8 @@ def compile_program(
                 turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
     turn = np.concatenate(turns)
-    program = _flatten(all_cards, n_named, np.array(kinds, dtype=np.uint8), turn, flat, as_given)
+    all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
+    program = _flatten(all_cards, n_named, all_kinds, turn, flat, as_given)
     return _without_dead_states(program) if program.possible else program
 
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -160,7 +161,7 @@ class Questions:
                 self._check_complete()
                 variables = VariableList.of_model(self.variables)
                 position = variables.places()
-                cards = [domain.card for domain in variables.domains]
+                cards = map(attrgetter("card"), variables.domains)
                 program = compile_program(cards, self._parts(position))
                 old = self._outdated
                 trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees

@@ -7,7 +7,7 @@ scaled to what there is, letters included.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
@@ -31,20 +31,20 @@ from .canvas import (
     SEEN_BAR,
     SEEN_EDGE,
     SEEN_FILL,
+    Text,
     bare,
-    outlines,
     plain,
     sheet,
     shortened,
     text_width,
     usable,
+    write,
 )
 from .placement import Placed, Point, place
 from .plates import LABEL, Plates
 
 MOST_BOXES = 3_000
 MOST_LINKS = 12_000
-_OUTLINED = 300  # boxes, from which on names are drawn as outlines all at once: in a third of the time
 # Past this the picture shrinks in place of growing: no file format holds it, and its pixels fill the memory.
 LARGEST, LARGEST_AREA = 250.0, 1_500.0  # inches, square inches (60 MB at 100 dots per inch)
 
@@ -54,7 +54,6 @@ _DOUBLE = 2.5  # between two outlines
 _KEY, _HEADLINE = 8.5, 12.0  # letters, in points
 PLATE, NOTE = "#7a8594", "#5c6675"
 _BAR_WIDTH = 56.0
-_CAPITAL = 0.365  # half the height of a capital letter, of the size of letters
 _BOLD = 1.12  # how much wider bold letters are
 _PADDING = 7.0
 GAP_X, GAP_Y = 16.0, 34.0
@@ -156,11 +155,10 @@ def draw(sketch: Sketch, ax: Axes | None = None, title: str = "") -> Axes:
         scale = _room(usable(ax), width, height)
     _draw_frames(ax, placed, scale)
     _draw_links(ax, placed.routes, sketch, scale)
-    names: list[Path] | None = [] if len(boxes) > _OUTLINED else None
+    texts: list[Text] = []
     for node, box in boxes.items():
-        _draw_box(ax, placed.at[node], sizes[node], box, scale, names)
-    if names:
-        ax.add_collection(PathCollection(names, facecolors=INK, edgecolors="none", zorder=4), autolim=False)
+        texts += _draw_box(ax, placed.at[node], sizes[node], box, scale)
+    write(ax, texts)
     _draw_bars(ax, placed.at, sizes, boxes)
     if sketch.key:
         _draw_key(ax, sketch.key, scale)
@@ -285,10 +283,8 @@ def curve(points: Sequence[Point]) -> Path:
     return Path(vertices, codes)
 
 
-def _draw_box(
-    ax: Axes, centre: Point, size: tuple[float, float], box: Box, scale: float, names: list[Path] | None
-) -> None:
-    """Draw a box; its name, where it can be one, as a path beside those in `names`."""
+def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scale: float) -> Iterator[Text]:
+    """Draw a box, and yield what is to be written in it."""
     (x, y), (width, height) = centre, size
     left, low, top = x - width / 2, y - height / 2, y + height / 2
     if box.shape == "factor":
@@ -314,34 +310,14 @@ def _draw_box(
     top -= _DOUBLE * box.double
     for i, line in enumerate(box.lines):
         middle = top - _TITLE_HEIGHT / 2 - 0.5 - _TITLE_LINE * i
-        if names is not None and not box.rows:
-            name = outlines(line, TITLE, x, middle - _CAPITAL * TITLE)
-            if name is not None:
-                names.append(name)
-                continue
-        ax.text(
-            x,
-            middle,
-            plain(line),
-            ha="center",
-            va="center_baseline",
-            fontsize=TITLE * scale,
-            fontweight="bold" if box.rows else "normal",
-            color=INK,
-            zorder=4,
-        )
+        yield Text(x, middle, line, size=TITLE * scale, bold=bool(box.rows))
     if box.note:
         low = top - box.head() + 0.5 * _ROW_HEIGHT + 1.5
-        ax.text(x, low, plain(box.note), ha="center", va="center", fontsize=ROW * scale, color=NOTE, zorder=4)
+        yield Text(x, low, box.note, size=ROW * scale, color=NOTE)
     for i, (label, share) in enumerate(box.rows):
         middle = top - box.head() - (i + 0.5) * _ROW_HEIGHT
-        for at, side, text in (
-            (left + _PADDING, "left", plain(label)),
-            (left + width - _PADDING, "right", _percent(share)),
-        ):
-            ax.text(
-                at, middle, text, ha=side, va="center_baseline", fontsize=ROW * scale, color=INK, zorder=4
-            )
+        yield Text(left + _PADDING, middle, label, "left", size=ROW * scale)
+        yield Text(left + width - _PADDING, middle, _percent(share), "right", size=ROW * scale)
 
 
 def _draw_bars(

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, PolyCollection
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.patches import Patch
-from matplotlib.path import Path
-from matplotlib.transforms import Affine2D
 
 from pgm.densities import Density, MixedAssignment
 from pgm.errors import InvalidArgument
@@ -29,22 +25,21 @@ from .canvas import (
     INK,
     SOFT,
     STATES,
+    Text,
     axes,
     bare,
     entitle,
-    outlines,
     plain,
     readable_on,
     shortened,
     text_width,
     tidy,
+    write,
 )
 
 MOST_ROWS = 2_000  # variables in one picture
 _MOST_SHADES = 12
 _NUMBERS = 30  # different numbers, of which more are drawn as a histogram
-_OUTLINED = 300  # texts, from which on all are drawn at once
-_RAISED = 0.3  # of the size of letters: their middle above the baseline
 _COLUMN = 50  # rows before the table of marginals starts a new column
 
 
@@ -70,18 +65,18 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
     ax = axes(ax, columns * (2.6 + room + gap), 0.7 + 0.27 * max(rows, 2))
     pieces: list[list[tuple[float, float]]] = []
     colors: list[str] = []
-    texts: list[_Text] = []
+    texts: list[Text] = []
     for i, name in enumerate(names):
         dist = answers[name]
         left = (i // rows) * (1 + (room + gap) * inch)
         row = i % rows
-        texts.append(_Text(left - 0.08 * inch, row, shown[i], "right", size))
+        texts.append(Text(left - 0.08 * inch, row, shown[i], "right", size))
         if isinstance(dist, Density):
-            texts.append(_Text(left + 0.02, row, f"{dist.mean:.4g} ± {dist.std:.2g}", "left"))
+            texts.append(Text(left + 0.02, row, f"{dist.mean:.4g} ± {dist.std:.2g}", "left"))
             continue
         if (ends := dist.report.intervals) is not None:
             off = f"± {float((ends.high - ends.low).max()) / 2:.2g}"
-            texts.append(_Text(left + 1.02, row, off, "left"))
+            texts.append(Text(left + 1.02, row, off, "left"))
         edges = left + np.concatenate(([0.0], np.cumsum(np.asarray(dist.values))))
         for k, state in enumerate(dist.variables[0].states):
             lo, hi = float(edges[k]), float(edges[k + 1])
@@ -94,7 +89,7 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
         ax.add_collection(PolyCollection(pieces, facecolors=colors, edgecolors="white", linewidths=0.8))
     ax.set_xlim(-room * inch, (columns - 1) * (1 + (room + gap) * inch) + 1.02 + (gap - 0.3) * inch)
     ax.set_ylim(max(rows, 1) - 0.4, -0.6)
-    _write(ax, texts)
+    write(ax, texts)
     bare(ax)
     if not names:
         ax.text(0.5, 0.0, "every variable is observed", ha="center", va="center", color=INK)
@@ -103,54 +98,12 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
     return ax
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """What stands in a row, at a side of x."""
-
-    x: float
-    row: float
-    text: str
-    side: Literal["left", "center", "right"]
-    size: float = 7.5  # points
-    color: str = INK
-
-
-def _write(ax: Axes, texts: Sequence[_Text]) -> None:
-    """Write where room was kept: the layout need not measure it again."""
-    paths: list[Path] = []
-    outlined: list[_Text] = []
-    for one in texts:
-        if len(texts) > _OUTLINED:
-            path = outlines(one.text, one.size, 0.0, -_RAISED * one.size, one.side)
-            if path is not None:
-                paths.append(path)
-                outlined.append(one)
-                continue
-        text = ax.text(one.x, one.row, plain(one.text), ha=one.side, va="center", color=one.color)
-        text.set(fontsize=one.size, in_layout=False)
-    if not paths:
-        return
-    written = PathCollection(
-        paths,
-        offsets=[(one.x, one.row) for one in outlined],
-        offset_transform=ax.transData,
-        facecolors=[one.color for one in outlined],
-        edgecolors="none",
-        zorder=3,
-    )
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    written.set_transform(Affine2D().scale(1 / 72) + figure.dpi_scale_trans)
-    written.set_in_layout(False)
-    ax.add_collection(written, autolim=False)
-
-
-def _inside(lo: float, hi: float, row: float, state: str, share: str, k: int, points: float) -> list[_Text]:
+def _inside(lo: float, hi: float, row: float, state: str, share: str, k: int, points: float) -> list[Text]:
     """The label of a piece of a bar, with as much as fits into it."""
     for text in (f"{state} {share}", state):
         if text_width(text, 7.5) + 5 < (hi - lo) * points:
             color = readable_on(to_rgb(STATES[k % len(STATES)]))
-            return [_Text((lo + hi) / 2, row, text, "center", color=color)]
+            return [Text((lo + hi) / 2, row, text, "center", color=color)]
     return []
 
 

@@ -179,7 +179,7 @@ def test_what_an_engine_does_not_answer_is_refused_by_name(engine):
 @every_engine
 def test_the_same_bits_again_and_in_any_number_of_threads(engine):
     rng = np.random.default_rng(4)
-    seen = rng.integers(0, 2, (20, 20))
+    seen = rng.integers(0, 2, (30, 30))
     mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.3, unary=[[0.7, 0.3], [0.4, 0.6]])
     answers = []
     for threads in (1, 2, 3):
@@ -190,7 +190,7 @@ def test_the_same_bits_again_and_in_any_number_of_threads(engine):
 
 @every_engine
 def test_limits_hold(engine):
-    seen = np.zeros((40, 40), int)
+    seen = np.zeros((60, 60), int)
     mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=0.3, unary=[[0.7, 0.3], [0.4, 0.6]])
     mrf.marginals(engine=engine)  # what must compile has compiled
     with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.TooLarge, match="bytes"):

@@ -301,7 +301,7 @@ def test_an_image_that_fits_no_tree() -> None:
     with pytest.raises(pgm.TooLarge):
         grid.map(engine="exact")
     with pytest.raises(pgm.TooLarge):
-        grid.k_best(k=2, engine="exact")
+        grid.k_best(k=2)
     moved = grid.map(engine="expansion")
     assert not moved.exact
     assert moved.value <= best.value + 1e-9

@@ -523,13 +523,13 @@ def test_what_too_large_advises_exists():
             assert small.query("v0", engine=name).values.sum() == pytest.approx(1.0)
 
 
-def test_a_grid_of_a_million_pixels_is_too_large_at_once():
+def test_a_grid_of_a_million_pixels_is_too_large_within_a_second():
     """In a process of its own: a gigabyte less for the others."""
     out = run(
         """
-        import json, pathlib, re, time
+        import json, time
         import numpy as np, pgm
-        from tests.machine import slowness
+        from tests.machine import memory, slowness
         rng = np.random.default_rng(0)
         def grid(pixels):
             return pgm.MarkovNetwork.grid(pixels, states=[0, 1], coupling=1.0, unary=[[.9, .1], [.1, .9]])
@@ -549,15 +549,13 @@ def test_a_grid_of_a_million_pixels_is_too_large_at_once():
                 except pgm.TooLarge:
                     times[what] = min(times.get(what, 99), time.thread_time() - start)
         # Not getrusage: its peak is that of the process which started this one, where that was larger.
-        peak = re.search(r"VmHWM:\\s+(\\d+) kB", pathlib.Path("/proc/self/status").read_text())
-        print(json.dumps([slowness(), built, times, int(peak[1]) / 1e6]))
+        print(json.dumps([slowness(), built, times, memory("VmHWM") / 1e9]))
         """
     )
     slow, built, times, gigabytes = json.loads(out)
     assert min(built) < 2.0 * slow
     assert set(times) == {"query", "marginals", "log_partition"}
-    # About a second where nothing else runs; here another test does, and wants the same memory.
-    assert max(times.values()) < 2.0 * slow, (times, slow)
+    assert max(times.values()) < 1.0 * slow, (times, slow)
     assert gigabytes < 2.5
 
 

@@ -157,15 +157,15 @@ def test_coarse_grids_say_how_coarse_they_are() -> None:
 
 
 def test_known_limits() -> None:
-    flat, steep = voter(weight=0.0), voter(weight=2e3)
+    flat, steep = voter(weight=0.0), voter(weight=1e4)
     exact = flat.query("d")  # no weight, no dependence: a table
     assert exact.exact
     assert exact[True] == near(0.3 * expit(0.5) + 0.7 * expit(-0.5))
     # a threshold: the normal integral
-    above = 0.3 * stats.norm.sf(-0.5 / 2e3, 2.0, 1.5) + 0.7 * stats.norm.sf(0.5 / 2e3, -0.5, 1.0)
+    above = 0.3 * stats.norm.sf(-0.5e-4, 2.0, 1.5) + 0.7 * stats.norm.sf(0.5e-4, -0.5, 1.0)
     with pgm.config(memory_limit="2 GB"):
         p = steep.query("d", engine=Q)
-    assert p[True] == pytest.approx(above, abs=1e-6)
+    assert p[True] == pytest.approx(above, abs=1e-7)
 
 
 # --- several -----------------------------------------------------------------------------------------------

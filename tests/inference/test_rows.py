@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, note, settings
+from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
@@ -135,7 +135,6 @@ def test_all_marginals_of_every_row(data):
                         assert states[name][i] == case.states[name][codes[name][i]]
 
 
-@settings(max_examples=60)
 @given(data=DATA)
 def test_the_same_bits_for_any_lanes_and_threads_and_both_kinds_of_kernels(data):
     case = data.draw(models(most=6))

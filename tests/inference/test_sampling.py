@@ -524,7 +524,7 @@ def test_a_time_limit_returns_what_was_drawn_and_says_so():
     ):
         mrf.query("s0", engine=type(engine)(samples=40))  # compiled
         begin = time.perf_counter()
-        with pgm.config(time_limit=0.7):
+        with pgm.config(time_limit=1.5):
             p = mrf.query("s0", engine=engine)
         assert time.perf_counter() - begin < 5.0
         assert not p.report.converged

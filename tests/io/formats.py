@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.io import FORMATS
+from tests.machine import memory
 
 NAMES = list({module: name for name, module in reversed(FORMATS.items())}.values())[
     ::-1
@@ -279,13 +280,3 @@ def reset_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         pass
-
-
-def memory(what: str) -> int:
-    """Return a line of /proc/self/status in bytes, 0 where there is none."""
-    try:
-        status = Path("/proc/self/status").read_text()
-    except OSError:
-        return 0
-    found = re.search(rf"^{what}:\s+(\d+) kB", status, re.MULTILINE)
-    return int(found[1]) * 1024 if found else 0

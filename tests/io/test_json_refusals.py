@@ -284,7 +284,7 @@ WORDS = '0 -1 1e999 1e308 true null NaN "" [] {} [[ ] } , "-inf" "a"'.split()
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000)
+@settings(max_examples=2_000)
 @given(
     seed=st.sampled_from(SEEDS),
     edits=st.lists(

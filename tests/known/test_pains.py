@@ -122,7 +122,7 @@ def test_pain_1_the_size_is_known_before_anything_is_allocated():
         with pytest.raises(pgm.TooLarge) as caught:
             net.query("a0", everything)
         times.append(time.thread_time() - start)
-    assert min(times[1:]) < 1.2 * slowness()
+    assert min(times[1:]) < slowness()
     assert caught.value.plan is not None
     assert str(net.plan("a0", everything))
     assert net.query("a0").exact  # without evidence everything is barren

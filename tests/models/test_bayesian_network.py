@@ -386,8 +386,8 @@ def test_from_cpds():
         pgm.BayesianNetwork._from_cpds("x", [pgm.TableCPD(pgm.Variable("a", [1, 2]), [], [1, 0]), circle[1]])
 
 
-def test_tens_of_thousands_of_nodes():
-    n = 30_000
+def test_a_hundred_thousand_nodes():
+    n = 100_000
     net = pgm.BayesianNetwork(edges=((f"x{i}", f"x{i + 1}") for i in range(n - 1)))
     for i in range(n - 1, 0, -1):
         net.set(f"x{i}", {True: 0.9, False: 0.2})
@@ -396,7 +396,7 @@ def test_tens_of_thousands_of_nodes():
     assert net.copy() == net
     assert net.topological_order()[-1] == f"x{n - 1}"
     assert len(str(net)) < 5000
-    assert len(pickle.dumps(net)) < 12_000_000
+    assert len(pickle.dumps(net)) < 40_000_000
 
 
 def test_a_hub():

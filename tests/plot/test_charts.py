@@ -127,7 +127,7 @@ def test_no_title_leaves_its_picture(name):
     assert box.x1 <= frame.x1
 
 
-@pytest.mark.parametrize("name", ["large marginals", "large plan", "joint of a million"])
+@pytest.mark.parametrize("name", ["large marginals", "large plan", "large samples", "joint of a million"])
 def test_large_answers_are_drawn_or_refused_quickly(name):
     assert drawn(everything()[name].plot())[..., :3].std() > 0
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,12 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
 from matplotlib.patches import FancyBboxPatch
 from matplotlib.textpath import TextPath
 
 import pgm
-from pgm.plot.canvas import outlines
+from pgm.plot.canvas import Text, outlines
 from pgm.plot.overlays import BLUE, PURPLE, VERMILLION
 
 NETWORKS = Path(__file__).resolve().parents[3] / "shared" / "networks"
@@ -128,8 +130,8 @@ def test_many_names_are_outlines_within_their_boxes():
     assert texts(ax) == ["字"]
     assert len(names.get_paths()) == 310
     around = np.array(boxes(ax))
-    for path in names.get_paths():
-        (left, low), (right, top) = path.get_extents().get_points()
+    for path, at in zip(names.get_paths(), names.get_offsets(), strict=True):
+        (left, low), (right, top) = path.get_extents().get_points() + at  # a unit of the picture is a point
         inside = (around[:, :2] < (left, low)).all(axis=1) & (around[:, 2:] > (right, top)).all(axis=1)
         assert inside.sum() == 1
         x0, y0, x1, y1 = around[inside][0]
@@ -137,14 +139,18 @@ def test_many_names_are_outlines_within_their_boxes():
         assert (low + top) / 2 == pytest.approx((y0 + y1) / 2, abs=2.5)
 
 
-def test_outlines_are_the_letters_that_matplotlib_draws():
-    path = outlines("wide mm il", 10.0, 3.0, 2.0)
-    (left, low), (right, top) = path.get_extents().get_points()
-    (x0, y0), (x1, y1) = TextPath((0, 0), "wide mm il", size=10.0).get_extents().get_points()
-    assert (right - left, top - low) == pytest.approx((x1 - x0, y1 - y0), rel=0.02)
-    assert (low, (left + right) / 2) == pytest.approx((2.0 + y0, 3.0), abs=0.5)
-    assert outlines("   ", 10.0, 0.0, 0.0).vertices.size == 0
-    assert outlines("字", 10.0, 0.0, 0.0) is None
+@pytest.mark.parametrize("bold", [False, True])
+@pytest.mark.parametrize(("side", "middle"), [("left", 0.5), ("center", 0.0), ("right", -0.5)])
+def test_outlines_are_the_letters_that_matplotlib_draws(bold, side, middle):
+    text = Text(3.0, 2.0, "Hide mm il", side, 10.0, bold=bold)
+    (left, low), (right, top) = outlines(text).get_extents().get_points()
+    font = FontProperties(weight="bold" if bold else "normal")
+    theirs = TextPath((0, 0), text.text, size=10.0, prop=font).get_extents()
+    assert (right - left, top - low) == pytest.approx((theirs.width, theirs.height), rel=0.02)
+    # A letter begins a little after where it is put: at most a tenth of its size.
+    assert ((left + right) / 2, low + top) == pytest.approx((middle * theirs.width, 0.0), abs=1.0)
+    assert outlines(replace(text, text="   ")).vertices.size == 0
+    assert outlines(replace(text, text="字")) is None
 
 
 def test_cards_can_be_read():

@@ -131,6 +131,6 @@ def test_a_large_graph_takes_seconds(n):
 
 
 def test_a_chain_longer_than_the_stack():
-    nodes = [f"v{i}" for i in range(1_500)]
+    nodes = [f"v{i}" for i in range(3_000)]
     placed = places(dict.fromkeys(nodes, SIZE), list(itertools.pairwise(nodes)))
     assert len({x for x, _ in placed.at.values()}) == 1

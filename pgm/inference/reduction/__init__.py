@@ -265,7 +265,7 @@ def reduce_case(
     arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
     codes = kernels.fixed_codes(p, open_states)
     # What a tree depends on: how many states the open variables have, and which of them share a table.
-    key = b"|".join(a.tobytes() for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
+    key = b"|".join(a.data for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
     clock.lap(REDUCING)
     return Case(
         program,
