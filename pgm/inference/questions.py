@@ -31,6 +31,7 @@ from pgm.inference.engines import (
     Conditioned,
     Engine,
     Exact,
+    Loopy,
     Quadrature,
     Variational,
     find,
@@ -40,6 +41,7 @@ from pgm.inference.engines import (
 from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.engines.gaussian import quadrature, scores, variational
 from pgm.inference.engines.gaussian import rows as number_rows
+from pgm.inference.engines.gaussian.messages import told
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
@@ -624,6 +626,12 @@ class Questions:
                     warn(bounded.report)
                 return found
             compiled = scores.exactly(compiled, observed, about)
+            if isinstance(engine, Loopy) and (asked := told(compiled, observed, about, engine, clock)):
+                found = answer(asked)
+                if not asked.report.converged:
+                    warn(asked.report)
+                clock.lap(WRAPPING)
+                return found
             if engine.name in SOLVERS or engine.name in MAXIMISERS:
                 posterior: Posterior = make_approximate(compiled, observed, clock, engine)
             elif isinstance(engine, Best) and compiled.gaussians is None:

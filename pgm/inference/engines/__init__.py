@@ -106,7 +106,8 @@ class Loopy:
     """Belief propagation: factors and variables send each other messages until these no longer change.
 
     Exact on trees, and said to be exact there; on graphs with loops good where these are long or weak. The
-    probability of the evidence is Bethe's. `map` sends maxima, and has a bound.
+    probability of the evidence is Bethe's. `map` sends maxima, and has a bound. Asked about numbers alone it
+    sends normal densities: their means are right as soon as messages rest, even with loops.
 
     Args:
         schedule: "sequential" goes over the factors forwards and backwards; "residual" sends where most has

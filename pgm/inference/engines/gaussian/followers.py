@@ -64,14 +64,14 @@ def stretch(posterior: Mixed, made: Eliminated, states: np.ndarray) -> float:
         mine = at[cliques == c] - t.kind_at[c] - conf * own
         mine = mine[(mine >= 0) & (mine < own)]
         log += float(np.log(np.abs(made.rows[t.row_at[c] + conf * own * (n + 1) + mine * (n + 2)])).sum())
-    bound = _equations(g, posterior.seen, _rows(posterior, states))
+    bound = _equations(g, posterior.seen, chosen_rows(posterior, states))
     if bound.size:
         log -= 0.5 * float(np.linalg.slogdet(bound @ bound.T)[1])
     return log
 
 
-def _rows(posterior: Mixed, states: np.ndarray) -> np.ndarray:
-    """Which row of its density each variable has under these states."""
+def chosen_rows(posterior: Mixed, states: np.ndarray) -> np.ndarray:
+    """Which row of its density each variable has under these states of all discrete ones."""
     d, cards = posterior.gaussians.arrays, posterior.program.arrays.cards
     rows = d.row_at[:-1].copy()
     for x in np.flatnonzero(np.diff(d.switch_at)).tolist():

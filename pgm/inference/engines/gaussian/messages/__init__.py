@@ -1,0 +1,246 @@
+"""Belief propagation for numbers: messages are normal densities (Pearl 1988; Weiss & Freeman 2001).
+
+Without loops all means and variances are exact. With loops means are exact once messages come to rest, and
+variances are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pgm.config import Clock
+from pgm.densities import Density, as_density
+from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, listed
+from pgm.evidence import Observed
+from pgm.inference.engines import Loopy
+from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian.arrays import starts
+from pgm.inference.engines.gaussian.followers import chosen_rows
+from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.scores import refuse_intervals
+from pgm.inference.posterior import Wide
+from pgm.inference.running import code, run
+from pgm.progress import report as report_progress
+from pgm.results import Report
+from pgm.variables import Variable
+
+if TYPE_CHECKING:
+    from pgm.inference.compiled_model import CompiledModel
+
+MESSAGES = "pgm.inference.engines.gaussian.messages.compiled"
+_ROUNDING = 1e-13  # relative to how many deviations from 0 a mean lies
+_LEAST = 1e-150  # a smaller sd has no precision in doubles
+
+
+class Equations(NamedTuple):
+    """The densities that matter, as equations `left` x = `right` + a standard normal."""
+
+    scope_at: np.ndarray  # int64[m + 1]
+    scopes: np.ndarray  # int64 hidden numbers, counted by themselves
+    owner: np.ndarray  # int64 whose each of these places is
+    user_at: np.ndarray  # int64[n + 1]
+    users: np.ndarray  # int64 the places where each number stands
+    left: np.ndarray  # float64 the coefficient of each place
+    right: np.ndarray  # float64[m]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Beliefs:
+    """Where message passing ended."""
+
+    numbers: np.ndarray  # the variables
+    belief: np.ndarray  # the precision of each, and that times its mean
+    report: Report
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Told(Mixed):
+    """A model with numbers whose densities are what messages say; asked about numbers only."""
+
+    options: Loopy = field(kw_only=True)
+    wanted: np.ndarray = field(kw_only=True)  # the numbers that will be asked for
+    found: list[Beliefs] = field(kw_only=True, default_factory=list)  # once it has run
+
+    @property
+    def report(self) -> Report:
+        """How the answers are made."""
+        return replace(self._beliefs().report, profile=self.clock.profile, given=self.given)
+
+    def _beliefs(self) -> Beliefs:
+        if not self.found:
+            self.found.append(_send(self))
+        return self.found[0]
+
+    def at_once(self) -> bool:
+        """All are had at once, but not from a tree."""
+        return False
+
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """Ones: nobody asks for states."""
+        return np.ones(int(self.program.arrays.state_at[-1])), (0.5, 1)
+
+    def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
+        """What messages say of one number."""
+        if len(positions) > 1:
+            raise InvalidArgument(
+                f'engine="{self.engine}" knows numbers one by one, not the joint density of '
+                f'{listed([v.name for v in variables])}; ask for marginals, or use engine="exact".'
+            )
+        (x,) = self.numbers(positions)
+        if self.seen[x]:
+            mean, variance = self.value[x], 0.0
+        else:
+            told = self._beliefs()
+            precision, weighted = told.belief[np.searchsorted(told.numbers, x)]
+            if precision <= 0.0:
+                raise InvalidArgument(
+                    f"After {told.report.iterations} sweeps nothing has reached {variables[0].name!r} yet: "
+                    "raise max_iter= of pgm.engines.Loopy."
+                )
+            mean, variance = weighted / precision, 1.0 / precision
+        return as_density(variables, np.ones(1), np.full((1, 1), mean), np.full((1, 1, 1), variance), report)
+
+
+def told(
+    compiled: CompiledModel, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
+) -> Told | None:
+    """The model to be asked of messages between numbers; None where the question is about states."""
+    from pgm.inference.compiled_model import make_posterior
+
+    if compiled.gaussians is None or (about is not None and not about):
+        return None
+    names = [n for n in compiled.names if n not in observed.given] if about is None else about
+    numbers = compiled.gaussians.number[[compiled.position[n] for n in names]]
+    if (numbers < 0).any():
+        return None
+    refuse_intervals(observed, compiled, options.name)
+    if options.schedule == "residual" or options.trace:
+        what = "trace=True" if options.trace else 'schedule="residual"'
+        raise InvalidArgument(
+            f"pgm.engines.Loopy({what}) is for variables with states, and {listed(list(names))} are numbers."
+        )
+    mixed = make_posterior(compiled, observed, clock, options.name, fit=False)
+    assert isinstance(mixed, Mixed)
+    if observed.hard or observed.weights or observed.soft:
+        replace(mixed, seen=np.zeros_like(mixed.seen)).total()  # raises if the states cannot be
+    own = {f.name: getattr(mixed, f.name) for f in fields(mixed)}
+    return Told(**own, options=options, wanted=numbers)
+
+
+def _equations(at: Told) -> tuple[np.ndarray, Equations]:
+    """The hidden numbers that matter, and the equations that tie them together."""
+    g = at.gaussians
+    d, marked = g.arrays, at.seen.copy()
+    marked[at.wanted] = 1
+    relevant = solving.ancestors(g, marked) != 0
+    codes = np.zeros(g.number.size, np.int64)
+    cards = np.asarray(at.program.arrays.cards[: g.number.size])
+    unknown = (cards > 1) & (g.number < 0)
+    for v, state in at.known.hard.items():
+        codes[v], unknown[v] = state, False
+    of_switch = np.repeat(np.arange(g.n), np.diff(d.switch_at))
+    if (open_ := relevant[of_switch] & unknown[d.switches]).any():
+        names = [at.names[v] for v in np.unique(d.switches[open_])]
+        raise InvalidEvidence(
+            f'engine="{at.engine}": numbers that matter depend on {listed(names)}, so they are mixtures. '
+            'Observe these states, or use engine="exact".'
+        )
+    rows = chosen_rows(at, codes)
+    sd = d.sd[rows]
+    if (silent := relevant & (sd < _LEAST)).any():
+        raise InvalidArgument(
+            f'engine="{at.engine}" sends no messages through densities without noise (sd=0): '
+            f'{listed(at.named(np.flatnonzero(silent)))}. Give them some, or use engine="exact".'
+        )
+    per = np.where(relevant, 1.0 / np.maximum(sd, _LEAST), 0.0)  # what is not relevant has no equation
+    counts = np.diff(d.parent_at)
+    child = np.repeat(np.arange(g.n), counts)
+    within = np.arange(d.parents.size) - d.parent_at[:-1][child]
+    weights = d.weights[(d.weight_at[:-1] + (rows - d.row_at[:-1]) * counts)[child] + within]
+    # Each equation: the number itself, then its parents.
+    owner = np.concatenate([np.arange(g.n), child])
+    members = np.concatenate([np.arange(g.n), d.parents])
+    left = np.concatenate([per, -weights * per[child]])
+    known = at.seen[members] != 0
+    said = np.bincount(owner[known], left[known] * at.value[members[known]], minlength=g.n)
+    right = d.bias[rows] * per - said
+    stays = relevant[owner] & ~known & (left != 0.0)
+    with np.errstate(over="ignore"):
+        if not (np.isfinite(left * left).all() and np.isfinite(right).all()):
+            raise InvalidArgument(
+                f'engine="{at.engine}": weights, values or standard deviations are so far from 1 that their '
+                "squares leave the range of doubles. Choose other units."
+            )
+    order = np.argsort(owner[stays], kind="stable")
+    owner, members, left = owner[stays][order], members[stays][order], left[stays][order]
+    of, owner = np.unique(owner, return_inverse=True)
+    numbers, scopes = np.unique(members, return_inverse=True)
+    e = Equations(
+        scope_at=starts(np.bincount(owner, minlength=of.size)),
+        scopes=scopes.astype(np.int64),
+        owner=owner.astype(np.int64),
+        user_at=starts(np.bincount(scopes, minlength=numbers.size)),
+        users=np.argsort(scopes, kind="stable"),
+        left=left,
+        right=right[of],
+    )
+    return numbers, e
+
+
+def _send(at: Told) -> Beliefs:
+    """Send messages until beliefs come to rest, or `max_iter` is reached."""
+    options, clock = at.options, at.clock
+    numbers, e = _equations(at)
+    steps = 4.0 * float((np.diff(e.scope_at).astype(np.float64) ** 2).sum()) + 4.0 * e.scopes.size
+    order = np.empty(numbers.size, np.int64)
+    loops = bool(code(steps, MESSAGES).walk(e, order))
+    down, sent = np.zeros((e.scopes.size, 2)), np.zeros((e.scopes.size, 2))
+    belief, out = np.zeros((numbers.size, 2)), np.zeros(1)
+    at_once = options.schedule == "parallel"
+    residuals: list[float] = []
+    late = False
+
+    def rests(tol: float) -> bool:
+        heard = belief[:, 0] > 0.0
+        far = np.abs(belief[heard, 1]) / np.sqrt(belief[heard, 0])
+        return residuals[-1] <= max(tol, _ROUNDING * (1.0 + float(far.max(initial=0.0))))
+
+    while len(residuals) < options.max_iter:
+        report_progress(float(len(residuals)), float(options.max_iter), "messages")
+        turn = order if len(residuals) % 2 else order[::-1].copy()  # from the ends in, then out again
+        args = e, turn, at_once, options.damping, down, sent, belief, out
+        try:
+            run("sweep", *args, steps=steps, clock=clock, module=MESSAGES)
+        except OutOfTime:
+            if not residuals:
+                raise
+            late = True
+            break
+        residuals.append(float(out[0]))
+        if rests(options.tol) or not np.isfinite(out[0]):
+            break
+    converged = not residuals or (not late and rests(options.tol))
+    advice = ""
+    if not converged and late:
+        advice = f"the time limit came after {len(residuals)} sweeps"
+    elif not converged:
+        more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
+        advice = (
+            f"means still move by {residuals[-1]:.2g} standard deviations after {len(residuals)} sweeps; try "
+            f"a larger max_iter={more}"
+        )
+    elif loops:
+        advice = "there are loops: means are right, variances are not"
+    report = Report(
+        options.name,
+        exact=converged and not loops and (not residuals or rests(0.0)),
+        converged=converged,
+        iterations=len(residuals),
+        residuals=tuple(residuals),
+        advice=advice,
+    )
+    return Beliefs(numbers, belief, report)

@@ -1,0 +1,118 @@
+"""Messages between linear equations with noise and their numbers: the loops.
+
+A message is a normal density of one number, as its precision and its precision times its mean; a precision
+of 0 says nothing. What goes to an equation is the sum of what the others send: nothing is subtracted, so
+nothing cancels.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pgm.jit import njit
+
+DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+_LOOK = 4096  # products between two looks at the stop flag
+
+
+@njit
+def walk(e, order):
+    """Fill in all numbers, those of each part from its first outwards; return whether there are loops."""
+    n, m = e.user_at.size - 1, e.scope_at.size - 1
+    reached, used = np.zeros(n, np.uint8), np.zeros(m, np.uint8)
+    parts, head, tail = 0, 0, 0
+    for root in range(n):
+        if reached[root] != 0:
+            continue
+        parts += 1
+        reached[root] = 1
+        order[tail] = root
+        tail += 1
+        while head < tail:
+            v = order[head]
+            head += 1
+            for i in range(e.user_at[v], e.user_at[v + 1]):
+                f = e.owner[e.users[i]]
+                if used[f] != 0:
+                    continue
+                used[f] = 1
+                for a in range(e.scope_at[f], e.scope_at[f + 1]):
+                    u = e.scopes[a]
+                    if reached[u] == 0:
+                        reached[u] = 1
+                        order[tail] = u
+                        tail += 1
+    return e.scopes.size != n + m - parts
+
+
+@njit
+def _receive(e, v, damping, sent, down):
+    """What all equations with v send it, from what their other numbers have sent; returns the work done."""
+    work = 0
+    for i in range(e.user_at[v], e.user_at[v + 1]):
+        at = e.users[i]
+        f = e.owner[at]
+        begin, end = e.scope_at[f], e.scope_at[f + 1]
+        work += end - begin
+        spread, rest, silent = 1.0, e.right[f], False
+        for a in range(begin, end):
+            if a == at:
+                continue
+            if sent[a, 0] <= 0.0:
+                silent = True
+                break
+            spread += e.left[a] * e.left[a] / sent[a, 0]
+            rest -= e.left[a] * (sent[a, 1] / sent[a, 0])
+        precision = 0.0 if silent else e.left[at] * e.left[at] / spread
+        weighted = 0.0 if silent else e.left[at] * rest / spread
+        down[at, 0] = damping * down[at, 0] + (1.0 - damping) * precision
+        down[at, 1] = damping * down[at, 1] + (1.0 - damping) * weighted
+    return work
+
+
+@njit
+def _send(e, v, down, sent, belief):
+    """What v sends to each of its equations; returns by how much its belief moved, in its own deviations."""
+    begin, end = e.user_at[v], e.user_at[v + 1]
+    precision, weighted = 0.0, 0.0
+    for i in range(begin, end):
+        at = e.users[i]
+        sent[at, 0], sent[at, 1] = precision, weighted
+        precision += down[at, 0]
+        weighted += down[at, 1]
+    before, before_weighted = belief[v, 0], belief[v, 1]
+    belief[v, 0], belief[v, 1] = precision, weighted
+    precision, weighted = 0.0, 0.0
+    for i in range(end - 1, begin - 1, -1):
+        at = e.users[i]
+        sent[at, 0] += precision
+        sent[at, 1] += weighted
+        precision += down[at, 0]
+        weighted += down[at, 1]
+    if belief[v, 0] <= 0.0:
+        return 1.0  # nothing has come yet
+    if before <= 0.0:
+        return 1.0
+    moved = abs(belief[v, 1] / belief[v, 0] - before_weighted / before) * math.sqrt(belief[v, 0])
+    return max(moved, abs(1.0 - math.sqrt(before / belief[v, 0])))
+
+
+@njit
+def sweep(e, order, at_once, damping, down, sent, belief, out, stop):
+    """Every number in turn hears its equations and answers; `at_once`: all hear before any answers."""
+    most, work = 0.0, 0
+    for k in range(order.size):
+        work += _receive(e, order[k], damping, sent, down)
+        if not at_once:
+            most = max(most, _send(e, order[k], down, sent, belief))
+        if work > _LOOK:
+            work = 0
+            if stop[0] != 0:
+                return STOPPED
+    if at_once:
+        for k in range(order.size):
+            most = max(most, _send(e, order[k], down, sent, belief))
+    out[0] = most
+    return DONE
