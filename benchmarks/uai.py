@@ -129,7 +129,7 @@ def run_marginals(report: Report, options: Options) -> None:
             report.add(Result(MAR, name_of(path), side, seconds.get(side), ratio, note))
             kinds = counts.setdefault(side, {})
             kinds[outcome] = kinds.get(outcome, 0) + 1
-        if len(answers) == 2:
+        if len(answers) == 2 and all(np.isfinite(p).all() for p in answers["pyAgrum"].values()):
             off = max(
                 (float(np.abs(values - answers["pyAgrum"][v]).max()) for v, values in answers["pgm"].items()),
                 default=0.0,
