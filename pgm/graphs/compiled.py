@@ -31,6 +31,7 @@ HEURISTICS = (
 )
 
 MANY = 50_000  # vertices, from which on fewer orders are tried
+_ROUNDING = 1e-6  # of sums of log2
 
 
 @njit
@@ -471,6 +472,41 @@ def replay(win, key, leaves, i):
 
 
 @njit
+def least_clique(indptr, indices, log2_card):
+    """What the largest clique of any order weighs at least: log2 of its entries.
+
+    Whatever part of the graph, the first of its vertices to go has all its neighbours there in its clique.
+    Parts are had by taking away the vertex of which that is least: the degeneracy, by weight (Matula & Beck
+    1983).
+    """
+    n = log2_card.size
+    leaves = 1
+    while leaves < n:
+        leaves *= 2
+    key = np.full(n + 1, math.inf)
+    win = np.full(2 * leaves, n, np.int32)
+    for v in range(n):
+        win[leaves + v] = v
+        key[v] = log2_card[v]
+        for e in range(indptr[v], indptr[v + 1]):
+            key[v] += log2_card[indices[e]]
+    for p in range(leaves - 1, 0, -1):
+        win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
+    least = -math.inf
+    for _ in range(n):
+        v = win[1]
+        least = max(least, key[v])
+        key[v] = math.inf
+        replay(win, key, leaves, v)
+        for e in range(indptr[v], indptr[v + 1]):
+            u = indices[e]
+            if key[u] < math.inf:
+                key[u] -= log2_card[v]
+                replay(win, key, leaves, u)
+    return least
+
+
+@njit
 def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule, bound, budget, order, stop):
     """Eliminate the cheapest vertex again and again; stop early when the sum of the cliques passes 2^bound.
 
@@ -688,7 +724,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
     best_total, best_largest, heuristic = math.inf, math.inf, 0
     weights, missing = np.ones((4, 0)), np.zeros((4, 0))  # filled for the greedy orders
     noise, best_noise = np.ones(0), np.ones(0)
-    best_rule = 0
+    best_rule, least = 0, 0.0
     alike = 1  # as many states everywhere: then the rules that weigh edges by them come to the same
     for v in range(n):
         if log2_card[v] != log2_card[0]:
@@ -725,6 +761,10 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
                     break  # in so many places, none much dearer than the others, luck evens out
                 allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
                 if spent + latest > allowance or allowance < 1000.0:
+                    break
+                if restart == 0:
+                    least = least_clique(indptr, indices, log2_card)
+                if least > limit or best_total <= least + _ROUNDING:
                     break
                 fresh = spent < 0.3 * allowance
                 rule = 1 + restart % 3 if fresh else best_rule

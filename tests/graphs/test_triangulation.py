@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import networkx as nx
 import numpy as np
@@ -12,6 +13,7 @@ from pgm.graphs import compiled
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.jit import interpreted
 from tests.graphs import twins
+from tests.machine import slowness
 
 PYTHON = interpreted("pgm.graphs.compiled")
 
@@ -145,6 +147,29 @@ def test_what_is_linked_and_comes_last_is_one_clique_without_a_parent():
         }
         assert len(owners) == min(1, last.size)
         assert all(found.parent[c] == -1 for c in owners)
+
+
+def test_the_least_largest_clique_matches_its_twin_and_bounds_every_order():
+    for seed, graph in enumerate(graphs()):
+        log2_card = cards(len(graph), seed)
+        least = compiled.least_clique(*twins.arrays(graph), log2_card)
+        assert least == pytest.approx(twins.least_clique(graph, log2_card))
+        rng = np.random.default_rng(seed)
+        for order in (None, *(rng.permutation(len(graph)) for _ in range(3))):
+            found = triangulate(*twins.arrays(graph), log2_card, order=order, budget=2e3)
+            assert found.log2_largest >= least - 1e-9
+
+
+def test_no_restart_hopes_for_what_no_order_can_have():
+    """Past the limit by a little in every order: restarts would cost the whole budget."""
+    graph = nx.complete_graph(60)
+    graph.remove_edges_from([(2 * i, 2 * i + 1) for i in range(30)])
+    args = (*twins.arrays(graph), np.ones(60))
+    triangulate(*args, limit_log2=45.0, effort=0.0)
+    start = time.thread_time()
+    found = triangulate(*args, limit_log2=45.0, effort=2.0)
+    assert time.thread_time() - start < 0.1 * slowness()  # restarts alone took 0.36
+    assert (found.complete, found.log2_largest) == (False, 59.0)
 
 
 def test_limit_and_stop():

@@ -85,6 +85,16 @@ def greedy(graph: nx.Graph, log2_card: np.ndarray, weight: np.ndarray, fills: bo
     return order
 
 
+def least_clique(graph: nx.Graph, log2_card: np.ndarray) -> float:
+    """The largest of the least weights of a vertex with its neighbours, as these vertices are taken away."""
+    left, most = graph.copy(), -np.inf
+    while left:
+        weight, v = min((sum(log2_card[[u, *left[u]]]), u) for u in left)
+        most = max(most, weight)
+        left.remove_node(v)
+    return most
+
+
 def cuthill_mckee(graph: nx.Graph) -> list[int]:
     """Breadth first by degree, from the last vertex of such a walk from the last of such a walk; reversed."""
     found: list[int] = []
