@@ -118,11 +118,11 @@ def walk(g, order, walked, reached_by):
     `reached_by` receives the axis along which a variable was met, -1 for the first of a part. Returns whether
     there is no loop.
     """
-    n_factors = g.scope_at.size - 1
+    n, n_factors = g.user_at.size - 1, g.scope_at.size - 1
     met = np.zeros(n_factors, np.uint8)
-    reached = np.zeros(g.cards.size, np.uint8)
+    reached = np.zeros(n, np.uint8)
     count, parts, first, last = 0, 0, 0, 0
-    for root in range(g.cards.size):
+    for root in range(n):
         if reached[root] != 0:
             continue
         parts += 1
@@ -147,4 +147,4 @@ def walk(g, order, walked, reached_by):
                         reached_by[u] = a
                         walked[last] = u
                         last += 1
-    return g.scopes.size == g.cards.size + n_factors - parts
+    return g.scopes.size == n + n_factors - parts

@@ -17,6 +17,7 @@ from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, listed
 from pgm.evidence import Observed
 from pgm.inference.engines import Loopy
+from pgm.inference.engines.factor_graph import GRAPHS
 from pgm.inference.engines.gaussian import solving
 from pgm.inference.engines.gaussian.arrays import starts
 from pgm.inference.engines.gaussian.followers import chosen_rows
@@ -196,8 +197,8 @@ def _send(at: Told) -> Beliefs:
     options, clock = at.options, at.clock
     numbers, e = _equations(at)
     steps = 4.0 * float((np.diff(e.scope_at).astype(np.float64) ** 2).sum()) + 4.0 * e.scopes.size
-    order = np.empty(numbers.size, np.int64)
-    loops = bool(code(steps, MESSAGES).walk(e, order))
+    order, reached_by = np.empty(numbers.size, np.int64), np.empty(numbers.size, np.int64)
+    loops = not code(steps, GRAPHS).walk(e, np.empty(e.right.size, np.int64), order, reached_by)
     down, sent = np.zeros((e.scopes.size, 2)), np.zeros((e.scopes.size, 2))
     belief, out = np.zeros((numbers.size, 2)), np.zeros(1)
     at_once = options.schedule == "parallel"

@@ -9,42 +9,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from pgm.jit import njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
 _LOOK = 4096  # products between two looks at the stop flag
-
-
-@njit
-def walk(e, order):
-    """Fill in all numbers, those of each part from its first outwards; return whether there are loops."""
-    n, m = e.user_at.size - 1, e.scope_at.size - 1
-    reached, used = np.zeros(n, np.uint8), np.zeros(m, np.uint8)
-    parts, head, tail = 0, 0, 0
-    for root in range(n):
-        if reached[root] != 0:
-            continue
-        parts += 1
-        reached[root] = 1
-        order[tail] = root
-        tail += 1
-        while head < tail:
-            v = order[head]
-            head += 1
-            for i in range(e.user_at[v], e.user_at[v + 1]):
-                f = e.owner[e.users[i]]
-                if used[f] != 0:
-                    continue
-                used[f] = 1
-                for a in range(e.scope_at[f], e.scope_at[f + 1]):
-                    u = e.scopes[a]
-                    if reached[u] == 0:
-                        reached[u] = 1
-                        order[tail] = u
-                        tail += 1
-    return e.scopes.size != n + m - parts
 
 
 @njit
