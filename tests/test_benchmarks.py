@@ -169,6 +169,10 @@ def test_growth():
     assert {r.race for r in report.results} == {f"growth of {kind}" for kind in growth.KINDS}
     assert all(r.seconds > 0 for r in report.results)
     assert sum(r.ratio is not None for r in report.results) == 3 * 9
+    for make in growth.KINDS.values():
+        net, names = make(400)
+        assert len(net.variables) == 400
+        assert set(names) <= set(net.variables)
 
 
 def test_stand_ins_are_dense_and_the_same_each_time():

@@ -458,6 +458,13 @@ def missing_edges(indptr, indices, weight, found):
 
 
 @njit
+def play(win, key, leaves):
+    """Play all matches of a tournament, whose leaves are set: `win[1]` has the least key."""
+    for p in range(leaves - 1, 0, -1):
+        win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
+
+
+@njit
 def replay(win, key, leaves, i):
     """Play the matches of leaf i again, up to where the winner stays another."""
     p = (leaves + i) >> 1
@@ -490,8 +497,7 @@ def least_clique(indptr, indices, log2_card):
         key[v] = log2_card[v]
         for e in range(indptr[v], indptr[v + 1]):
             key[v] += log2_card[indices[e]]
-    for p in range(leaves - 1, 0, -1):
-        win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
+    play(win, key, leaves)
     least = -math.inf
     for _ in range(n):
         v = win[1]
@@ -569,8 +575,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
                 for u in range(n):
                     if stage[u] == level and alive[u] == 1:
                         key[u] = (max(cost[u], 0.0) + scale * clique[u]) * noise[u]
-                for p in range(leaves - 1, 0, -1):
-                    win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
+                play(win, key, leaves)
                 v = win[1]
             total = add_log2(total, clique[v])
             if total > bound:

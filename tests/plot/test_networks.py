@@ -140,15 +140,18 @@ def test_many_names_are_outlines_within_their_boxes():
 
 
 @pytest.mark.parametrize("bold", [False, True])
-@pytest.mark.parametrize(("side", "middle"), [("left", 0.5), ("center", 0.0), ("right", -0.5)])
-def test_outlines_are_the_letters_that_matplotlib_draws(bold, side, middle):
-    text = Text(3.0, 2.0, "Hide mm il", side, 10.0, bold=bold)
-    (left, low), (right, top) = outlines(text).get_extents().get_points()
+def test_outlines_are_the_letters_that_matplotlib_draws(bold):
+    text = Text(3.0, 2.0, "wide mm il", "left", 10.0, bold=bold)
     font = FontProperties(weight="bold" if bold else "normal")
     theirs = TextPath((0, 0), text.text, size=10.0, prop=font).get_extents()
-    assert (right - left, top - low) == pytest.approx((theirs.width, theirs.height), rel=0.02)
-    # A letter begins a little after where it is put: at most a tenth of its size.
-    assert ((left + right) / 2, low + top) == pytest.approx((middle * theirs.width, 0.0), abs=1.0)
+    ours = {side: outlines(replace(text, side=side)).get_extents() for side in ("left", "center", "right")}
+    for found in ours.values():
+        assert (found.width, found.height) == pytest.approx((theirs.width, theirs.height), rel=0.02)
+        assert found.y0 == pytest.approx(theirs.y0 - 3.65, abs=0.1)  # half a capital letter below the middle
+    assert ours["left"].x0 == pytest.approx(theirs.x0, abs=0.1)
+    assert (ours["center"].x0 + ours["center"].x1) / 2 == pytest.approx(0.0, abs=0.5)
+    assert ours["right"].x1 == pytest.approx(0.0, abs=1.0)  # less what stands behind its last letter
+    assert ours["center"].x0 == pytest.approx((ours["left"].x0 + ours["right"].x0) / 2, abs=1e-9)
     assert outlines(replace(text, text="   ")).vertices.size == 0
     assert outlines(replace(text, text="字")) is None
 

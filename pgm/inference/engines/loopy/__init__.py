@@ -83,14 +83,9 @@ class Messages:
                 "messages grow without end, as they do where nearly hard rules around a loop contradict each "
                 "other; try pgm.engines.Loopy(damping=0.5), or another engine"
             )
-        elif not self.converged and self.late:
-            advice = f"the time limit came after {len(self.residuals)} sweeps"
         elif not self.converged:
-            more = ", or pgm.engines.Loopy(damping=0.5)" if self.options.damping == 0.0 else " and damping="
-            advice = (
-                f"messages still change by {self.residuals[-1]:.2g} after {len(self.residuals)} sweeps; try "
-                f"a larger max_iter={more}, or another schedule="
-            )
+            what = f"messages still change by {self.residuals[-1]:.2g}"
+            advice = how_to_go_on(what, len(self.residuals), self.late, self.options)
         return Report(
             name,
             exact=self.exact,
@@ -100,6 +95,14 @@ class Messages:
             advice=advice,
             trace=self.notes.trace if self.notes else None,
         )
+
+
+def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
+    """What to say of messages that have not come to rest: `what` still moves after so many sweeps."""
+    if late:
+        return f"the time limit came after {sweeps} sweeps"
+    more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
+    return f"{what} after {sweeps} sweeps; try a larger max_iter={more}, or another schedule="
 
 
 def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = False) -> Messages:

@@ -23,6 +23,7 @@ from pgm.inference.engines.gaussian.arrays import starts
 from pgm.inference.engines.gaussian.followers import chosen_rows
 from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.scores import refuse_intervals
+from pgm.inference.engines.loopy import how_to_go_on
 from pgm.inference.posterior import Wide
 from pgm.inference.running import code, run
 from pgm.progress import report as report_progress
@@ -226,14 +227,9 @@ def _send(at: Told) -> Beliefs:
             break
     converged = not residuals or (not late and rests(options.tol))
     advice = ""
-    if not converged and late:
-        advice = f"the time limit came after {len(residuals)} sweeps"
-    elif not converged:
-        more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
-        advice = (
-            f"means still move by {residuals[-1]:.2g} standard deviations after {len(residuals)} sweeps; try "
-            f"a larger max_iter={more}"
-        )
+    if not converged:
+        what = f"means still move by {residuals[-1]:.2g} standard deviations"
+        advice = how_to_go_on(what, len(residuals), late, options)
     elif loops:
         advice = "there are loops: means are right, variances are not"
     report = Report(
