@@ -106,12 +106,17 @@ class config:
 def current() -> Settings:
     """The settings that hold here and now, in this thread."""
     chosen = _chosen.get()
-    if chosen.memory_limit is None:
+    limit, origin = chosen.memory_limit, "as set by pgm.config"
+    if limit is None:
         limit, origin = _default_memory()
-    else:
-        limit, origin = chosen.memory_limit, "as set by pgm.config"
     threads = _processors() if chosen.threads is None else chosen.threads
     return Settings(limit, origin, chosen.time_limit, threads, chosen.progress)
+
+
+def memory_limit() -> int:
+    """That setting alone: cheaper than `current`, for what is asked in every question."""
+    limit = _chosen.get().memory_limit
+    return _default_memory()[0] if limit is None else limit
 
 
 def current_progress() -> bool | Callback:
@@ -159,10 +164,6 @@ class Profile:
         """All of it."""
         return math.fsum(self._seconds)
 
-    def add(self, part: int, seconds: float) -> None:
-        """Count time for a part."""
-        self._seconds[part] += seconds
-
     def __repr__(self) -> str:
         """Milliseconds for each part."""
         names = ("reduction", "triangulation", "run", "wrapping")
@@ -184,7 +185,7 @@ class Clock:
     def lap(self, part: int) -> None:
         """Count the time since the last lap for this part."""
         now = time.perf_counter()
-        self.profile.add(part, now - self.mark)
+        self.profile._seconds[part] += now - self.mark
         self.mark = now
 
     def check(self) -> None:

@@ -155,20 +155,20 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
     kept: dict[str, object] = {}
     for name, value in _items(given):
         variable = known(variables, name)
-        if type(value) not in _PLAIN:
-            if is_missing(value):
-                continue
-            if isinstance(value, _States | Interval | _Weighted):
-                weights = _weights(variable, value)
-                left = np.flatnonzero(weights)
-                if len(left) > 1:
-                    (soft if isinstance(value, Soft) else weighted)[variable.name] = weights
-                else:
-                    hard[variable.name] = int(left[0])
-                    log_weight += math.log(weights[left[0]])
-                kept[variable.name] = value
-                continue
-        hard[variable.name] = _code(variable, value)
+        if type(value) in _PLAIN and variable.domain.states:
+            hard[variable.name] = variable.code(value)
+        elif is_missing(value):
+            continue
+        elif isinstance(value, _States | Interval | _Weighted):
+            weights = _weights(variable, value)
+            left = np.flatnonzero(weights)
+            if len(left) > 1:
+                (soft if isinstance(value, Soft) else weighted)[variable.name] = weights
+            else:
+                hard[variable.name] = int(left[0])
+                log_weight += math.log(weights[left[0]])
+        else:
+            hard[variable.name] = _code(variable, value)
         kept[variable.name] = value
     return Observed(hard, weighted, soft, log_weight, kept)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,8 +41,46 @@ class Numbers:
     bad: np.ndarray  # rows with a value that is no number; such cells are NaN
 
 
+def among(
+    frame: object, variables: Mapping[str, Variable], places: Mapping[str, int], but: AbstractSet[str]
+) -> dict[str, Variable]:
+    """The variables with a column in the frame, but for some, in their order: what there is to read.
+
+    The work grows with the frame, not with the model; what is no frame has none, and is refused when read.
+
+    >>> a, b = Variable("a", ["no", "yes"]), Variable("b", ["no", "yes"])
+    >>> list(among({"b": ["no"], "note": ["x"], "a": ["yes"]}, {"a": a, "b": b}, {"a": 0, "b": 1}, set()))
+    ['a', 'b']
+    """
+    names = {name for name in _names(frame) if isinstance(name, str) and name in places and name not in but}
+    return {name: variables[name] for name in sorted(names, key=places.__getitem__)}
+
+
+def _names(frame: Any) -> Iterable[object]:
+    """Of the columns, as they are written."""
+    if isinstance(frame, Mapping):
+        return frame
+    if isinstance(frame, list | tuple):
+        return {name for row in frame if isinstance(row, Mapping) for name in row}
+    if isinstance(frame, np.ndarray):
+        return frame.dtype.names or ()
+    if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
+        return list(frame.schema.names)
+    try:
+        return list(nw.from_native(frame).collect_schema().names())
+    except TypeError:
+        return ()
+    except DuplicateError:
+        return list(getattr(frame, "column_names", None) or frame.columns)
+
+
 def columns(
-    frame: object, wanted: Mapping[str, Variable], *, bad: str = "raise", remedy: str = _LEAVE_OUT
+    frame: object,
+    wanted: Mapping[str, Variable],
+    *,
+    bad: str = "raise",
+    remedy: str = _LEAVE_OUT,
+    check: Callable[[], None] = lambda: None,
 ) -> Columns:
     """Read the wanted columns that are there; the others are not looked at.
 
@@ -50,6 +89,7 @@ def columns(
         wanted: the variables by name.
         bad: "raise" an error about a value that is no state, or take it as "missing" and mark its row.
         remedy: what that error proposes.
+        check: called before each column; raises when the time is up.
 
     >>> wet = Variable("wet", ["no", "yes"])
     >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
@@ -61,6 +101,7 @@ def columns(
     codes: dict[str, np.ndarray] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
     for name, column in found.items():
+        check()
         coded = _codes(wanted[name], column)
         wrong = coded == _BAD
         if wrong.any():
@@ -80,6 +121,7 @@ def numbers(
     bad: str = "raise",
     remedy: str = _LEAVE_OUT,
     largest: float = math.inf,
+    check: Callable[[], None] = lambda: None,
 ) -> Numbers:
     """Read the wanted columns that are there as finite numbers, NaN where they are missing.
 
@@ -89,6 +131,7 @@ def numbers(
         bad: "raise" an error about a value that is no number, or take it as "missing" and mark its row.
         remedy: what that error proposes.
         largest: with "missing", numbers of greater size are bad too; what to say of them is left to others.
+        check: called before each column; raises when the time is up.
 
     >>> from pgm.variables import REAL
     >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
@@ -98,6 +141,7 @@ def numbers(
     values: dict[str, np.ndarray] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
     for name, column in found.items():
+        check()
         made, wrong = _floats(column)
         if wrong.any() and bad == "raise":
             row = int(wrong.argmax())

@@ -150,7 +150,7 @@ class Course:
         return Course(self.unit, self.at, tuple(x + by for x in self.least), tuple(x + by for x in self.most))
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class Report:
     """How an answer was made, and what was measured on the way.
 
@@ -182,6 +182,13 @@ class Report:
     profile: Profile = field(default_factory=Profile, compare=False)  # where the time went
     course: Course | None = field(default=None, compare=False)  # what was known when
     given: Mapping[str, Any] | None = field(default=None, compare=False)  # as the user wrote it
+
+    @classmethod
+    def of_exact(cls, engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
+        """The report of an exact answer: all else is left as the class has it, a twentieth of the time."""
+        self = _new(cls)
+        self.__dict__.update(engine=engine, exact=True, profile=profile, given=given)
+        return self
 
     def __str__(self) -> str:
         """How it was made, and how long that took where it was measured."""
@@ -424,7 +431,7 @@ class Distribution(_Value):
 
     def __init__(self, variables: tuple[Variable, ...], values: np.ndarray, report: Report = EXACT) -> None:
         """Take values with one axis for each variable; they are kept as they are, and become read-only."""
-        values.flags.writeable = False
+        values.setflags(write=False)
         if values.base is None:  # of an array that owns its memory anyone may lift that flag again
             values = values.view()
         _set_variables(self, variables)  # without any check: a thousand are made in one call

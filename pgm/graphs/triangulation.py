@@ -92,7 +92,8 @@ def triangulate(
             best = np.empty(n - done, np.int32)
             turns = np.arange(n) if own is None else own
             rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
-            few = int(n > k.MANY and _hopeless(k, indptr, indices, log2_card, turns, limit, stop))
+            plain = n > k.MANY and not stage.any()  # with stages the cheap orders are not tried
+            few = int(plain and _hopeless(k, indptr, indices, log2_card, turns, limit, stop))
             if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
                 _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, few, best, stop)
                 k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))
@@ -123,10 +124,10 @@ def _hopeless(
     limit: float,
     stop: np.ndarray,
 ) -> bool:
-    """Say whether a part of some thousand vertices is past the limit: a graph is no easier than its parts.
+    """Say whether a part of some thousand vertices is past the limit in each cheap order and a greedy one.
 
-    This is no proof, for the orders tried are cheap or greedy; but the same rules would have to do better on
-    the whole.
+    A graph is no easier than its parts, but that proves nothing of other orders; only the same rules would
+    have to do better on the whole.
     """
     ptr, ids, names = k.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
     m, cards = len(names), log2_card[names]

@@ -1,6 +1,6 @@
 """The loops over tables: inward, outward, in doubles and in wide numbers, and whole small questions.
 
-They return a status; questions.py has the words: 0 done, 1 stopped, 2 the range of a double would not do (run
+They return a status; questions.py has the words: 0 done, 1 stopped, 2 the range of a double will not do (run
 wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, for what no double holds.
 """
 
@@ -15,6 +15,9 @@ from pgm.jit import njit
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
+LEAST = -1022  # log2 of the smallest double that has all its digits,
+SMALLEST = 2.0**LEAST  # and that double: smaller ones are met only where products may fall below it
+NEGLIGIBLE = -60  # log2 of what is far less than rounding
 DRIFT = 300  # messages whose bounds have moved so far are measured and scaled
 BLOCK = 1024  # listed entries that are worked on together
 OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab by slab
@@ -116,8 +119,8 @@ def moves(p, r, slot_of):
 
 
 @njit
-def _within(operands, low, high, entries, more_low, more_high):
-    """Whether no product of a clique's operands, and one more, can leave the range that is safe.
+def _reach(operands, low, high, entries, more_low, more_high):
+    """Bounds on log2 of the products of a clique's operands, and one more, and of the sums of these.
 
     low and high bound log2 of what each item holds, zeros apart.
     """
@@ -125,7 +128,48 @@ def _within(operands, low, high, entries, more_low, more_high):
     for o in range(operands.size):
         least += min(0, low[operands[o]])
         most += max(0, high[operands[o]])
-    return least > -SAFE and most + math.frexp(float(entries))[1] < SAFE
+    return least, most + math.frexp(float(entries))[1]
+
+
+@njit
+def _within(operands, low, high, entries, more_low, more_high):
+    """Whether no product of a clique's operands, and one more, can leave the range that is safe."""
+    least, most = _reach(operands, low, high, entries, more_low, more_high)
+    return least > -SAFE and most < SAFE
+
+
+@njit
+def _loss(operands, n_factors, low, high, loss, entries, terms):
+    """log2 of how far a clique's sums may be off for products under the smallest double; -inf: not at all.
+
+    A product that is rounded there is off by less than 2**LEAST times what the operands still to come can
+    hold, for any number of operands; what is off in an operand is multiplied by all others (what is off in
+    two is negligible: `inward` sees to that). So many terms go into each sum.
+    """
+    worst, count, most = -np.inf, 0, 0
+    if _reach(operands, low, high, entries, 0, 0)[0] <= -SAFE:
+        worst, count = float(LEAST), 1
+    for o in range(operands.size):
+        item = operands[o]
+        above = max(0, high[item])
+        most += above
+        if item >= n_factors and loss[item - n_factors] > -np.inf:
+            worst, count = max(worst, loss[item - n_factors] - above), count + 1
+    return worst + most + math.log2(float(max(1, count) * terms)) + 1.0
+
+
+@njit
+def proven(t, pool, loss):
+    """Whether all that the roots keep is right, however far it may be off: NARROW if not."""
+    n_factors = t.item_at.size - 1 - t.parent.size
+    for c in range(t.parent.size):
+        if t.parent[c] < 0 and loss[c] > -np.inf:
+            enough = 2.0 ** min(1.0, loss[c] - NEGLIGIBLE)
+            at = t.item_at[n_factors + c]
+            for x in pool[at : at + t.sent[c]]:
+                if not x > enough:
+                    return NARROW
+    return DONE
 
 
 @njit
@@ -133,7 +177,7 @@ def _rescaled(values, at, n):
     """Scale a part of an array by a power of two so that its largest entry lies in [0.5, 1).
 
     Returns the power taken out and a lower bound on log2 of the smallest entry that is not zero; 1 for the
-    bound if all are zero.
+    bound if all are zero, or nearly so.
     """
     top, least = 0.0, np.inf
     for i in range(at, at + n):
@@ -142,7 +186,7 @@ def _rescaled(values, at, n):
             top = x
         if x > 0.0 and x < least:
             least = x
-    if top == 0.0:
+    if top < SMALLEST:
         return 0, 1
     e = math.frexp(top)[1]
     scale = math.ldexp(1.0, -e)
@@ -286,13 +330,16 @@ def _multiply_listed(t, c, length, begin, pool, out):
 
 
 @njit
-def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, slab, stop):
+def inward(t, cliques, largest, pool, work, kept, low, high, exponent, loss, out_too, slab, stop):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
     `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
     maxima, not sums. `work` is room for a row; if `kept` has room it gets all products. low and high bound
     log2 of what items hold; they are carried along, and where they drift the message is measured and scaled
     by a power of two, which `exponent` takes out.
+
+    If `loss` has room, products may fall under the smallest double; it gets log2 of how far each entry of a
+    message may be off for that, and `proven` says whether the roots are right none the less.
 
     Roots that have children need not be summed if `out_too`: the sweep out will find the total on its way.
 
@@ -321,9 +368,14 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, 
                     e, low[item] = _rescaled(pool, begin, end - begin)
                     exponent[item - n_factors] += e
                     high[item] = 0
+                    if loss.size > 0:
+                        loss[item - n_factors] -= e
+                        if loss[item - n_factors] > NEGLIGIBLE:
+                            return NARROW
                     if low[item] > 0:
-                        return IMPOSSIBLE
-            if not _within(operands, low, high, t.size[c], 0, 0):
+                        return IMPOSSIBLE if loss.size == 0 or loss[item - n_factors] == -np.inf else NARROW
+            least, most = _reach(operands, low, high, t.size[c], 0, 0)
+            if (least <= -SAFE and loss.size == 0) or most >= SAFE:
                 return NARROW
         out, message = work[:n], pool[at : at + sent]
         if opening:
@@ -399,11 +451,17 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, out_too, 
         for o in range(first, last):
             low[item] += low[t.operand[o]]
             high[item] += high[t.operand[o]]
+        if loss.size > 0:
+            loss[c] = _loss(operands, n_factors, low, high, loss, t.size[c], t.size[c] // sent)
         if low[item] < -DRIFT or high[item] > DRIFT or t.parent[c] < 0:
             exponent[c], low[item] = _rescaled(pool, at, sent)
             high[item] = 0
+            if loss.size > 0:
+                loss[c] -= exponent[c]
             if low[item] > 0:
-                return IMPOSSIBLE
+                return IMPOSSIBLE if loss.size == 0 or loss[c] == -np.inf else NARROW
+        if loss.size > 0 and loss[c] - max(0, high[item]) > NEGLIGIBLE:
+            return NARROW
     return DONE
 
 
@@ -713,7 +771,10 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
     powers, cliques = np.zeros(n_cliques, np.int64), np.arange(n_cliques)
     work, never = np.empty(row), np.zeros(1, np.uint8)
     both, none = t.result_at.size > 1, packed[:0]
-    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, both, none, never)
+    loss = np.full(0 if both else n_cliques, -np.inf)
+    status = inward(t, cliques, never[:0], pool, work, work[:0], least, most, powers, loss, both, none, never)
+    if status == DONE and not both:
+        status = proven(t, pool, loss)
     if status != DONE:
         return status, 0.0, 0
     results = work[:0]

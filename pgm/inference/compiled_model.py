@@ -54,7 +54,8 @@ class _Named(Mapping[str, Variable]):
         self._model = model
 
     def __getitem__(self, name: str) -> Variable:
-        return self._model.variables[self._model.position[name]]
+        variables, i = self._model.variables, self._model.position[name]
+        return Variable.of(variables.names[i], variables.domains[i])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._model.names)
@@ -117,6 +118,6 @@ def by_position(compiled: CompiledModel, observed: Observed) -> tuple[Known, dic
     position = compiled.position
 
     def ordered(found: Mapping[str, _Value]) -> dict[int, _Value]:
-        return {position[name]: found[name] for name in sorted(found, key=position.__getitem__)}
+        return dict(sorted([(position[name], value) for name, value in found.items()])) if found else {}
 
     return Known(ordered(observed.hard), ordered(observed.weights)), ordered(observed.soft)

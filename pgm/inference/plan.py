@@ -202,18 +202,20 @@ class Needs:
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and of this question."""
-        rest = shape.layout + RESULT * self.results
 
         def sweep(wide: bool) -> float:
             where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
+            each = RESULT
+            if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of them all
+                each = 0 if 0.5 * shape.messages <= self.results <= shape.messages else 8
+            rest = shape.layout + each * self.results
             return where * shape.tables + (_WIDE if wide else 8) * shape.messages + rest
 
-        # Doubles will be tried first, but may not do.
-        inward = sweep(self.wide or shape.narrow_in)
-        wide = self.wide or shape.narrow
+        # Doubles will be tried first; but may not do where more is looked at than the roots.
+        inward, wide = sweep(self.wide), self.wide or shape.narrow
         both = sweep(wide) + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
         if self.sweeps == "kept":
-            return inward, both, inward + 8.0 * _power(shape.log2_total)
+            return inward, both, sweep(wide) + 8.0 * _power(shape.log2_total)
         return inward, both, inward if self.sweeps == "in" else both
 
     def steps(self, shape: Shape) -> float:

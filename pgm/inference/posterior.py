@@ -70,7 +70,7 @@ class Posterior:
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return Report(self.engine, exact=True, profile=self.clock.profile, given=self.given)
+        return Report.of_exact(self.engine, self.clock.profile, self.given)
 
     # --- reducing, planning ---
 
@@ -173,7 +173,8 @@ class Posterior:
         if found is not None:
             return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
         table = self._joint_table(targets, needs())
-        return np.asarray(table / table.sum())
+        table /= table.sum()
+        return table
 
     def _joint_table(self, targets: Sequence[int], needs: Needs) -> np.ndarray:
         if self.engine == "conditioned":
@@ -191,8 +192,7 @@ class Posterior:
         else:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
-            mantissas, exponents, _ = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)
-            compact = exact.relative_values(mantissas, exponents)
+            compact = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)[0]
         return spread(case, targets, compact)
 
     def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:

@@ -313,7 +313,9 @@ class Questions:
             value = math.exp(log) if log < 709.0 else math.inf
         if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
             log = math.log(value)
-        return Probability(value, report, log=log)
+        found_out = Probability(value, report, log=log)
+        clock.lap(WRAPPING)
+        return found_out
 
     def map(
         self,
@@ -555,6 +557,8 @@ class Questions:
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
     ) -> tuple[str, ...]:
         variables = compiled.position
+        if isinstance(targets, str) and targets in variables:
+            return (targets,)
         listing = (
             [targets]
             if isinstance(targets, str)
@@ -685,6 +689,8 @@ def _total(posterior: Posterior) -> tuple[tuple[float, int], Report]:
 
 def _together(first: Observed, second: Observed) -> Observed | None:
     """Both as one; None when they leave some variable no state."""
+    if not second.given:
+        return first
     hard = dict(first.hard)
     weights = dict(first.weights)
     log_weight = first.log_weight + second.log_weight

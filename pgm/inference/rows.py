@@ -15,7 +15,7 @@ from pgm import jit
 from pgm.config import Clock, current, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
 from pgm.evidence import Observed, observe
-from pgm.frames import Columns, columns
+from pgm.frames import Columns, among, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.failures import contradiction, no_fit
 from pgm.inference.lanes import Answers, Wanted, cost, group_of
@@ -211,15 +211,16 @@ def _answer(compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, 
     """Answer every row; targets None: all variables, those observed too; without targets P(row) alone."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    left_out = frozenset(targets or ())
-    wanted = {name: v for name, v in compiled.by_name.items() if name not in left_out}
-    data = columns(frame, wanted, bad=bad_rows)
-    clock, begin = start_clock(), time.perf_counter()
+    clock = start_clock()
+    wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
+    data = columns(frame, wanted, bad=bad_rows, check=clock.check)
+    begin = time.perf_counter()
     table = _distinct(compiled, data)
-    named = compiled.names if targets is None else targets
-    asked = Wanted(tuple(compiled.position[name] for name in named), targets is None or len(targets) > 1)
+    everything = range(len(compiled.names))
+    places = tuple(everything if targets is None else [compiled.position[name] for name in targets])
+    asked = Wanted(places, targets is None or len(targets) > 1)
     n = table.codes.shape[0]
-    width = sum(compiled.by_name[name].card for name in named)
+    width = int(compiled.program.arrays.cards[list(places)].sum())
     if 16.0 * data.n_rows * width > current().memory_limit:
         raise TooLarge(
             f"The answer alone has {data.n_rows * width:,} numbers, more than the memory limit allows: "
@@ -246,11 +247,11 @@ def _answer(compiled: CompiledModel, frame: Any, targets: Sequence[str] | None, 
     if data.bad is not None:
         status[data.bad] = _BAD
     if bad_rows == "raise":
-        _refuse(compiled, data, status)
+        _refuse(compiled, data, status, clock)
     return _Found(table, status, logs, answers.shares)
 
 
-def _refuse(compiled: CompiledModel, data: Columns, status: np.ndarray) -> None:
+def _refuse(compiled: CompiledModel, data: Columns, status: np.ndarray, clock: Clock) -> None:
     failed = np.flatnonzero(status != _DONE)
     if failed.size == 0:
         return
@@ -260,7 +261,7 @@ def _refuse(compiled: CompiledModel, data: Columns, status: np.ndarray) -> None:
         for name, codes in data.codes.items()
         if codes[row] >= 0
     }
-    cause = contradiction(compiled, observe(compiled.by_name, given), start_clock())
+    cause = contradiction(compiled, observe(compiled.by_name, given), clock)
     more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
     raise ImpossibleEvidence(
         f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',

@@ -36,6 +36,8 @@ def take(size: int) -> np.ndarray:
 
 def give(taken: np.ndarray) -> None:
     """Keep an array that `take` gave, if there is room for it; nobody may look at it any more."""
+    if taken.base is None and taken.size < _LEAST:
+        return
     whole = taken if taken.base is None else taken.base
     assert isinstance(whole, np.ndarray)
     whole = whole.view(np.float64)  # it may have held powers of two

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import RUNNING, TRIANGULATING, Clock, current
+from pgm.config import RUNNING, TRIANGULATING, Clock, memory_limit
 from pgm.inference.plan import Needs, seconds_of, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
@@ -26,6 +26,7 @@ _NEW_TREE = 0.2e-3
 _NEW_TREE_PER_FACTOR = 3e-6
 _AT_ONCE = 3e6  # inner steps, some milliseconds; what is longer may be stopped, and shared by threads
 _NOWHERE = np.empty(0, np.int64)
+_MOST_RESULTS = 2**20  # of a joint: their places in the answer would be kept too
 _MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
 
 
@@ -101,7 +102,8 @@ class Sliced:
             raise Impossible
         low, high, powers = m.low.copy(), np.zeros_like(m.low), np.zeros(t.parent.size, np.int64)
         both = t.result_at.size > 1
-        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both)
+        loss = np.full(0 if both else t.parent.size, -np.inf)
+        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both, loss=loss)
         if both:
             results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
             sweep_out(self.tree, pool, down, results, low, high, powers, clock)
@@ -166,7 +168,7 @@ def sliced(
     except _DoesNotFit:
         return None
     clock.lap(TRIANGULATING)
-    if not isinstance(found, Sliced) or found.bytes > current().memory_limit:
+    if not isinstance(found, Sliced) or found.bytes > memory_limit():
         return None
     state_at = program.arrays.state_at
     for v, state in hard.items():
@@ -202,7 +204,7 @@ def consider(
         return None
     if observed and program.values.size > _MOST_VALUES and not always:
         return None
-    if targets is not None and not observed.isdisjoint(targets):
+    if targets is not None and (not observed.isdisjoint(targets) or needs.results > _MOST_RESULTS):
         return None
     everything = targets is None
     wanted = np.arange(program.n_named) if targets is None else np.array(targets, dtype=np.int64)

@@ -21,6 +21,7 @@ from pgm.inference.slabs import CLOSE, OPEN, WHOLE, huge, slabs_in, slabs_out
 from pgm.inference.trees import Tree
 
 SUMS = np.empty(0, np.uint8)
+_NO_LOSS = np.empty(0)
 _WORTH_THREADS = 5e-3  # seconds
 _SLABS = 2  # for each thread: the last one to begin should not keep all others waiting
 
@@ -36,12 +37,13 @@ def sweep_in(
     largest: np.ndarray = SUMS,
     *,
     out_too: bool = False,
+    loss: np.ndarray = _NO_LOSS,
 ) -> None:
     """Send all messages towards the roots; the arguments are those of the kernel `inward`."""
 
     def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
         row = np.empty(tree.longest_row)
-        return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, out_too, slab
+        return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, loss, out_too, slab
 
     work = _share(tree, slabs_in)
     _side_by_side("inward", map(args, work.parts), work.shared, clock)
@@ -49,9 +51,11 @@ def sweep_in(
         if not slabs:
             run("inward", *args(cliques), steps=steps, clock=clock)
             continue
-        run("inward", *args(cliques, OPEN), steps=0.0, clock=clock)
+        message = float(tree.arrays.sent[cliques[0]])  # which is cleared and, at the end, scaled
+        run("inward", *args(cliques, OPEN), steps=message, clock=clock)
         _side_by_side("inward", [args(cliques, slab) for slab in slabs], steps, clock)
-        run("inward", *args(cliques, CLOSE), steps=0.0, clock=clock)
+        run("inward", *args(cliques, CLOSE), steps=message, clock=clock)
+    settle(code(float(loss.size)).proven(tree.arrays, pool, loss) if loss.size else 0, "proven", clock)
 
 
 def sweep_out(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
@@ -162,3 +163,26 @@ def test_what_has_not_come_to_rest_warns():
     assert not p.report.converged
     assert not p.exact
     assert len(p.report.residuals) == 20
+
+
+def test_states_too_many_for_a_tree_do_not_keep_messages_from_numbers():
+    """Whether such states can be is then checked as far as closing domains goes, and the answer says so."""
+    net, side = pgm.BayesianNetwork(), 13
+    rng = np.random.default_rng(0)
+    for i in range(side):
+        for j in range(side):
+            parents = [f"d{i - 1},{j}"] * (i > 0) + [f"d{i},{j - 1}"] * (j > 0)
+            net.add(f"d{i},{j}", rng.dirichlet([1, 1], [2] * len(parents)), parents=parents, states=[0, 1])
+    last = f"d{side - 1},{side - 1}"
+    high, low = pgm.LinearGaussian({}, bias=1.0, sd=1.0), pgm.LinearGaussian({}, bias=0.0, sd=1.0)
+    net.add("x", {1: high, 0: low}, parents=[last])
+    net.add("y", pgm.LinearGaussian({"x": 1.0}, sd=1.0))
+    net.add("copy", {1: [0.0, 1.0], 0: [1.0, 0.0]}, parents=[last], states=[0, 1])
+    with pgm.config(memory_limit="1 MB"):
+        found = net.query("x", {last: 1, "y": 2.0}, engine="loopy")
+        assert (found.mean, found.sd) == pytest.approx((1.5, math.sqrt(0.5)), rel=1e-12)
+        assert not found.report.exact
+        assert "possible" in found.report.advice
+        with pytest.raises(pgm.ImpossibleEvidence):
+            net.query("x", {last: 1, "copy": 0, "y": 2.0}, engine="loopy")
+    assert net.query("x", {last: 1, "y": 2.0}, engine="loopy").report.exact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -131,3 +132,33 @@ def test_the_plan_of_the_best_is_what_runs():
     for name in ("clique-sequence", "loopy", "bounds", "importance"):
         assert f"'{name}'" in text
     assert not mrf.marginals(engine=Best(seconds=1e-3)).report.exact
+
+
+@pytest.mark.parametrize("engine", ["search", "elimination"])
+def test_engines_that_search_or_eliminate_say_when_they_ran(engine):
+    mrf, rng = pgm.MarkovNetwork(), np.random.default_rng(0)
+    for i in range(40):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+    for i in range(38):
+        table = np.ones((2, 2, 2))
+        table[tuple(rng.integers(0, 2, 3))] = 0.0
+        mrf.add_factor([f"x{i}", f"x{i + 1}", f"x{i + 2}"], table)
+    profile = mrf.query("x0", engine=engine).report.profile
+    assert profile.run > 10 * profile.wrapping
+
+
+def test_a_joint_of_millions_takes_what_the_plan_says():
+    net = network("alarm")
+    names = list(net.variables)[:17]
+    net.query(names[:3])
+    plan = net.plan(names)
+    tracemalloc.start()
+    try:
+        joint = net.query(names)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert joint.values.size > 6e6
+    assert 0.85 * plan.bytes < peak < 1.15 * plan.bytes
+    others = tuple(range(2, 17))
+    assert joint.values.sum(axis=others) == pytest.approx(net.query(names[:2]).values, rel=1e-12)

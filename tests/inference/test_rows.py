@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,8 +18,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm import jit
-from pgm.inference import lanes, pool, rows
+from pgm import frames, jit
+from pgm.inference import compiled_model, lanes, pool, rows
 from tests.oracle import Known, Oracle
 from tests.strategies import Case, models
 
@@ -485,3 +486,52 @@ def test_dense_models_over_many_decades(seed):
             close = net.query(name, given, engine="elimination").values
             assert found[name][0] == pytest.approx(close, abs=1e-9)
             assert net.predict_proba(frame, name)[0] == pytest.approx(close, abs=1e-9)
+
+
+def test_one_cell_of_a_large_model_costs_no_look_at_every_variable(monkeypatch):
+    chain = pgm.MarkovNetwork.grid(
+        np.zeros((1, 2000), int), states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.2, 0.8]]
+    )
+    looked = Counter()
+    named = compiled_model._Named
+    whole = named.__getitem__
+
+    def counting(self, name):
+        looked["at"] += 1
+        return whole(self, name)
+
+    def every(self):
+        raise AssertionError("went through all variables")
+
+    monkeypatch.setattr(named, "__getitem__", counting)
+    monkeypatch.setattr(named, "__iter__", every)
+    frame = {"note": ["x"], "pixel[0,1]": [1]}
+    shares = chain.predict_proba(frame, "pixel[0,7]")
+    assert looked["at"] < 20
+    assert shares[0] == pytest.approx(chain.query("pixel[0,7]", {"pixel[0,1]": 1}).values, rel=1e-12)
+    whole_row = chain.predict(frame)
+    assert len(whole_row) == 2000
+    assert whole_row["pixel[0,1]"].tolist() == [1]
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_reading_a_frame_counts_in_the_time(monkeypatch, numbers):
+    net = pgm.BayesianNetwork()
+    net.add("c", 0.5)
+    for i in range(5):
+        net.add(f"x{i}", {True: 0.7, False: 0.2}, parents=["c"])
+    if numbers:
+        net.add("y", pgm.LinearGaussian({}, bias=0.0, sd=1.0))
+    read = []
+    codes = frames._codes
+
+    def slow(variable, column):
+        read.append(variable.name)
+        time.sleep(0.1)
+        return codes(variable, column)
+
+    monkeypatch.setattr(frames, "_codes", slow)
+    frame = {f"x{i}": [True, False] for i in range(5)}
+    with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime):
+        net.predict(frame, "c")
+    assert read == ["x0"]

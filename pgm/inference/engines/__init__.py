@@ -420,15 +420,18 @@ ENGINES: dict[str, type[Engine]] = {
 }
 
 
+_EXACT = Exact()
+
+
 def find(engine: str | Engine, question: Question) -> Engine:
     """The engine of this name; "auto" is exact inference, or an error that says what it would take.
 
     Raises `InvalidArgument` where it does not answer this kind of question.
     """
-    if isinstance(engine, Engine):
+    if engine == "auto":
+        found: Engine = _EXACT
+    elif isinstance(engine, Engine):
         found = engine
-    elif engine == "auto":
-        found = Exact()
     elif isinstance(engine, str) and engine in ENGINES:
         found = ENGINES[engine]()
     else:

@@ -214,10 +214,9 @@ def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> np.ndarray:
     for case in cut.each(clock):
         try:
             if inner.size:
-                mantissas, exponents, weight = exact.in_doubles_or_wide(
+                compact, weight = exact.in_doubles_or_wide(
                     exact.joint, case, cut.tree, clock, inner.size, check=cut.check
                 )
-                compact = exact.relative_values(mantissas, exponents)
                 compact /= compact.sum()
             else:
                 weight, compact = (

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
 from pgm.inference.reduction import Case, wide_multiply
 from pgm.inference.running import Impossible
@@ -66,6 +66,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tu
     log_total = math.fsum([top, *constants])
     exponent = math.floor(log_total / math.log(2.0))
     mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())
+    clock.lap(RUNNING)
     return relative, wide_multiply(case.constant(), (mantissa, exponent))
 
 

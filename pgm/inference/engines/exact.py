@@ -46,7 +46,10 @@ def inward(
     largest: np.ndarray = SUMS,
     out_too: bool = False,
 ) -> Inward:
-    """Send all messages to the roots in doubles; `Narrow` when a product would leave their range."""
+    """Send all messages to the roots in doubles; `Narrow` when these will not do.
+
+    Where only the roots are looked at products may become too small, as long as that does not show there.
+    """
     t = tree.arrays
     if case.program.wide_exponents is not None:
         raise Narrow
@@ -58,7 +61,9 @@ def inward(
     high = np.zeros_like(low)
     exponent = np.zeros(t.parent.size, np.int64)
     kept = np.empty(tree.entries if keep else 0)
-    sweep_in(tree, pool, kept, low, high, exponent, clock, largest, out_too=out_too)
+    roots_only = not (keep or out_too or largest.size)
+    loss = np.full(t.parent.size if roots_only else 0, -np.inf)
+    sweep_in(tree, pool, kept, low, high, exponent, clock, largest, out_too=out_too, loss=loss)
     return Inward(pool, kept, low, high, exponent, constant)
 
 
@@ -116,11 +121,8 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
 
 def joint(
     case: Case, tree: Tree, clock: Clock, n_targets: int, *, wide: bool = False
-) -> tuple[np.ndarray, np.ndarray, Wide]:
-    """The unnormalised table that the last root keeps: mantissas and exponents, and what multiplies them.
-
-    The third is the product of everything outside that root's part of the graph.
-    """
+) -> tuple[np.ndarray, Wide]:
+    """The table that the last root keeps, times something; and the total of all parts."""
     t = tree.arrays
     n_factors = case.reduced.factors.size
     at = int(t.item_at[n_factors + t.parent.size - 1])
@@ -128,11 +130,13 @@ def joint(
     if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
-        return pm[at : at + size].copy(), pe[at : at + size].copy(), _wide_total(case, tree, pm, pe)
+        return _relative(pm[at : at + size], pe[at : at + size]), _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock)
-    mantissas, whole = up.pool[at : at + size].copy(), up.total(tree)
-    give(up.pool)
-    return mantissas, np.zeros(size, np.int64), whole
+    values, whole = up.pool[at : at + size], up.total(tree)
+    if 2 * size < up.pool.size:  # else a copy would take more than what it lets go
+        values = values.copy()
+        give(up.pool)
+    return values, whole
 
 
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
@@ -262,7 +266,7 @@ def first_of_ties(
     return found
 
 
-def relative_values(mantissas: np.ndarray, exponents: np.ndarray) -> np.ndarray:
+def _relative(mantissas: np.ndarray, exponents: np.ndarray) -> np.ndarray:
     """Wide numbers divided by the largest of them."""
     if not (mantissas > 0).any():
         return np.zeros(mantissas.size)

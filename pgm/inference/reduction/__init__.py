@@ -125,8 +125,10 @@ def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
 
 def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarray:
     """A table over the open states of the targets as one over all their states, zero elsewhere."""
-    index = open_index(case, targets)
-    full = np.zeros([int(card) for card in case.program.arrays.cards[list(targets)]])
+    cards = [int(card) for card in case.program.arrays.cards[list(targets)]]
+    if compact.size == math.prod(cards):
+        return compact.reshape(cards)
+    index, full = open_index(case, targets), np.zeros(cards)
     full[index] = compact.reshape([i.size for i in index])
     return full
 

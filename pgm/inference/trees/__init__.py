@@ -44,8 +44,7 @@ class Shape:
     messages: float  # entries that all cliques send
     layout: float  # bytes that the tree takes once it is laid out
     steps: float  # inner steps of one inward pass
-    narrow_in: bool = False  # in one sweep what is multiplied may leave the range of doubles
-    narrow: bool = False  # the same in two, which multiply once more what was gathered for a clique
+    narrow: bool = False  # what is multiplied for a clique may leave the range of doubles
     arranged: tuple[
         np.ndarray, ...
     ] = ()  # the cliques as they will be laid out, and where tables are multiplied
@@ -107,11 +106,13 @@ class TreeCache:
 
     def get(self, key: object, make: Callable[[], _Kept]) -> _Kept:
         """The tree of this key, made now if it is not there."""
-        with self._lock:
-            found = self._trees.get(key)
-            if found is not None:
-                self._trees.move_to_end(key)
-                return cast(_Kept, found)
+        found = self._trees.get(key)
+        if found is not None:
+            try:
+                self._trees.move_to_end(key)  # one step of the interpreter: no lock is needed
+            except KeyError:  # another thread has just forgotten it
+                pass
+            return cast(_Kept, found)
         made = make()
         with self._lock:
             most, size = max(_KEPT_BYTES, _KEPT_SHARE * current().memory_limit), made.nbytes
@@ -162,14 +163,13 @@ def shape_of(
     elif stage is None and m and _STEPS_PER_ENTRY * 2.0**found.log2_total > _WORTH_BALANCE:
         cliques = k.reroot(m, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
     home = k.homes(r, *cliques)
-    narrow_in = narrow = _leaves_doubles(case, found, home)
+    narrow = _leaves_doubles(case, found, home)
     if stage is None:
         *cliques, home = k.gather_operands(r, *cliques, home)
-        narrow_in = _leaves_doubles(case, found, home)
     sent, layout, steps = k.measure(r.cards, *cliques, home)
     tables, arranged = float(r.table_at[-1]), (*cliques, home)
     total, largest = float(found.log2_total), float(found.log2_largest)
-    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow_in, narrow, arranged)
+    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow, arranged)
 
 
 def planned(

@@ -11,7 +11,7 @@ import numpy as np
 from pgm.config import Clock, start_clock
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, shown
 from pgm.evidence import LARGEST, Observed, number_of
-from pgm.frames import columns, numbers
+from pgm.frames import among, columns, numbers
 from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.outward import densities
@@ -112,12 +112,13 @@ def _answers(
     """Ask each row; None where it is bad and may be left out."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    left_out = frozenset(targets or ())
-    wanted = {name: v for name, v in compiled.by_name.items() if name not in left_out}
-    data = columns(frame, {n: v for n, v in wanted.items() if not v.continuous}, bad=bad_rows)
-    found = numbers(frame, {n: v for n, v in wanted.items() if v.continuous}, bad=bad_rows, largest=LARGEST)
-    values = found.values
     clock = start_clock()
+    wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
+    states = {n: v for n, v in wanted.items() if not v.continuous}
+    reals = {n: v for n, v in wanted.items() if v.continuous}
+    data = columns(frame, states, bad=bad_rows, check=clock.check)
+    found = numbers(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
+    values = found.values
     for row in range(found.n_rows):
         clock.check()
         if data.bad[row] or found.bad[row]:
@@ -133,7 +134,7 @@ def _answers(
             if bad_rows == "missing":
                 yield None
                 continue
-            cause = contradiction(compiled, observed, start_clock())
+            cause = contradiction(compiled, observed, clock)
             raise ImpossibleEvidence(
                 f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".', cause.contradiction
             ) from None

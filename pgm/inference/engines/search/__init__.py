@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.search.arrays import Problem, Record, State, empty_cache, empty_memo, empty_record
@@ -269,6 +269,7 @@ class Search:
                 report(float(self._n[_WORK]), math.inf, "search")
             else:
                 self._grow(status)
+        self._clock.lap(RUNNING)
         return float(self._mantissas[0, 0]), int(self._frames[0, _SUM])
 
     def shares(self) -> np.ndarray:
@@ -276,6 +277,7 @@ class Search:
         out = np.zeros(int(self._problem.state_at[-1]))
         self._room(8 * int(self._n[_NODES]))
         self._code.shares(self._record, self._n, np.zeros(int(self._n[_NODES])), out)
+        self._clock.lap(RUNNING)
         return out
 
 

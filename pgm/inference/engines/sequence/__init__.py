@@ -84,8 +84,7 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
         elif targets.size:
             tree = tree_of(case, clock, problem.trees, targets=targets, check=check)
             args = case, tree, clock, targets.size
-            mantissas, exponents, _ = exact.in_doubles_or_wide(exact.joint, *args, check=check)
-            values, total = exact.relative_values(mantissas, exponents), (math.nan, 0)
+            values, total = exact.in_doubles_or_wide(exact.joint, *args, check=check)[0], (math.nan, 0)
             values /= values.sum()
         else:
             tree = tree_of(case, clock, problem.trees, check=check)

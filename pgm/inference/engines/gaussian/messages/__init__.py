@@ -14,7 +14,7 @@ import numpy as np
 
 from pgm.config import Clock
 from pgm.densities import Density, as_density
-from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, listed
+from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines import Loopy
 from pgm.inference.engines.factor_graph import GRAPHS
@@ -25,6 +25,7 @@ from pgm.inference.engines.gaussian.mixed import Mixed
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import how_to_go_on
 from pgm.inference.posterior import Wide
+from pgm.inference.reduction import reduce_case
 from pgm.inference.running import code, run
 from pgm.progress import report as report_progress
 from pgm.results import Report
@@ -65,12 +66,17 @@ class Told(Mixed):
 
     options: Loopy = field(kw_only=True)
     wanted: np.ndarray = field(kw_only=True)  # the numbers that will be asked for
+    unproven: str = field(kw_only=True)  # what was not checked, in words
     found: list[Beliefs] = field(kw_only=True, default_factory=list)  # once it has run
 
     @property
     def report(self) -> Report:
         """How the answers are made."""
-        return replace(self._beliefs().report, profile=self.clock.profile, given=self.given)
+        made = self._beliefs().report
+        if self.unproven:
+            advice = "; ".join(said for said in (made.advice, self.unproven) if said)
+            made = replace(made, exact=False, advice=advice)
+        return replace(made, profile=self.clock.profile, given=self.given)
 
     def _beliefs(self) -> Beliefs:
         if not self.found:
@@ -127,10 +133,15 @@ def told(
         )
     mixed = make_posterior(compiled, observed, clock, options.name, fit=False)
     assert isinstance(mixed, Mixed)
-    if observed.hard or observed.weights or observed.soft:
-        replace(mixed, seen=np.zeros_like(mixed.seen)).total()  # raises if the states cannot be
+    unproven = ""
+    if observed.hard or observed.weights or observed.soft:  # which raises if they cannot be
+        try:
+            replace(mixed, seen=np.zeros_like(mixed.seen)).total()
+        except TooLarge:
+            reduce_case(mixed.program, mixed.known, [], clock)
+            unproven = "no tree that could prove that what is given is possible fits in memory"
     own = {f.name: getattr(mixed, f.name) for f in fields(mixed)}
-    return Told(**own, options=options, wanted=numbers)
+    return Told(**own, options=options, wanted=numbers, unproven=unproven)
 
 
 def _equations(at: Told) -> tuple[np.ndarray, Equations]:
