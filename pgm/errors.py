@@ -106,13 +106,14 @@ class UnknownVariable(_Unknown):
     There is no variable 'rian'; there are 'cloudy', 'rain'. Did you mean 'rain'?
     """
 
-    def __init__(self, name: object, known: Iterable[str], where: str = "") -> None:
-        """Say which name is unknown, and what is known; `where` opens the message."""
+    def __init__(self, name: object, known: Iterable[str], where: str = "", why: str = "") -> None:
+        """Say which name is unknown, and what is known; `where` or `why` opens the message."""
         known = known if isinstance(known, Sized) else tuple(known)
         there = f"there are {listed(known)}" if len(known) else "there are no variables yet"
         text = "" if isinstance(name, str) else " Names are text."
         opening = f"{where}: there" if where else "There"
-        super().__init__(f"{opening} is no variable {shown(name)}; {there}.{text}{nearest(name, known)}")
+        missing = why or f"{opening} is no variable {shown(name)}"
+        super().__init__(f"{missing}; {there}.{text}{'' if why else nearest(name, known)}")
         self.name = name
 
 

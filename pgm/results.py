@@ -300,6 +300,14 @@ class Report:
 EXACT = Report("exact", exact=True)
 
 
+def _not_among(name: object, names: Iterable[str], report: Report) -> UnknownVariable:
+    """The error for a name that an answer does not have; what was given is known, and in no answer."""
+    if report.given and isinstance(name, str) and name in report.given:
+        given = condition({name: report.given[name]})
+        return UnknownVariable(name, names, why=f"{name!r} was given ({given}) and is no part of the answer")
+    return UnknownVariable(name, names)
+
+
 def together(reports: Sequence[Report]) -> Report:
     """One report on an answer that several runs went into; each says the worst of them."""
     first = reports[0]
@@ -705,7 +713,7 @@ class Marginals(_Value, Mapping[str, Distribution]):
         try:
             i = self._index[name]
         except (KeyError, TypeError):
-            raise UnknownVariable(name, self._index) from None
+            raise _not_among(name, self._index, self.report) from None
         return self._make(self._variables[i], self._offsets[i])
 
     def _all(self) -> Iterator[Distribution]:
@@ -967,7 +975,7 @@ class Assignment(_Value, Mapping[str, Any]):
         try:
             i = self._index[name]
         except (KeyError, TypeError):
-            raise UnknownVariable(name, self._index) from None
+            raise _not_among(name, self._index, self.report) from None
         return self._variables.domains[i].states[self.codes[i]]
 
     def __contains__(self, name: object) -> bool:
@@ -1156,7 +1164,7 @@ class Samples(dict[str, np.ndarray]):
         _put(self, "report", report)
 
     def __missing__(self, name: object) -> NoReturn:
-        raise UnknownVariable(name, self)
+        raise _not_among(name, self, self.report)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         """Refuse: results are values."""

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import pgm
 from pgm.errors import InvalidArgument, UnknownState, UnknownVariable
 from pgm.results import (
     EXACT,
@@ -521,3 +522,15 @@ def test_an_array_of_states_needs_each_place_once() -> None:
     twins = [Variable("x[1]", [0, 1]), Variable("x[01]", [0, 1])]
     with pytest.raises(InvalidArgument, match="have the same indices"):
         Assignment(twins, [0, 1], 0.0, 0.0).to_array("x")
+
+
+def test_what_was_given_is_said_to_be_no_part_of_an_answer():
+    net = pgm.load_network("asia")
+    for answer in (net.marginals({"asia": "no"}), net.map({"asia": "no"})):
+        with pytest.raises(
+            pgm.UnknownVariable, match=r"'asia' was given \(asia=no\) and is no part"
+        ) as error:
+            answer["asia"]
+        assert "there are 'tub', 'smoke'" in str(error.value)
+        with pytest.raises(UnknownVariable, match="Did you mean 'tub'"):
+            answer["tube"]
