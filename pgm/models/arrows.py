@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
+
+import networkx as nx
 
 from pgm.errors import InvalidStructure, PGMError, shown
 from pgm.variables import check_name
@@ -21,8 +22,7 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
     {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
     """
     parents: dict[str, dict[str, None]] = {}
-    networkx = sys.modules.get("networkx")  # who has one of its graphs has imported it
-    if networkx is not None and isinstance(edges, networkx.Graph):
+    if isinstance(edges, nx.Graph):
         parents = {_name(node, "the graph"): {} for node in edges}
         if not edges.is_directed():
             raise InvalidStructure("edges= takes a directed graph; in this one the edges have no direction.")

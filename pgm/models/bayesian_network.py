@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
+import networkx as nx
 import numpy as np
 
 from pgm import graphs
@@ -38,7 +39,6 @@ from .markov_network import MarkovNetwork
 from .renaming import renamed
 
 if TYPE_CHECKING:
-    import networkx as nx
     from matplotlib.axes import Axes
     from numpy.random import Generator
 
@@ -560,8 +560,6 @@ class BayesianNetwork(Questions):
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """Return the graph; a node's attribute `states` has its states."""
-        import networkx as nx
-
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
         for node, domain in self._domains.items():
             graph.add_node(node, **({} if domain is None else {"states": domain.states}))

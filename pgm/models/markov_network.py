@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any, Self
 
+import networkx as nx
 import numpy as np
 
 from pgm import graphs
@@ -30,7 +31,6 @@ from .potentials import Potential, read_factor
 from .renaming import renamed
 
 if TYPE_CHECKING:
-    import networkx as nx
     from matplotlib.axes import Axes
 
     from pgm.graphs import JunctionTree
@@ -317,8 +317,6 @@ class MarkovNetwork(Questions):
 
     def to_networkx(self) -> nx.Graph[str]:
         """Return the graph that joins variables of one factor; a node's attribute `states` has its states."""
-        import networkx as nx
-
         graph: nx.Graph[str] = nx.Graph(name=self.name)
         graph.add_nodes_from((name, {"states": d.states}) for name, d in self._domains.items())
         order = tuple(self._domains)
