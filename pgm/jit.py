@@ -11,7 +11,8 @@ import importlib.util
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
@@ -22,7 +23,11 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 INTERPRETED_STEPS = 60_000
 # Once interpreted kernels have cost this many seconds, the process is not a one-off: numba loads beside it.
 _PATIENCE = 0.05
+# Where no earlier process has kept them they must be compiled first, which takes a minute, and the end of the
+# process would wait for a part of it.
+_PATIENCE_TO_COMPILE = 2.0
 _PAUSE = 1e-4  # seconds after each question while it does
+_LOOK = 0.05  # seconds between two looks at what they have cost by now
 
 _lock = threading.RLock()
 _compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
@@ -32,6 +37,7 @@ _ready = threading.Event()  # set once the compiled kernels are loaded
 _stopping = threading.Event()
 _stepping = threading.Lock()  # held during a step; a fork waits for it
 _warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
+_kept: Callable[[], bool] = bool  # whether that will be quick
 _background: threading.Thread | None = None
 _spent = 0.0
 
@@ -94,9 +100,24 @@ def compiled() -> bool:
     return _ready.is_set()
 
 
-def when_warm(step: Callable[[], object]) -> None:
-    """Register a step of the background warm-up: a call that makes numba load or compile some kernels."""
-    _warm_steps.append(step)
+def when_warm(steps: Iterable[Callable[[], object]], kept: Callable[[], bool]) -> None:
+    """Register the steps of the background warm-up: calls that make numba load or compile some kernels.
+
+    `kept` says whether an earlier process has compiled them.
+    """
+    global _kept
+    _warm_steps.extend(steps)
+    _kept = kept
+
+
+def is_kept(kernel: Any) -> bool:
+    """Whether a compiled form of this function is kept on the disk, and is no older than its source."""
+    where = getattr(getattr(kernel, "stats", None), "cache_path", None)
+    if where is None:
+        return False
+    written = Path(kernel.py_func.__code__.co_filename).stat().st_mtime
+    name = f"{kernel.__module__.rpartition('.')[2]}.{kernel.__name__}"
+    return any(kept.stat().st_mtime >= written for kept in Path(where).glob(f"{name}-*.nbi"))
 
 
 def spent(seconds: float) -> None:
@@ -123,6 +144,11 @@ def spent(seconds: float) -> None:
 
 
 def _warm() -> None:
+    with _stepping:
+        kept = _kept()
+    while not kept and _spent < _PATIENCE_TO_COMPILE:
+        if _stopping.wait(_LOOK):
+            return
     for step in _warm_steps:
         if _stopping.is_set():
             return

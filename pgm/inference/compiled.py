@@ -139,15 +139,15 @@ def _within(operands, low, high, entries, more_low, more_high):
 
 
 @njit
-def _loss(operands, n_factors, low, high, loss, entries, terms):
-    """log2 of how far a clique's sums may be off for products under the smallest double; -inf: not at all.
+def _loss(operands, n_factors, least, high, loss, terms):
+    """log2 of how far a clique's sums may be off for products under the smallest double, or in its operands.
 
-    A product that is rounded there is off by less than 2**LEAST times what the operands still to come can
-    hold, for any number of operands; what is off in an operand is multiplied by all others (what is off in
-    two is negligible: `inward` sees to that). So many terms go into each sum.
+    `least` bounds log2 of the products. One that is rounded there is off by less than 2**LEAST times what the
+    operands still to come can hold, for any number of operands; what is off in an operand is multiplied by
+    all others (what is off in two is negligible: `inward` sees to that). So many terms go into each sum.
     """
     worst, count, most = -np.inf, 0, 0
-    if _reach(operands, low, high, entries, 0, 0)[0] <= -SAFE:
+    if least <= -SAFE:
         worst, count = float(LEAST), 1
     for o in range(operands.size):
         item = operands[o]
@@ -155,7 +155,7 @@ def _loss(operands, n_factors, low, high, loss, entries, terms):
         most += above
         if item >= n_factors and loss[item - n_factors] > -np.inf:
             worst, count = max(worst, loss[item - n_factors] - above), count + 1
-    return worst + most + math.log2(float(max(1, count) * terms)) + 1.0
+    return worst + most + math.log2(float(count * terms)) + 1.0
 
 
 @njit
@@ -448,11 +448,15 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, loss, out
         item = n_factors + c
         low[item] = 0
         high[item] = math.frexp(float(t.size[c] // sent))[1]
+        least, inherited = 0, False
         for o in range(first, last):
-            low[item] += low[t.operand[o]]
-            high[item] += high[t.operand[o]]
-        if loss.size > 0:
-            loss[c] = _loss(operands, n_factors, low, high, loss, t.size[c], t.size[c] // sent)
+            each = t.operand[o]
+            low[item] += low[each]
+            high[item] += high[each]
+            least += min(0, low[each])
+            inherited |= loss.size > 0 and each >= n_factors and loss[each - n_factors] > -np.inf
+        if loss.size > 0 and (inherited or least <= -SAFE):
+            loss[c] = _loss(operands, n_factors, least, high, loss, t.size[c] // sent)
         if low[item] < -DRIFT or high[item] > DRIFT or t.parent[c] < 0:
             exponent[c], low[item] = _rescaled(pool, at, sent)
             high[item] = 0

@@ -725,8 +725,7 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 def _register_warm_up() -> None:
     from pgm.inference import warm
 
-    for step in warm.STEPS:
-        jit.when_warm(step)
+    jit.when_warm(warm.STEPS, warm.kept)
 
 
 _register_warm_up()

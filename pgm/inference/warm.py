@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from pgm import jit
 from pgm.config import Clock
 from pgm.factors import Dense
 from pgm.inference.compiled_model import CompiledModel
@@ -53,6 +54,13 @@ def _rows() -> object:
     position = {name: i for i, name in enumerate(posterior.names)}
     model = CompiledModel(posterior.program, posterior.trees, variables, position)
     return rows.predict_proba(model, {"b": [0, None], "c": [1, 1]}, None, "missing")
+
+
+def kept() -> bool:
+    """Whether an earlier process has compiled what these need."""
+    from pgm.inference import compiled
+
+    return jit.is_kept(compiled.sliced)
 
 
 STEPS = (_sliced, _sums, _maxima, _draws, _rows)

@@ -257,7 +257,7 @@ def test_what_warms_up_loads_the_sliced_run():
     script = """
         import importlib, threading, pgm.inference.questions
         from pgm import jit
-        jit._background = threading.current_thread()
+        jit._background, jit._spent = threading.current_thread(), 60.0
         jit._warm()
         assert jit.compiled()
         loops = importlib.import_module("pgm.inference.compiled")
