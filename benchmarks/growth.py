@@ -107,7 +107,7 @@ def _have(size: int) -> None:
 def _measure(make: Callable[[int], tuple[Any, list[str]]], n: int, rounds: int) -> dict[str, float]:
     """Seconds for building, for each question on a model just built with it, and for each asked again.
 
-    The best of so many rounds; of two where one takes over five seconds.
+    The best of so many rounds; with building, of two where one takes over five seconds.
     """
     found: dict[str, float] = {}
 

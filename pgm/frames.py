@@ -64,14 +64,12 @@ def _names(frame: Any) -> Iterable[object]:
         return {name for row in frame if isinstance(row, Mapping) for name in row}
     if isinstance(frame, np.ndarray):
         return frame.dtype.names or ()
-    if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
-        return list(frame.schema.names)
     try:
-        return list(nw.from_native(frame).collect_schema().names())
+        return list(nw.from_native(_as_table(frame)).collect_schema().names())
     except TypeError:
         return ()
     except DuplicateError:
-        return list(getattr(frame, "column_names", None) or frame.columns)
+        return _repeated(frame)
 
 
 def columns(
@@ -224,10 +222,7 @@ def _of_rows(rows: Sequence[Any], wanted: Mapping[str, Variable]) -> tuple[int, 
 
 
 def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[str, Column]]:
-    if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):  # a batch of rows of pyarrow's
-        import pyarrow  # type: ignore[import-untyped]
-
-        frame = pyarrow.table(frame)
+    frame = _as_table(frame)
     try:
         table: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
     except TypeError:
@@ -246,9 +241,23 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
     return len(table), {name: table[name] for name in names}
 
 
+def _as_table(frame: Any) -> Any:
+    """A batch of rows of pyarrow's as a table, anything else as it is."""
+    if hasattr(frame, "__arrow_c_array__") and hasattr(frame, "schema"):
+        import pyarrow  # type: ignore[import-untyped]
+
+        return pyarrow.table(frame)
+    return frame
+
+
+def _repeated(frame: Any) -> list[Any]:
+    """The names of a pandas or pyarrow frame, of which some come twice."""
+    return list(getattr(_as_table(frame), "column_names", None) or frame.columns)
+
+
 def _narrowed(frame: Any, wanted: Mapping[str, Variable]) -> nw.DataFrame[Any]:
     """A pandas or pyarrow frame of which some names come twice: the wanted columns, if those do not."""
-    present = Counter(getattr(frame, "column_names", None) or frame.columns)
+    present = Counter(_repeated(frame))
     names = [name for name in present if name in wanted]
     for name in names:
         if present[name] > 1:

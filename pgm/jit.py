@@ -144,8 +144,11 @@ def spent(seconds: float) -> None:
 
 
 def _warm() -> None:
-    with _stepping:
-        kept = _kept()
+    try:
+        with _stepping:
+            kept = _kept()
+    except Exception:  # a compiler that fails must not take the interpreted path down with it
+        return
     while not kept and _spent < _PATIENCE_TO_COMPILE:
         if _stopping.wait(_LOOK):
             return
@@ -155,7 +158,7 @@ def _warm() -> None:
         try:
             with _stepping:
                 step()
-        except Exception:  # a compiler that fails must not take the interpreted path down with it
+        except Exception:
             return
     _ready.set()
 

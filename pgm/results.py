@@ -185,7 +185,7 @@ class Report:
 
     @classmethod
     def of_exact(cls, engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
-        """The report of an exact answer: all else is left as the class has it, a twentieth of the time."""
+        """The report of an exact answer: all else is as the class has it, which saves setting it."""
         self = _new(cls)
         self.__dict__.update(engine=engine, exact=True, profile=profile, given=given)
         return self

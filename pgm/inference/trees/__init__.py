@@ -106,13 +106,11 @@ class TreeCache:
 
     def get(self, key: object, make: Callable[[], _Kept]) -> _Kept:
         """The tree of this key, made now if it is not there."""
-        found = self._trees.get(key)
-        if found is not None:
-            try:
-                self._trees.move_to_end(key)  # one step of the interpreter: no lock is needed
-            except KeyError:  # another thread has just forgotten it
-                pass
-            return cast(_Kept, found)
+        with self._lock:
+            found = self._trees.get(key)
+            if found is not None:
+                self._trees.move_to_end(key)
+                return cast(_Kept, found)
         made = make()
         with self._lock:
             most, size = max(_KEPT_BYTES, _KEPT_SHARE * current().memory_limit), made.nbytes
