@@ -433,6 +433,7 @@ class Approximate(Posterior):
             bytes_inward=found.bytes,
             bytes_all=found.bytes,
             bytes=found.bytes,
+            bytes_in_doubles=found.bytes,
             operations=4.0 * found.steps * (self.options.iterations + 1),
             results=float(cards.sum()) if targets is None else entries(cards, targets),
             memory_limit=current().memory_limit,

@@ -41,7 +41,8 @@ class Plan:
     """How a question is answered: reduced to what matters, in which order, at which cost.
 
     Sizes are of the tree of cliques; `bytes` is the peak of this question, `bytes_inward` that of one that
-    needs a single sweep (one target, P(evidence)), `bytes_all` that of all marginals.
+    needs a single sweep (one target, P(evidence)), `bytes_all` that of all marginals. `bytes_in_doubles` is
+    the peak where no product falls below the smallest double: that is tried first.
     """
 
     question: str
@@ -60,6 +61,7 @@ class Plan:
     bytes_inward: float
     bytes_all: float
     bytes: float
+    bytes_in_doubles: float
     operations: float
     results: float  # numbers that the answer consists of
     memory_limit: int
@@ -94,7 +96,7 @@ class Plan:
         """Whether the question runs under the limit of this moment."""
         if self.later:
             return True
-        return self.complete and self.bytes <= self.memory_limit and self.operations <= _MOST_STEPS
+        return self.complete and self.bytes_in_doubles <= self.memory_limit and self.operations <= _MOST_STEPS
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python objects, with `fits` and `seconds`."""
@@ -123,7 +125,8 @@ class Plan:
                 (
                     "memory",
                     f"{size_of(self.bytes)} of {size_of(self.memory_limit)} allowed"
-                    f" (one sweep {size_of(self.bytes_inward)}, all marginals {size_of(self.bytes_all)})",
+                    + (f", {size_of(self.bytes_in_doubles)} if doubles do" if self._may_be_wide() else "")
+                    + f" (one sweep {size_of(self.bytes_inward)}, all marginals {size_of(self.bytes_all)})",
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
@@ -143,6 +146,9 @@ class Plan:
         if self.exact:
             return "exact"
         return "not exact: an interval" if self.engine == "bounds" else "not exact"
+
+    def _may_be_wide(self) -> bool:
+        return self.bytes_in_doubles < self.bytes
 
     def _over(self) -> str:
         return f" over {len(self.largest)} variables: {listed(self.largest)}" if self.largest else ""
@@ -172,8 +178,8 @@ class Plan:
             )
         if not self.complete:
             what = "far more memory than there is"
-        elif self.bytes > self.memory_limit:
-            what = f"{size_of(self.bytes)} of memory, and {size_of(self.memory_limit)} are allowed"
+        elif self.bytes_in_doubles > self.memory_limit:
+            what = f"{size_of(self.bytes_in_doubles)} of memory, and {size_of(self.memory_limit)} are allowed"
         else:
             what = f"{_count(math.log2(self.operations))} operations, {time_of(self.seconds)}"
         raise TooLarge(
@@ -195,28 +201,40 @@ class Needs:
     sweeps: Sweeps = "in"
     wide: bool = False  # in wide numbers
     results: float = 0.0  # numbers that the answer consists of
+    each: float = RESULT  # bytes that each of these takes on its way
     engine: str = "exact"
     runs: float = 1.0  # how often the tree is run
     cutset: tuple[int, ...] = ()  # the variables that are known in each run
     asks: Question | None = "query"  # what other engines would have to answer; None: none does
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
-        """The memory of one sweep, of both, and of this question."""
+        """The memory of one sweep, of both, and the most that this question takes.
 
-        def sweep(wide: bool) -> float:
-            where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
-            each = RESULT
-            if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of them all
-                each = 0 if 0.5 * shape.messages <= self.results <= shape.messages else 8
-            rest = shape.layout + each * self.results
-            return where * shape.tables + (_WIDE if wide else 8) * shape.messages + rest
-
-        # Doubles will be tried first; but may not do where more is looked at than the roots.
-        inward, wide = sweep(self.wide), self.wide or shape.narrow
-        both = sweep(wide) + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
+        Doubles are tried first; where they may not do, the most is that of the wider numbers after them.
+        """
+        inward, wide = self._sweep(shape, self.wide), self.wide or shape.narrow
+        most = self._sweep(shape, wide)
+        both = most + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
         if self.sweeps == "kept":
-            return inward, both, sweep(wide) + 8.0 * _power(shape.log2_total)
-        return inward, both, inward if self.sweeps == "in" else both
+            return inward, both, most + 8.0 * _power(shape.log2_total)
+        return inward, both, most if self.sweeps == "in" else both
+
+    def _sweep(self, shape: Shape, wide: bool) -> float:
+        where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
+        each = self.each
+        if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of them all
+            each = 0 if 0.5 * shape.messages <= self.results <= shape.messages else 8
+        return (
+            where * shape.tables
+            + (_WIDE if wide else 8) * shape.messages
+            + shape.layout
+            + each * self.results
+        )
+
+    def bytes_in_doubles(self, shape: Shape) -> float:
+        """What this question takes if doubles do; as `bytes` where more is looked at than the roots."""
+        inward, _, most = self.bytes(shape)
+        return inward if self.sweeps == "in" else most
 
     def steps(self, shape: Shape) -> float:
         """Inner steps of the run."""
@@ -225,7 +243,7 @@ class Needs:
     def fits(self, shape: Shape) -> bool:
         """Whether the question may run now."""
         allowed = current().memory_limit
-        return shape.complete and self.bytes(shape)[2] <= allowed and self.steps(shape) <= _MOST_STEPS
+        return shape.complete and self.bytes_in_doubles(shape) <= allowed and self.steps(shape) <= _MOST_STEPS
 
 
 def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree: str = OWN_TREE) -> Plan:
@@ -273,6 +291,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         bytes_inward=inward,
         bytes_all=both,
         bytes=needed,
+        bytes_in_doubles=needs.bytes_in_doubles(shape),
         operations=needs.steps(shape),
         results=needs.results,
         memory_limit=current().memory_limit,

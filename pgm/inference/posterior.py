@@ -281,7 +281,11 @@ class Posterior:
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
-        needs = Needs("posterior samples", "kept", results=5.0 * n * self.program.n, asks="sample")
+        every, drawn = self.program.n, case.reduced.cards.size
+        # The states of all of them and then the columns; before these, three arrays of those that are drawn.
+        row = max(16.0 * every, 8.0 * every + 24.0 * drawn)
+        results, each = float(n * self.program.n_named), row / max(1, self.program.n_named)
+        needs = Needs("posterior samples", "kept", results=results, each=each, asks="sample")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
         wide = self.check_of(case, replace(needs, wide=True))
         return self.all_states(case, exact.draws(case, tree, self.clock, n, rng, check=wide), rng)

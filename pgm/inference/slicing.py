@@ -272,7 +272,7 @@ def _make(
         places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
         if not inner.size:  # nothing is left of the targets
             fixed, places = places, places[:0]
-    steps, size_of_question = needs.steps(found.shape), needs.bytes(found.shape)[2]
+    steps, size_of_question = needs.steps(found.shape), needs.bytes_in_doubles(found.shape)
     if steps > _AT_ONCE and p.has_zero.any():
         bits = _ever(
             program.values, sources, begins[: r.factors.size + 1], item, stride, p.cards[observed_at[slot]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -129,3 +130,15 @@ def test_blocks_that_cannot_be():
     assert (
         net.marginals({"c": True}, engine=pgm.engines.MeanField(structured=[["a", "b"]]))["a"].exact is False
     )
+
+
+def test_restarts_that_nobody_waits_for_take_neither_time_nor_memory():
+    net = pgm.load_network("asia")
+    net.query("lung", engine=pgm.engines.MeanField(restarts=1))
+    tracemalloc.start()
+    try:
+        with pgm.config(time_limit=0.3), pytest.raises(pgm.OutOfTime):
+            net.query("lung", engine=pgm.engines.MeanField(restarts=10**8))
+        assert tracemalloc.get_traced_memory()[1] < 2e7
+    finally:
+        tracemalloc.stop()

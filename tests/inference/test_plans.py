@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 import pgm
 from pgm.inference import sweeps, trees
+from tests.io.formats import reset_peak
+from tests.machine import memory
 
 NETWORKS = Path(__file__).resolve().parents[3] / "shared" / "networks"
 
@@ -162,3 +165,65 @@ def test_a_joint_of_millions_takes_what_the_plan_says():
     assert 0.85 * plan.bytes < peak < 1.15 * plan.bytes
     others = tuple(range(2, 17))
     assert joint.values.sum(axis=others) == pytest.approx(net.query(names[:2]).values, rel=1e-12)
+
+
+def test_a_dense_model_takes_what_its_plan_says():
+    """The look-up of its one clique is most of it; no tracer of Python sees the loops that write it."""
+    rng = np.random.default_rng(0)
+
+    def dense(n: int) -> pgm.MarkovNetwork:
+        mrf = pgm.MarkovNetwork()
+        for i in range(n):
+            mrf.add_variable(f"x{i}", states=[0, 1])
+        for i, j in combinations(range(n), 2):
+            mrf.add_factor([f"x{i}", f"x{j}"], rng.uniform(0.5, 1.0, (2, 2)))
+        return mrf
+
+    dense(18).query("x0")  # the code is loaded
+    mrf = dense(24)
+    plan = mrf.plan("x0")
+    before = memory("VmRSS")
+    if not before:
+        pytest.skip("this system does not say what memory a process takes")
+    reset_peak()
+    mrf.query("x0")
+    assert plan.bytes > 3.5e7
+    assert memory("VmHWM") - before < 1.3 * plan.bytes
+
+
+@pytest.mark.parametrize("given", [{}, {"HRBP": "LOW", "CVP": "LOW"}])
+def test_samples_take_what_their_plan_says(given):
+    net, n = network("alarm"), 100_000
+    net.sample(10, given=given, seed=0)
+    with pgm.config(memory_limit="1 MB"), pytest.raises(pgm.TooLarge) as refused:
+        net.sample(n, given=given, seed=0)
+    planned = refused.value.plan.bytes
+    tracemalloc.start()
+    try:
+        with pgm.config(memory_limit=round(planned) + 1):
+            net.sample(n, given=given, seed=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    room = 4e6 * 8  # of uniform numbers, drawn in parts
+    assert planned - room < peak < planned + room
+    assert f"{n * len(net.variables):.2g} numbers" in str(refused.value)
+
+
+def test_a_plan_says_what_wide_numbers_would_take():
+    """The product of 30 tables may be too small for a double; where only roots are looked at, it may do."""
+    mrf, rng = pgm.MarkovNetwork(), np.random.default_rng(0)
+    names = [f"x{i}" for i in range(22)]
+    for name in names:
+        mrf.add_variable(name, states=[0, 1])
+    for _ in range(30):
+        mrf.add_factor(rng.permutation(names)[:12].tolist(), rng.choice([1e-30, 1.0], [2] * 12))
+    plan = mrf.plan("x0")
+    assert plan.bytes > 1.5 * plan.bytes_in_doubles
+    with pgm.config(memory_limit=round(plan.bytes_in_doubles) + 1):
+        assert mrf.plan("x0").fits
+    assert "if doubles do" in repr(plan)
+    assert plan.to_dict()["bytes_in_doubles"] == plan.bytes_in_doubles
+    plain = network("alarm").plan("HR")
+    assert plain.bytes == plain.bytes_in_doubles
+    assert "if doubles do" not in repr(plain)

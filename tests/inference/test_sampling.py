@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import re
 import time
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -581,3 +582,19 @@ def test_dense_models_get_their_blocks_in_time():
 def test_rejection_is_for_networks():
     with pytest.raises(pgm.InvalidArgument, match="draws each variable from its table"):
         ising(2, 0.3).query("s0", engine="rejection")
+
+
+@pytest.mark.parametrize("engine", [engines.Gibbs, engines.SwendsenWang])
+def test_chains_that_do_not_fit_are_refused_before_they_begin(engine):
+    mrf = pgm.MarkovNetwork()
+    for name in "abc":
+        mrf.add_variable(name, states=[0, 1])
+    for pair in ("ab", "bc"):
+        mrf.add_factor(list(pair), [[2.0, 1.0], [1.0, 2.0]])
+    tracemalloc.start()
+    try:
+        with pgm.config(memory_limit="100 MB"), pytest.raises(pgm.TooLarge, match="10,000,000 chains"):
+            mrf.query("a", engine=engine(chains=10**7, samples=10**9))
+        assert tracemalloc.get_traced_memory()[1] < 2e7
+    finally:
+        tracemalloc.stop()

@@ -55,7 +55,7 @@ def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
     at = found.clique_ptr[:-1]
     chosen: list[int] = []
     now = shape
-    while needs.bytes(now)[2] > room:
+    while needs.bytes_in_doubles(now) > room:
         if len(chosen) == min(_MOST_VARIABLES, r.cards.size):
             return None
         sizes = np.exp2(np.add.reduceat(log2_cards[found.clique_vars], at))
@@ -71,7 +71,7 @@ def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
         log2_cards[best] = 0.0
         now = shape_under(case, found, log2_cards)
     runs = float(np.prod(r.cards[chosen].astype(np.float64)))
-    return Offer(r.variables[chosen], runs, needs.bytes(now)[2], runs * needs.steps(now))
+    return Offer(r.variables[chosen], runs, needs.bytes_in_doubles(now), runs * needs.steps(now))
 
 
 def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
@@ -138,7 +138,7 @@ def cut_case(
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
     shape = planned(case, clock, posterior.trees, _inner(case, targets))
     room = float(current().memory_limit)  # read once: the default follows what is free
-    while named is None and needs.bytes(shape)[2] > room:
+    while named is None and needs.bytes_in_doubles(shape) > room:
         offer = choose(case, shape, needs, room)
         if offer is None:
             from pgm.inference.plan import make_plan  # which asks this file what to offer

@@ -852,6 +852,9 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
     parents = np.empty(n_cliques, np.int64)
     for c in range(n_cliques):
         parents[c] = parent[c]
+    used = index[:at]
+    if 2 * at < n_index:  # else a copy would take more than what it lets go
+        used = used.copy()
     return (
         axes,
         parents,
@@ -880,6 +883,6 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         passing_at,
         passing,
         passing_index,
-        index[:at].copy(),
+        used,
         clique_of,
     )

@@ -368,6 +368,7 @@ class Mixed(Posterior):
         return replace(
             found,
             bytes=found.bytes + more,
+            bytes_in_doubles=found.bytes_in_doubles + more,
             bytes_inward=found.bytes_inward + layout.bytes_inward,
             bytes_all=found.bytes_all + layout.bytes_inward + layout.bytes_outward,
             operations=found.operations + layout.steps * (2.0 if outward else 1.0),

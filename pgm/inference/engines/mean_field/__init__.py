@@ -8,7 +8,7 @@ block of several is given to the exact engine, with what the others make of it a
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -139,10 +139,9 @@ def _course(bounds: Sequence[float], offset: float) -> Course:
 
 def _starts(
     problem: Problem, options: MeanField, graph: Graph, clock: Clock, touchy: bool
-) -> list[np.ndarray]:
+) -> Iterator[np.ndarray]:
     """Where to begin: uniform, then at random; where factors have zeros, at states that these allow."""
     g, rng = graph.arrays, np.random.default_rng(options.seed)
-    starts = []
     if touchy:
         sent = loopy.send(problem, Loopy(max_iter=50), clock, largest=True)
     for number in range(options.restarts):
@@ -155,8 +154,7 @@ def _starts(
         else:
             q = rng.exponential(size=g.local.size)
             q /= np.repeat(np.add.reduceat(q, g.state_at[:-1]) if g.cards.size else q, g.cards)
-        starts.append(q)
-    return starts
+        yield q
 
 
 def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:

@@ -23,6 +23,8 @@ from pgm.progress import report as report_progress
 _ROUND = 5e6  # inner steps that each chain does before all wait for each other
 _SECONDS = 3e-9  # of an inner step
 _LEAST = 4  # states of each chain, below which nothing can be said of it
+_START = 24  # bytes for each variable of each chain, to find where it starts
+_CHAIN = 2000  # bytes for each chain: its generator, its task
 _TRIES = 1000  # cases that are drawn to find states from which to start
 # Goes on with a chain from these states: fills the array of states, by uniform numbers.
 Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
@@ -30,6 +32,8 @@ Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
     """Run the chains side by side."""
+    room = float(options.chains) * (layout.arrays.cards.size * _START + _CHAIN)
+    check_room(options.name, room, f"{options.chains:,} chains")
     if isinstance(options, Gibbs):
         return _run(layout, options, clock, *_gibbs(layout, options, clock))
     return _run(layout, options, clock, *_swendsen_wang(layout, options))
@@ -38,8 +42,8 @@ def draw(layout: Layout, options: Gibbs | SwendsenWang, clock: Clock) -> Draws:
 def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarray, int, float]:
     blocks = find_blocks(layout, options, clock)
     a, entries = layout.arrays, float(blocks.messages.table_at[-1])
-    starts = _starts(layout, options, clock, blocks.has_zeros)
     check_room(options.name, 8.0 * options.chains * entries, "messages inside blocks")
+    starts = _starts(layout, options, clock, blocks.has_zeros)
     pools = np.zeros((options.chains, int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
     kernels = code(steps * options.samples, SAMPLING)

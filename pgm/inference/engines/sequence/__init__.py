@@ -159,7 +159,7 @@ def _grow(
         if not wide:  # a new forest, which stays
             kept[0] += shape.layout + _KEPT * shape.tables
             steps[0] += 2.0 * shape.steps
-        needed = kept[0] + needs.bytes(shape)[2]
+        needed = kept[0] + needs.bytes_in_doubles(shape)
         if needed > allowed or not shape.complete:
             if not is_last:
                 raise _TooMuch
