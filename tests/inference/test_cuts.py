@@ -336,13 +336,14 @@ def test_what_roof_duality_labels_holds_in_every_best_assignment(data: st.DataOb
         case = reduced(mrf, evidence)
     except Impossible:
         return
-    e, use = energies.energies_of(case), np.ones(case.reduced.cards.size, bool)
-    pairs = energies.pairs_of(case, e, use)
+    clock = Clock(None, None)
+    e, use = energies.energies_of(case, clock), np.ones(case.reduced.cards.size, bool)
+    pairs = energies.pairs_of(case, e, use, clock)
     if energies.unsupported(pairs, use.size).any():
         return
     sign = flow.curves(pairs.tables, pairs.forbidden, 4 * e.error)
     states = np.full(use.size, -1)
-    flow._roof(pairs, sign, use, 14 * e.error * pairs.uses, states, Clock(None, None))
+    flow._roof(pairs, sign, use, 14 * e.error * pairs.uses, states, clock)
     top = oracle.best()[0][1]
     everybody = [codes for codes, weight in oracle.best(k=512) if weight == top]
     for i, v in enumerate(case.reduced.variables.tolist()):
@@ -386,7 +387,11 @@ def test_a_dead_end_is_in_no_best_assignment(data: st.DataObject) -> None:
     r = case.reduced
     alive = np.ones(r.states.size, np.uint8)
     ladder._close_dead_ends(
-        case, energies.energies_of(case), np.ones(r.cards.size, bool), alive, Clock(None, None)
+        case,
+        energies.energies_of(case, Clock(None, None)),
+        np.ones(r.cards.size, bool),
+        alive,
+        Clock(None, None),
     )
     top = oracle.best()[0][1]
     for codes, weight in oracle.best(k=4096):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm.config import Clock
 from pgm.inference.reduction import Case
 from pgm.inference.running import CUTS, code
 
@@ -40,9 +41,11 @@ def largest_of(logs: np.ndarray) -> float:
     return max(float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0)), 1e-6)
 
 
-def energies_of(case: Case) -> Energies:
+def energies_of(case: Case, clock: Clock) -> Energies:
     """The energies of a case, as fine as they may be."""
-    return rounded(case, *logarithms(case))
+    logs, sources = logarithms(case)
+    clock.check()
+    return rounded(case, logs, sources)
 
 
 def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -> Energies:
@@ -72,7 +75,7 @@ class Pairs:
     uses: np.ndarray  # int64[n] how many tables speak of each variable
 
 
-def pairs_of(case: Case, energies: Energies, use: np.ndarray) -> Pairs:
+def pairs_of(case: Case, energies: Energies, use: np.ndarray, clock: Clock) -> Pairs:
     """The tables over the variables in `use`, all of which are binary and in no table of more than two."""
     r = case.reduced
     n, widths = r.cards.size, np.diff(r.scope_at)
@@ -82,18 +85,22 @@ def pairs_of(case: Case, energies: Energies, use: np.ndarray) -> Pairs:
     owners = r.scopes[r.scope_at[singles]]
     at = r.table_at[singles]
     np.add.at(alone, owners, energies.values[at + 1] - energies.values[at])
+    clock.check()
     doubles = np.flatnonzero(mine & (widths == 2))
     left, right = r.scopes[r.scope_at[doubles]], r.scopes[r.scope_at[doubles] + 1]
     entries = r.table_at[doubles][:, None] + np.arange(4)
     swapped = left > right
     entries[swapped] = entries[swapped][:, [0, 2, 1, 3]]
+    clock.check()
     tables = energies.values[entries]
     left, right = np.minimum(left, right), np.maximum(left, right)
     forbidden = tables == FORBIDDEN
     tables[forbidden] = 0
     uses = np.bincount(r.scopes[np.repeat(mine, widths)], minlength=n).astype(np.int64)
+    clock.check()
     key = left.astype(np.int64) * n + right
     order = np.argsort(key, kind="stable")
+    clock.check()
     begins = np.flatnonzero(np.diff(key[order], prepend=-1))
     if begins.size < order.size:  # several tables over the same two variables
         tables = np.add.reduceat(tables[order], begins)

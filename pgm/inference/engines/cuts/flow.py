@@ -100,8 +100,9 @@ def arcs(tables: np.ndarray, forbidden: np.ndarray, linked: np.ndarray) -> tuple
 
 def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """The tables with the states of the left, or right, variable of some pairs exchanged."""
-    found = np.where(left[:, None], tables[:, [2, 3, 0, 1]], tables)
-    return np.where(right[:, None], found[:, [1, 0, 3, 2]], found)
+    t = tables.reshape(-1, 2, 2)
+    t = np.where(left[:, None, None], t[:, ::-1], t)
+    return np.where(right[:, None, None], t[:, :, ::-1], t).reshape(-1, 4)
 
 
 def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarray, clock: Clock) -> Labels:
@@ -115,11 +116,13 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarra
     error = energies.error
     slack = 4 * error
     sign = curves(pairs.tables, pairs.forbidden, slack)
+    clock.check()
     linked = np.flatnonzero(sign)
     n = use.size
     steps = 10.0 * (n + linked.size)
     kernels = code(steps, CUTS)
     first, head, sister, forward = kernels.link(n, pairs.left[linked], pairs.right[linked])
+    clock.check()
     odd = np.zeros(head.size, np.uint8)
     odd[forward] = odd[sister[forward]] = sign[linked] < 0
     part, flip = np.empty(n, np.int64), np.zeros(n, np.uint8)
@@ -158,6 +161,7 @@ def _cut(
     u, v = pairs.left[mine], pairs.right[mine]
     tables = flipped(pairs.tables[mine], flip[u], flip[v])
     forbidden = flipped(pairs.forbidden[mine], flip[u], flip[v])
+    clock.check()
     left, right, there, back = arcs(tables, forbidden, sign[mine] != 0)
     excess = np.where(flip, -pairs.alone, pairs.alone)
     np.add.at(excess, u, left)
@@ -223,10 +227,12 @@ def _roof(
     never = np.zeros(mine.size, bool)
     tables = flipped(pairs.tables[mine], never, unlike)
     forbidden = flipped(pairs.forbidden[mine], never, unlike)
+    clock.check()
     left, right, there, back = arcs(tables, forbidden, sign[mine] != 0)
     alone = pairs.alone.copy()
     np.add.at(alone, u, left)
     np.add.at(alone, v, np.where(unlike, -right, right))
+    clock.check()
     kept = np.flatnonzero(sign[mine])
     i = number[u[kept]]
     j = np.where(unlike[kept], number[v[kept]] + n, number[v[kept]])

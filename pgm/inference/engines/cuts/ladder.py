@@ -104,13 +104,13 @@ def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
     check_room(case, 16, 120)
     r = case.reduced
     clock.check()
-    energies = tables.energies_of(case)
+    energies = tables.energies_of(case, clock)
     clock.check()
     use = tables.cuttable(case)
     alive = np.ones(r.states.size, np.uint8)
     settled = True
     if use.any():
-        pairs = tables.pairs_of(case, energies, use)
+        pairs = tables.pairs_of(case, energies, use, clock)
         clock.check()
         bad = tables.unsupported(pairs, use.size)
         if bad.any():
