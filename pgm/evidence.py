@@ -140,6 +140,11 @@ class Observed:
     log_weight: float  # log of the likelihood weights of names that a Likelihood made hard
     given: dict[str, object]  # as the user wrote it, for messages; what is missing is left out
 
+    @property
+    def log_most(self) -> float:
+        """What the logarithm of its probability can be at most: weights may be larger than one."""
+        return self.log_weight + math.fsum(math.log(w.max()) for w in self.weights.values())
+
 
 def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) -> Observed:
     """Read what is given; the work grows with the evidence, not with the model.

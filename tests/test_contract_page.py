@@ -154,6 +154,7 @@ NUMBERS: dict[str, Check] = {
     "net.adjustment_sets(": lambda v: v == [{"cloudy"}, {"rain"}],
     "net.independent(": lambda v: v is True,
     "mrf.log_partition()": lambda v: v == near("3.091042"),
+    "mrf.log_partition({'b': 'red'})": lambda v: v == near("2.397895"),
     "mrf.query('a'": lambda v: v["red"] == near("0.909091"),
     "grid.map()": lambda v: v.tolist() == [[1, 1, 0, 0]] * 4,
     "hmm.decode(seq).path": lambda v: v == ("u", "u", "w", "w", "w"),

@@ -36,11 +36,11 @@ from pgm.inference.engines import (
     mean_field,
     sequence,
 )
-from pgm.inference.engines.gaussian.mixed import Mixed, no_states, times_exp
+from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution, none_possible
 from pgm.inference.plan import RESULT, Needs, Plan, make_plan
-from pgm.inference.posterior import NoFit, Posterior, entries, log_of
+from pgm.inference.posterior import NoFit, Posterior, entries, log_of, times_exp
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.running import Impossible

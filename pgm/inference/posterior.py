@@ -29,6 +29,7 @@ _FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
 _FIT_SWEEPS = 20_000
 _FIT_PASSES = 1_000  # where each sweep costs a run of the engine
 _NOTHING = np.empty(0, np.int32)
+_LN2 = math.log(2.0)
 
 
 class NoFit(Exception):
@@ -45,7 +46,14 @@ class NoFit(Exception):
 
 def log_of(value: Wide) -> float:
     """The natural logarithm of a wide number."""
-    return math.log(value[0]) + value[1] * math.log(2.0) if value[0] > 0.0 else -math.inf
+    return math.log(value[0]) + value[1] * _LN2 if value[0] > 0.0 else -math.inf
+
+
+def times_exp(value: Wide, log: float) -> Wide:
+    """A wide number times the exponential of another."""
+    power = math.floor(log / _LN2)
+    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
+    return value[0] * math.exp(rest), value[1] + power
 
 
 def ratio_of(a: Wide, b: Wide) -> float:

@@ -48,7 +48,7 @@ from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.locks import Lock
 from pgm.inference.plan import Plan
 from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
-from pgm.inference.program import compile_program, same_structure
+from pgm.inference.program import Program, compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.tightest import make_tightest
 from pgm.inference.trees import TreeCache
@@ -300,7 +300,9 @@ class Questions:
         above = found[0]
         report = found[1]
         if reports or not report.exact:
-            between = _between(report, *reports, most=first.log_weight)
+            # a density may be as large as it likes
+            dense = any(compiled.by_name[name].continuous for name in first.given)
+            between = _between(report, *reports, most=math.inf if dense else first.log_most)
             report = replace(together([report, *reports]), log_bounds=between)
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
@@ -366,7 +368,7 @@ class Questions:
                 if chosen.name != "exact":  # minimum cuts know nothing of numbers
                     raise no_states(chosen.name, posterior.named())
                 if places is None or posterior.numbers(places):
-                    return numbers.best(compiled, posterior, places, k)
+                    return numbers.best(compiled, posterior, places, k, observed)
             otherwise = engine == "auto" and not summed and plain
             found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
             if whole is None and self._normalised() and not observed.given:
@@ -451,22 +453,32 @@ class Questions:
         """Return P(table entry | given) for every table: {name: array shaped as the table}.
 
         A gate such as pgm.NoisyOr has no table and is left out; of a small one the same are
-        `net.query([*net.parents(name), name], given).values`, if none of these names is given.
+        `net.query([*net.parents(name), name], given).values`, if none of these names is given. So is what
+        speaks of numbers.
         """
         clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, Exact(), Posterior.expected_counts, clock)
-        return self._tables(compiled, found)
+
+        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
+            return self._tables(posterior.program, posterior.expected_counts())
+
+        return self._ask(compiled, given, Exact(), answer, clock)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
 
-        The entries are taken as independent numbers: {name: array shaped as the table}.
+        The entries are taken as independent numbers: {name: array shaped as the table}. Gates and numbers
+        have no table, as in `expected_counts`.
         """
         clock = start_clock()
         compiled = self._compile()
-        found = self._ask(compiled, given, Exact(), Posterior.derivatives, clock)
-        return self._tables(compiled, found)
+        observed = observe(compiled.by_name, given)
+        refuse_soft(observed)
+
+        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
+            return self._tables(posterior.program, posterior.derivatives())
+
+        return self._answer(compiled, observed, Exact(), answer, clock)
 
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
@@ -533,7 +545,10 @@ class Questions:
         compiled = self._compile()
         of_rows = rows.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
         logs = of_rows(compiled, frame, bad_rows)
-        return logs if self._normalised() else logs - log_of(self._total(compiled, Exact())[0])
+        if self._normalised():
+            return logs
+        nothing = observe(compiled.by_name, None)
+        return logs - log_of(self._total(compiled, nothing, Exact())[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
         """Return log P(frame): the sum of `log_likelihood`, over the rows that count."""
@@ -546,12 +561,14 @@ class Questions:
         """Whether the factors multiply to a distribution, so that P(nothing) is 1."""
         return False
 
-    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
 
-    def _total(self, compiled: CompiledModel, engine: Engine) -> tuple[tuple[float, int], Report]:
-        return self._ask(compiled, None, engine, _total, start_clock())
+    def _total(
+        self, compiled: CompiledModel, observed: Observed, engine: Engine, *, explain: bool = True
+    ) -> tuple[tuple[float, int], Report]:
+        return self._answer(compiled, observed, engine, _total, start_clock(), explain=explain)
 
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True

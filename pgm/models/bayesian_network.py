@@ -28,8 +28,8 @@ from pgm.errors import (
 from pgm.evidence import names, number_of
 from pgm.factors import Factor, Score, Tables
 from pgm.factors import LinearGaussian as LinearGaussianFactor
-from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine
+from pgm.inference.program import Program
 from pgm.inference.questions import Questions, edit
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
@@ -532,17 +532,18 @@ class BayesianNetwork(Questions):
     def _normalised(self) -> bool:
         return True
 
-    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by the name of its node; what is no one table is left out."""
-        factor_of = compiled.program.factor_of
+        p, place = program.arrays, {node: i for i, node in enumerate(self._parents)}
         nodes = tuple(node for node in self._parents if not isinstance(self._domains[node], Continuous))
         tables = {}
-        several = np.bincount(factor_of, minlength=len(nodes)) > 1
         for number, flat in found.items():
-            node = nodes[factor_of[number]]
-            if not several[factor_of[number]]:
-                cpd = self._cpds[node]
-                tables[cpd.child.name] = flat.reshape([*[v.card for v in cpd.given], cpd.child.card])
+            cpd = self._cpds[nodes[program.factor_of[number]]]
+            scope = p.scopes[p.scope_at[number] : p.scope_at[number + 1]].tolist()
+            axes = [place[name] for name in (*cpd.parents, cpd.child.name)]
+            if sorted(scope) == sorted(axes):  # a gate may write its table in an order of its own
+                table = flat.reshape(p.cards[scope]).transpose([scope.index(v) for v in axes])
+                tables[cpd.child.name] = np.ascontiguousarray(table)
         return tables
 
     def to_markov_network(self) -> MarkovNetwork:

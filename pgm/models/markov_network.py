@@ -15,13 +15,15 @@ import numpy as np
 
 from pgm import graphs
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidStructure, UnknownVariable, shown
-from pgm.evidence import names
+from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
+from pgm.evidence import names, observe
 from pgm.factors import Dense, Factor, Gate, Sparse
-from pgm.inference.compiled_model import CompiledModel
 from pgm.inference.engines import Engine, find
-from pgm.inference.posterior import log_of
-from pgm.inference.questions import Questions, edit
+from pgm.inference.failures import refuse_soft
+from pgm.inference.posterior import log_of, times_exp
+from pgm.inference.program import Program
+from pgm.inference.questions import Given, Questions, edit
+from pgm.inference.running import Impossible
 from pgm.printing import html_table, joined, text_table
 from pgm.results import Logarithm, Probability, Report
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
@@ -130,39 +132,46 @@ class MarkovNetwork(Questions):
         """Return the factors as inference takes them; scopes are positions among the variables."""
         return list(self._factors)
 
-    def log_partition(self, *, engine: str | Engine = "auto") -> Logarithm:
-        """Return the logarithm of the sum, over all configurations, of the product of the factors.
-
-        It is minus infinity when that product is zero everywhere.
+    def log_partition(self, given: Given = None, *, engine: str | Engine = "auto") -> Logarithm:
+        """Return the logarithm of `partition(given)`; minus infinity where that is zero.
 
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=[0, 1])
         >>> mrf.add_factor("a", [3, 4])
-        >>> round(mrf.log_partition(), 6)
-        1.94591
+        >>> round(mrf.log_partition(), 6), round(mrf.log_partition({"a": 1}), 6)
+        (1.94591, 1.386294)
         """
-        return self.partition(engine=engine).log
+        return self.partition(given, engine=engine).log
 
-    def partition(self, *, engine: str | Engine = "auto") -> Probability:
-        """Return the sum, over all configurations, of the product of the factors.
+    def partition(self, given: Given = None, *, engine: str | Engine = "auto") -> Probability:
+        """Return the sum of the product of the factors over all configurations that agree with `given`.
 
         The answer is a float with a logarithm of its own, for where it overflows. Where factors are 0 or 1
         it counts the configurations that all of them allow: to the last digit, while there are fewer than
-        2**53.
+        2**53. `probability(given)` is this divided by the sum over everything, `partition()`.
+
+        Args:
+            given: evidence of any kind but pgm.Soft, which is none. The weights of a pgm.Likelihood multiply.
+            engine: who sums.
 
         >>> mrf = MarkovNetwork()
         >>> for name in "abc":
         ...     mrf.add_variable(name, states=[0, 1])
         >>> mrf.add_factor(["a", "b"], [[0, 1], [1, 1]])    # a or b
         >>> mrf.add_factor(["b", "c"], [[1, 1], [0, 1]])    # if b then c
-        >>> mrf.partition(engine="search")
-        4.0
+        >>> mrf.partition(engine="search"), mrf.partition({"a": 1})
+        (4.0, 3.0)
         """
         chosen = find(engine, "probability")
+        compiled = self._compile()
+        observed = observe(compiled.by_name, given)
+        refuse_soft(observed)
         try:
-            found, report = self._total(self._compile(), chosen)
-        except ImpossibleEvidence:
-            found, report = (0.0, 0), Report(chosen.name, exact=True)
+            found, report = self._total(compiled, observed, chosen, explain=False)
+        except Impossible:
+            return Probability(0.0, Report(chosen.name, exact=True, given=observed.given), log=-math.inf)
+        if observed.log_weight:  # of a pgm.Likelihood that leaves one state
+            found = times_exp(found, observed.log_weight)
         log = log_of(found)
         if abs(log) < 1.0:  # where the logarithm itself has lost digits
             log = math.log(math.ldexp(*found))
@@ -170,18 +179,33 @@ class MarkovNetwork(Questions):
         value = math.ldexp(mantissa, power + found[1]) if power + found[1] <= 1024 else math.inf
         return Probability(value, report, log=log)
 
-    def _tables(self, compiled: CompiledModel, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+    def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
+        """Return the derivative of `log_partition(given)` by every entry of every factor.
+
+        Also where the entry is zero. The entries are taken as independent numbers, those of a factor in
+        logarithms too: {place in `potentials`: array shaped as the factor}. Times the entry that is
+        `expected_counts(given)`, the derivative by the entry's logarithm. The derivative of log P(given) is
+        the difference between `gradients(given)` and `gradients()`.
+
+        >>> mrf = MarkovNetwork()
+        >>> mrf.add_variable("a", states=[0, 1])
+        >>> mrf.add_factor("a", [3, 5])
+        >>> mrf.gradients(), mrf.gradients({"a": 1})
+        ({0: array([0.125, 0.125])}, {0: array([0. , 0.2])})
+        """
+        return super().gradients(given)
+
+    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Return what was found for each table by its place in `potentials`; other forms are left out."""
-        factor_of = compiled.program.factor_of
-        potentials = self.potentials
-        first: dict[int, int] = {}
+        begins = self.potentials._counts
+        order = np.argsort(program.factor_of, kind="stable")  # that of the factors, and of their scopes
+        firsts = np.searchsorted(program.factor_of[order], np.arange(len(self._factors)))
         tables: dict[Any, np.ndarray] = {}
-        for number, flat in found.items():
-            at = int(factor_of[number])
-            factor = self._factors[at]
-            row = number - first.setdefault(at, int(np.searchsorted(factor_of, at)))
+        for at, factor in enumerate(self._factors):
             if isinstance(factor, Dense):
-                tables[int(potentials._counts[at]) + row] = flat.reshape(factor.values.shape)
+                for row in range(len(factor.scopes)):
+                    flat = found[int(order[firsts[at] + row])]
+                    tables[int(begins[at]) + row] = flat.reshape(factor.values.shape)
         return tables
 
     def neighbors(self, name: str) -> tuple[str, ...]:

@@ -41,10 +41,14 @@ FORMS = {
 OF_TWO_STATES = ("noisy-OR", "noisy-AND", "counting")
 
 
-def network(rng: np.random.Generator, n: int) -> tuple[pgm.BayesianNetwork, np.ndarray]:
-    """A random network, and its joint distribution with an axis for each node."""
+Table = tuple[list[int], np.ndarray]  # the places of parents and child, and P(child | parents)
+
+
+def network(rng: np.random.Generator, n: int) -> tuple[pgm.BayesianNetwork, np.ndarray, list[Table]]:
+    """A random network, its joint distribution with an axis for each node, and the tables it is made of."""
     net = pgm.BayesianNetwork()
     joint: np.ndarray = np.ones(())
+    tables = []
     cards: dict[str, int] = {}
     for i in range(n):
         earlier = [name for name in cards if rng.random() < 0.6][-4:]
@@ -55,7 +59,8 @@ def network(rng: np.random.Generator, n: int) -> tuple[pgm.BayesianNetwork, np.n
         axes = [list(cards).index(name) for name in earlier]
         joint = np.einsum(joint, list(range(i)), table, [*axes, i], list(range(i + 1)))
         cards[f"v{i}"] = k
-    return net, joint
+        tables.append(([*axes, i], table))
+    return net, joint, tables
 
 
 def conditioned(joint: np.ndarray, seen: dict[int, int]) -> np.ndarray:
@@ -68,6 +73,26 @@ def conditioned(joint: np.ndarray, seen: dict[int, int]) -> np.ndarray:
 def marginal(joint: np.ndarray, i: int) -> np.ndarray:
     sums = joint.sum(axis=tuple(a for a in range(joint.ndim) if a != i))
     return sums / sums.sum()
+
+
+def check_tables(
+    net: pgm.BayesianNetwork, tables: list[Table], known: dict[str, object], seen: dict[int, int]
+) -> None:
+    """Counts and gradients of whatever has a table: the sum of all others' product, entry by entry."""
+    names, every = list(net), list(range(len(tables)))
+    counts, gradients = net.expected_counts(known), net.gradients(known)
+    plain = [name for name in names if isinstance(net.cpd(name), pgm.TableCPD)]
+    assert set(plain) <= counts.keys() == gradients.keys()
+    shape = [table.shape[-1] for _, table in tables]
+    masked = conditioned(np.ones(shape), seen)
+    for name in counts:
+        i = names.index(name)
+        axes, table = tables[i]
+        others = [part for j, (at, values) in enumerate(tables) if j != i for part in (values, at)]
+        slopes = np.einsum(masked, every, *others, axes)
+        total = float((slopes * table).sum())
+        np.testing.assert_allclose(gradients[name], slopes / total, rtol=1e-9, atol=1e-11)
+        np.testing.assert_allclose(counts[name], slopes * table / total, rtol=1e-9, atol=1e-11)
 
 
 def check_rows(net: pgm.BayesianNetwork, joint: np.ndarray, rng: np.random.Generator) -> None:
@@ -100,7 +125,7 @@ def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
         if apart:  # small ones too are written as several tables, long paths with hidden variables
             patch.setattr(tree_module, "_SMALL", int(rng.choice([0, 8])))
             patch.setattr(logistic_module, "_SMALL", 0)
-        net, joint = network(rng, n)
+        net, joint, tables = network(rng, n)
         names = list(net)
         drawn = np.unravel_index(rng.choice(joint.size, p=joint.ravel() / joint.sum()), joint.shape)
         seen = {i: int(drawn[i]) for i in range(n) if rng.random() < 0.4}
@@ -127,10 +152,43 @@ def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
         ranked = np.sort(masked[masked > 0])[::-1][:3]
         np.testing.assert_allclose([one.log_joint for one in several], np.log(ranked), atol=1e-9)
         check_rows(net, joint, rng)
+        check_tables(net, tables, known, seen)
         undirected = net.to_markov_network()
         assert undirected == net.to_markov_network()
         for potential, name in zip(undirected.potentials, names, strict=True):
             np.testing.assert_allclose(potential.values, net.cpd(name).values, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("gate", "table"),
+    [
+        (pgm.AtLeast(1, ["b", "a"]), [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]),
+        (pgm.Exactly(1, ["b", "a"]), [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]),
+        (pgm.Parity(["b", "a"]), [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_tables_of_small_gates_have_their_parents_in_the_order_given(gate: pgm.Parity, table: object) -> None:
+    """By hand: P(a) = .1, P(b) = .4, and the parents are b, a."""
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.1)
+    net.add("b", 0.4)
+    net.add("g", gate)
+    weights = np.outer([0.6, 0.4], [0.9, 0.1])[:, :, np.newaxis] * np.ones(2)
+    np.testing.assert_allclose(net.expected_counts()["g"], weights * table, atol=1e-15)
+    np.testing.assert_allclose(net.gradients()["g"], weights, atol=1e-15)
+
+
+def test_a_large_tree_of_one_leaf_has_no_table_of_its_parents() -> None:
+    net = pgm.BayesianNetwork()
+    names = [f"x{i}" for i in range(12)]  # 2 ** 13 numbers, were they written out
+    for name in names:
+        net.add(name, 0.25)
+    net.add("t", pgm.TreeCPD.from_rules([({}, 0.3)], parents=names))
+    for found in (net.expected_counts({"t": True}), net.gradients({"t": True})):
+        assert list(found) == names
+    assert net.expected_counts({"t": True})["x3"] == pytest.approx([0.75, 0.25])
+    assert net.gradients({"t": True})["x3"] == pytest.approx([1.0, 1.0])
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -281,3 +281,25 @@ def test_bounds_that_run_out_of_time_still_hold():
     low, high = found.bounds
     assert low <= exact <= high
     assert not found.report.converged
+
+
+@pytest.mark.parametrize("given", [{}, {"b": True}, {"b": pgm.Likelihood({True: 0.5, False: 4.0})}])
+def test_what_may_be_larger_than_one_is_not_cut_off_there(given):
+    """Weights of evidence, and densities: .96 and .04 are the chances of a, .3 and .6 those of b."""
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.96)
+    net.add("b", {True: 0.3, False: 0.6}, parents=["a"])
+    net.add("h", {True: pgm.Gaussian(1.65, 0.07), False: pgm.Gaussian(1.78, 0.07)}, parents=["a"])
+    likely = [0.5 * 0.3 + 4.0 * 0.7, 0.5 * 0.6 + 4.0 * 0.4]
+    weight = {None: [1.0, 1.0], True: [0.3, 0.6]}.get(given.get("b"), likely)
+    chances = np.array([0.96, 0.04]) * weight
+    chances /= chances.sum()
+    density = np.exp(-0.5 * ((1.7 - np.array([1.65, 1.78])) / 0.07) ** 2) / (0.07 * math.sqrt(2 * math.pi))
+    event = pgm.Likelihood({True: 3.0, False: 0.5})
+    for asked, truth in (({"a": event}, chances @ [3.0, 0.5]), ({"h": 1.7}, chances @ density)):
+        p = net.probability(asked, given=given, engine="bounds")
+        assert p == pytest.approx(truth, rel=1e-12)
+        assert p.bounds[0] <= truth <= p.bounds[1]
+    net.remove("h")
+    p = net.to_markov_network().probability({"a": event}, given=given, engine="bounds")
+    assert p == pytest.approx(chances @ [3.0, 0.5], rel=1e-12)

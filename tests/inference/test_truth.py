@@ -14,6 +14,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
+from pgm.factors import Dense
 from tests.oracle import Known, Oracle, log
 from tests.strategies import (
     KINDS,
@@ -307,6 +308,41 @@ def test_gradients(data):
         for number, (scope, _) in enumerate(case.plain.tables):
             if not isinstance(case.model.cpd(scope[-1]), pgm.NoisyOr):
                 close(gradients[scope[-1]], oracle.gradient(number))
+
+
+def has_table(potential: Any) -> bool:
+    """A factor written by its rows may be kept as those."""
+    return isinstance(potential.factor, Dense)
+
+
+@given(data=DATA)
+def test_tables_of_undirected_models(data):
+    """Expected counts, and the derivative of the sum over what agrees with the evidence, by every entry."""
+    case, question, oracle = drawn(data, markov_networks())
+    if possible(oracle, lambda: case.model.gradients(question.given)):
+        counts, gradients = (
+            ask(question.given) for ask in (case.model.expected_counts, case.model.gradients)
+        )
+        kept = [i for i, potential in enumerate(case.model.potentials) if has_table(potential)]
+        assert sorted(counts) == sorted(gradients) == kept
+        for number in kept:
+            close(counts[number], oracle.expected_counts(number))
+            close(gradients[number], oracle.gradient(number))
+
+
+@given(data=DATA)
+def test_partition_under_evidence(data):
+    """The sum over what agrees with the evidence, weights and all; zero where nothing does."""
+    case, question, oracle = drawn(data, markov_networks())
+    for engine in ("auto", *ENGINES, "conditioned"):
+        found = case.model.partition(question.given, engine=engine)
+        assert found.exact
+        close(found.log, log(oracle.partition))
+        close(case.model.log_partition(question.given, engine=engine), log(oracle.partition))
+        if oracle.partition:
+            close(float(found) / float(oracle.partition), 1.0)
+        else:
+            assert found == 0.0
 
 
 # --- samples ---

@@ -68,6 +68,69 @@ def test_the_engine_agrees():
     )
 
 
+def test_partition_under_evidence():
+    """The contract's number, weights that multiply, what nothing agrees with, and what is no evidence."""
+    mrf = pair()
+    assert mrf.log_partition({"b": "red"}) == pytest.approx(2.397895, abs=5e-7)
+    assert mrf.partition({"b": "red"}) == pytest.approx(11)
+    assert mrf.partition({"a": "blue", "b": "red"}) == pytest.approx(1)
+    assert mrf.partition({"b": pgm.Likelihood({"red": 3, "blue": 5})}) == pytest.approx(88)
+    assert mrf.partition({"b": pgm.Likelihood({"red": 3, "blue": 0})}) == pytest.approx(33)
+    assert mrf.partition({"b": None}) == mrf.partition() == 22
+    assert mrf.probability({"b": "red"}) == pytest.approx(0.5)
+    assert mrf.partition({"b": "red"}).report.given == {"b": "red"}
+    mrf.add_factor("a", {"red": 0, "blue": 1})
+    assert (mrf.partition({"a": "red"}), mrf.log_partition({"a": "red"})) == (0, -math.inf)
+    with pytest.raises(pgm.InvalidEvidence, match=r"'b': pgm\.Soft says what a marginal shall be afterwards"):
+        mrf.partition({"b": pgm.Soft({"red": 0.5, "blue": 0.5})})
+    with pytest.raises(pgm.UnknownState, match="'b' has no state 'rod'"):
+        mrf.log_partition({"b": "rod"})
+
+
+@pytest.mark.parametrize("engine", ["bounds", "loopy", "mean-field", "best", pgm.engines.Importance(seed=0)])
+def test_partition_under_evidence_by_engines_that_approximate(engine):
+    """Log 33 for weights of one state and log 88 for weights of both; a bound is one of that too."""
+    for red, blue in ((3, 0), (3, 5)):
+        found = pair().log_partition({"b": pgm.Likelihood({"red": red, "blue": blue})}, engine=engine)
+        if found.bounds is not None:
+            assert found.bounds[0] <= math.log(11 * (red + blue)) <= found.bounds[1]
+        if engine != "mean-field":
+            assert found == pytest.approx(math.log(11 * (red + blue)), abs=0.05)
+
+
+@pytest.mark.parametrize("given", [{}, {"b": "red"}, {"b": pgm.Likelihood({"red": 3.0, "blue": 0.5})}])
+def test_gradients_are_finite_differences_of_log_partition(given):
+    """And the derivative of log P(given) is what is left of it less that without evidence."""
+    tables = [np.array([[10.0, 1.0], [0.0, 4.0]]), np.array([0.5, 2.0])]
+
+    def built(tables):
+        mrf = pgm.MarkovNetwork()
+        mrf.add_variable("b", states=["red", "blue"])
+        mrf.add_variable("a", states=["red", "blue"])
+        mrf.add_factor(["a", "b"], tables[0])
+        mrf.add_factor(["b"], np.log(tables[1]), log=True)  # by the number, not by its logarithm
+        return mrf
+
+    found, before = built(tables).gradients(given), built(tables).gradients()
+    for i, table in enumerate(tables):
+        for at in np.ndindex(*table.shape):
+            ends = []
+            for off in (1e-5, 0.0) if table[at] == 0.0 else (1e-5, -1e-5):
+                moved = [one.copy() for one in tables]
+                moved[i][at] += off
+                mrf = built(moved)
+                ends.append((mrf.log_partition(given), mrf.log_probability(given)))
+            width = 1e-5 if table[at] == 0.0 else 2e-5
+            assert found[i][at] == pytest.approx((ends[0][0] - ends[1][0]) / width, rel=1e-4, abs=1e-5)
+            slope = found[i][at] - before[i][at]
+            assert slope == pytest.approx((ends[0][1] - ends[1][1]) / width, rel=1e-4, abs=1e-5)
+
+
+def test_gradients_take_no_wanted_marginals():
+    with pytest.raises(pgm.InvalidEvidence, match=r"pgm\.Soft says what a marginal shall be afterwards"):
+        pair().gradients({"b": pgm.Soft({"red": 0.5, "blue": 0.5})})
+
+
 def test_separation():
     grid = contract_grid()
     column = [f"pixel[{i},1]" for i in range(4)]

@@ -63,22 +63,25 @@ def samples(compiled: CompiledModel, posterior: Mixed, n: int, rng: np.random.Ge
     return Samples(columns, posterior.report)
 
 
-def best(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None, k: int) -> list[Assignment]:
+def best(
+    compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None, k: int, observed: Observed
+) -> list[Assignment]:
     """The states and numbers of greatest density: of everything, or of some continuous variables."""
     if k > 1:
         raise InvalidArgument("The k best are of states; numbers have no second best. Use map, or targets=.")
     if places is not None:
-        return [_top(compiled, posterior, places)]
+        return [_top(compiled, posterior, places, observed)]
     hard, number = posterior.known.hard, posterior.gaussians.number
     left = [i for i in range(len(compiled.names)) if i not in hard]
     codes, values, joint = posterior.highest()
     numbers = {compiled.names[i]: float(values[number[i]]) for i in left if number[i] >= 0}
     log = joint - log_of(posterior.total())
+    joint = log if observed.soft else joint + observed.log_weight  # as in `questions`
     variables = compiled.variables.take(left)
     return [MixedAssignment(variables, codes[left], numbers, log, joint, posterior.report)]
 
 
-def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int]) -> Assignment:
+def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int], observed: Observed) -> Assignment:
     """The highest point of the density of some variables, all else integrated out.
 
     Where the covariance is singular, of the density on the plane that all their values lie in.
@@ -98,7 +101,7 @@ def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int]) -> As
     mean, (covariance,) = np.atleast_1d(found.mean), found.components[2]
     log = _log_peak(covariance)
     numbers = dict(zip(names, mean.tolist(), strict=True))
-    joint = log + log_of(posterior.total())
+    joint = log if observed.soft else log + log_of(posterior.total()) + observed.log_weight
     return MixedAssignment(variables, [0] * len(places), numbers, log, joint, posterior.report)
 
 

@@ -17,7 +17,7 @@ from pgm.inference.engines.gaussian import followers, solving
 from pgm.inference.engines.gaussian.arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.gaussian.solving import Eliminated
-from pgm.inference.posterior import Posterior, Wide, log_of
+from pgm.inference.posterior import Posterior, Wide, log_of, times_exp
 from pgm.inference.program import compile_program
 from pgm.inference.running import GAUSSIAN, Impossible, run
 from pgm.results import Report
@@ -392,9 +392,13 @@ class Mixed(Posterior):
         return self._own(self.solve().discrete.derivatives())
 
     def _own(self, found: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """Without the tables that stand for continuous variables, which come last."""
-        n = self.program.arrays.heads.size
-        return {f: table for f, table in found.items() if f < n}
+        """Without the tables that stand for continuous variables, by the numbers of the program before them.
+
+        Their factors come last, but a large program numbers its tables in an order of its own.
+        """
+        mine, theirs = self.program.factor_of, self.solve().discrete.program.factor_of
+        numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
+        return {int(f): found[int(g)] for f, g in numbers if int(g) in found}
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Codes of all variables, drawn from the posterior."""
@@ -459,13 +463,6 @@ def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
         f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
         'or use engine="exact".'
     )
-
-
-def times_exp(value: Wide, log: float) -> Wide:
-    """A wide number times the exponential of another."""
-    power = math.floor(log / _LN2)
-    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
-    return value[0] * math.exp(rest), value[1] + power
 
 
 def with_numbers(
