@@ -135,7 +135,7 @@ class Observed:
     """What is given, as codes and weights; a name is in one of `hard`, `weights` and `soft`."""
 
     hard: dict[str, int]  # the code of the one state that is left
-    weights: dict[str, np.ndarray]  # weights over the states, two or more of them not zero
+    weights: dict[str, tuple[np.ndarray, ...]]  # weights over the states, two or more of them not zero
     soft: dict[str, np.ndarray]  # the marginal wanted, two or more of it not zero
     log_weight: float  # log of the likelihood weights of names that a Likelihood made hard
     given: dict[str, object]  # as the user wrote it, for messages; what is missing is left out
@@ -143,7 +143,8 @@ class Observed:
     @property
     def log_most(self) -> float:
         """What the logarithm of its probability can be at most: weights may be larger than one."""
-        return self.log_weight + math.fsum(math.log(w.max()) for w in self.weights.values())
+        every = [w for tables in self.weights.values() for w in tables]
+        return self.log_weight + math.fsum(math.log(w.max()) for w in every)
 
 
 def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) -> Observed:
@@ -154,7 +155,7 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
     {'wet': 1}
     """
     hard: dict[str, int] = {}
-    weighted: dict[str, np.ndarray] = {}
+    weighted: dict[str, tuple[np.ndarray, ...]] = {}
     soft: dict[str, np.ndarray] = {}
     log_weight = 0.0
     kept: dict[str, object] = {}
@@ -167,8 +168,10 @@ def observe(variables: Mapping[str, Variable], given: Mapping[str, Any] | None) 
         elif isinstance(value, _States | Interval | _Weighted):
             weights = _weights(variable, value)
             left = np.flatnonzero(weights)
-            if len(left) > 1:
-                (soft if isinstance(value, Soft) else weighted)[variable.name] = weights
+            if len(left) > 1 and isinstance(value, Soft):
+                soft[variable.name] = weights
+            elif len(left) > 1:
+                weighted[variable.name] = (weights,)
             else:
                 hard[variable.name] = int(left[0])
                 log_weight += math.log(weights[left[0]])

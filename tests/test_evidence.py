@@ -30,7 +30,10 @@ def one(name, value):
     assert [bool(kind) for kind in (seen.hard, seen.weights, seen.soft)].count(True) == 1
     if seen.hard:
         return seen.hard[name]
-    return (seen.weights or seen.soft)[name].tolist()
+    if seen.weights:
+        ((weights,),) = seen.weights.values()
+        return weights.tolist()
+    return seen.soft[name].tolist()
 
 
 @pytest.mark.parametrize(

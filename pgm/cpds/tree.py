@@ -286,7 +286,7 @@ class _Growing:
         except PGMError as error:
             raise InvalidTable(f"{self.child.name!r}, context {shown(dict(written))}: {error}") from None
         found: Context = {self.place[name]: frozenset([code]) for name, code in seen.hard.items()}
-        for name, weights in seen.weights.items():
+        for name, (weights,) in seen.weights.items():
             if seen.log_weight or set(weights.tolist()) - {0.0, 1.0}:
                 raise InvalidTable(
                     f"{self.child.name!r}: a context names states, not {shown(written[name])}."

@@ -39,8 +39,9 @@ from pgm.inference.engines import (
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution, none_possible
+from pgm.inference.fitting import NoFit
 from pgm.inference.plan import RESULT, Needs, Plan, make_plan
-from pgm.inference.posterior import NoFit, Posterior, entries, log_of, times_exp
+from pgm.inference.posterior import Posterior, entries, log_of, times_exp
 from pgm.inference.program import SUMMED
 from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.running import Impossible
@@ -345,7 +346,7 @@ class Approximate(Posterior):
 
         def given(states: Iterable[int]) -> Known:
             cards = self.program.arrays.cards
-            return self.known.with_weights({v: np.eye(cards[v])[codes[v]] for v in states})
+            return self.known.with_weights({v: (np.eye(cards[v])[codes[v]],) for v in states})
 
         asked = [v for v in targets if v not in self.known.hard]
         try:
@@ -453,7 +454,7 @@ class Approximate(Posterior):
     # --- shared ground ---
 
     def _case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
-        supports = {v: (w > 0).astype(np.float64) for v, w in self.wanted.items()}
+        supports = {v: ((w > 0).astype(np.float64),) for v, w in self.wanted.items()}
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
 
@@ -483,7 +484,7 @@ class Approximate(Posterior):
         r, weights = case.reduced, {v: (w > 0).astype(np.float64) for v, w in self.wanted.items()}
         for i, w in found.weights().items():
             weights[int(r.variables[i])][r.states[r.state_at[i] : r.state_at[i + 1]]] = w
-        return self.known.with_weights(weights)
+        return self.known.with_weights({v: (w,) for v, w in weights.items()})
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""

@@ -94,7 +94,7 @@ def make_posterior(
     """Put evidence into positions, in the model's order: written in any order it gives the same bits."""
     known, soft = by_position(compiled, observed)
     if soft and not fit:  # weights of the right form do where only the cost is asked
-        known = known.with_weights({v: 0.5 * (w > 0) for v, w in soft.items()})
+        known = known.with_weights({v: (0.5 * (w > 0),) for v, w in soft.items()})
     posterior = Posterior(
         compiled.program, compiled.trees, known, clock, compiled.names, engine, cutset, observed.given
     )

@@ -10,14 +10,14 @@ from pgm.config import Clock
 from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, TooLarge, listed, shown
 from pgm.evidence import Observed
 from pgm.inference.compiled_model import CompiledModel, make_posterior
-from pgm.inference.posterior import NoFit
+from pgm.inference.fitting import NoFit
 from pgm.inference.running import Impossible
 
 
 def possible(compiled: CompiledModel, observed: Observed, names: Iterable[str], clock: Clock) -> bool:
     """Whether these pieces of the evidence can hold together."""
     kept = set(names)
-    supports = {name: (w > 0).astype(np.float64) for name, w in observed.soft.items()}
+    supports = {name: ((w > 0).astype(np.float64),) for name, w in observed.soft.items()}
     part = Observed(
         {name: code for name, code in observed.hard.items() if name in kept},
         {name: w for name, w in (observed.weights | supports).items() if name in kept},

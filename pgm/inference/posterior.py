@@ -13,9 +13,10 @@ from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
 from pgm.inference.engines import Question, conditioning, elimination, exact, search
+from pgm.inference.fitting import Weights, fit_by_passes, fit_jointly, in_doubles
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
-from pgm.inference.reduction import Case, Known, open_targets, reduce_case, spread
+from pgm.inference.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case, spread
 from pgm.inference.running import READING, Impossible, Narrow, run
 from pgm.inference.scratch import give
 from pgm.inference.slicing import consider, sliced
@@ -25,23 +26,8 @@ from pgm.results import Report
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
 _TOTAL = Needs("the probability of the evidence")
-_FIT_ERROR = 1e-10  # how far a marginal may stay from the one wanted
-_FIT_SWEEPS = 20_000
-_FIT_PASSES = 1_000  # where each sweep costs a run of the engine
 _NOTHING = np.empty(0, np.int32)
 _LN2 = math.log(2.0)
-
-
-class NoFit(Exception):
-    """The wanted marginals cannot hold together: `error` is how far they stayed away.
-
-    `place` is a variable and a state that was given probability and can have none.
-    """
-
-    def __init__(self, error: float, place: tuple[int, int] | None = None) -> None:
-        """Say how far, or where."""
-        super().__init__(error, place)
-        self.error, self.place = error, place
 
 
 def log_of(value: Wide) -> float:
@@ -175,19 +161,24 @@ class Posterior:
         cards = self.program.arrays.cards
 
         def needs() -> Needs:
-            return Needs(question, results=entries(cards, targets), engine=self.engine)
+            return self._needs_of_joint(targets, question)
 
         found = self._sliced(tuple(targets), needs)
         if found is not None:
             return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
-        table = self._joint_table(targets, needs())
+        table = narrow(self._joint_table(targets, needs()))
         table /= table.sum()
         return table
 
-    def _joint_table(self, targets: Sequence[int], needs: Needs) -> np.ndarray:
+    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
+        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
+
+    def _joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
         if self.engine == "conditioned":
             return conditioning.joint(self._cut(needs, targets), targets, self.clock)
         case, inner = self._targeted(targets)
+        compact: WideArray = np.ones(1), None
         if self.engine == "elimination":
             compact = elimination.joint(case, inner, self.clock)[0]
         elif self.engine == "search":
@@ -196,12 +187,12 @@ class Posterior:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
             self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
-            compact = np.ones(1)
         else:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
             compact = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)[0]
-        return spread(case, targets, compact)
+        values, powers = compact
+        return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
     def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total.
@@ -394,67 +385,29 @@ class Posterior:
     def fitted(self, wanted: dict[int, np.ndarray]) -> Posterior:
         """The same with weights that give variables these marginals (iterative proportional fitting)."""
         positions = list(wanted)
-        start = {v: (wanted[v] > 0).astype(np.float64) for v in positions}
-        before = replace(self, known=self.known.with_weights(start))
+        before = replace(
+            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
+        )
         try:
-            weights = self._fit_jointly(before, wanted)
+            needs = self._needs_of_joint(positions, "the variables with soft evidence")
+            joint = before._joint_table(positions, needs)
         except TooLarge:
-            weights = self._fit_by_passes(before, wanted)
-        return replace(self, known=self.known.with_weights(weights))
+            found = fit_by_passes(before._marginal_under, wanted)
+        else:
+            found = fit_jointly(joint, wanted, self.clock.check)
+        return self._weighted(found)
 
-    def _fit_jointly(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        positions = list(wanted)
-        table = before.joint(positions, "the variables with soft evidence")
-        factors = [np.ones(table.shape[i]) for i in range(table.ndim)]
-        shapes = [[-1 if j == i else 1 for j in range(table.ndim)] for i in range(table.ndim)]
-        others = [tuple(j for j in range(table.ndim) if j != i) for i in range(table.ndim)]
-        error, last, stale = math.inf, math.inf, 0
-        for sweep in range(_FIT_SWEEPS):
-            if sweep % 64 == 0:
-                self.clock.check()
-            error = 0.0
-            for i, v in enumerate(positions):
-                now = table.sum(axis=others[i])
-                error = max(error, float(np.abs(now - wanted[v]).max()))
-                ratio = _corrections(now, wanted[v], v)
-                factors[i] *= ratio
-                factors[i] /= factors[i].max()
-                table = table * ratio.reshape(shapes[i])
-            if error < 1e-15 or (error < 1e-12 and error >= last):
-                stale += 1
-                if stale > 2:
-                    break
-            last = error
-        if error > _FIT_ERROR:
-            raise NoFit(error)
-        return dict(zip(positions, factors, strict=True))
+    def _weighted(self, weights: Weights) -> Posterior:
+        doubles = {v: in_doubles(*w) for v, w in weights.items()}
+        return replace(self, known=self.known.with_weights(doubles))
 
-    def _fit_by_passes(self, before: Posterior, wanted: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        factors = {v: (target > 0).astype(np.float64) for v, target in wanted.items()}
-        for _ in range(_FIT_PASSES):
-            error = 0.0
-            for v, target in wanted.items():
-                now = replace(self, known=self.known.with_weights(factors)).joint([v])
-                error = max(error, float(np.abs(now - target).max()))
-                factors[v] = factors[v] * _corrections(now, target, v)
-                factors[v] /= factors[v].max()
-            if error < _FIT_ERROR / 100:
-                return factors
-        if error > _FIT_ERROR:
-            raise NoFit(error)
-        return factors
+    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
+        return self._weighted(weights)._joint_table([v], self._needs_of_joint([v], "a marginal"))
 
 
 def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     """How many combinations of states there are."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
-
-
-def _corrections(now: np.ndarray, wanted: np.ndarray, v: int) -> np.ndarray:
-    out_of_reach = np.flatnonzero((now <= 0) & (wanted > 0))
-    if out_of_reach.size:
-        raise NoFit(float(wanted[out_of_reach[0]]), (v, int(out_of_reach[0])))
-    return np.asarray(np.divide(wanted, now, out=np.zeros_like(wanted), where=wanted > 0))
 
 
 def tree_for_rows(

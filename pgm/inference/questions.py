@@ -45,9 +45,10 @@ from pgm.inference.engines.gaussian.messages import told
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
+from pgm.inference.fitting import NoFit
 from pgm.inference.locks import Lock
 from pgm.inference.plan import Plan
-from pgm.inference.posterior import NoFit, Posterior, log_of, ratio_of
+from pgm.inference.posterior import Posterior, log_of, ratio_of
 from pgm.inference.program import Program, compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.tightest import make_tightest
@@ -715,15 +716,15 @@ def _together(first: Observed, second: Observed) -> Observed | None:
         if hard.get(name, code) != code:
             return None
         hard[name] = code
-    for name, w in second.weights.items():
-        weights[name] = weights[name] * w if name in weights else w
-        if not weights[name].any():
+    for name, tables in second.weights.items():  # their product might be no double
+        weights[name] = (*weights.get(name, ()), *tables)
+        if not np.all([w > 0.0 for w in weights[name]], axis=0).any():
             return None
     for name in [name for name in weights if name in hard]:
-        weight = weights.pop(name)[hard[name]]
-        if weight == 0.0:
-            return None
-        log_weight += math.log(weight)
+        for w in weights.pop(name):
+            if w[hard[name]] == 0.0:
+                return None
+            log_weight += math.log(w[hard[name]])
     return Observed(hard, weights, {}, log_weight, first.given | second.given)
 
 

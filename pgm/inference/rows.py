@@ -18,10 +18,11 @@ from pgm.evidence import Observed, observe
 from pgm.frames import Columns, among, columns
 from pgm.inference.compiled_model import CompiledModel, make_posterior
 from pgm.inference.failures import contradiction, no_fit
+from pgm.inference.fitting import NoFit
 from pgm.inference.lanes import Answers, Wanted, cost, group_of
 from pgm.inference.plan import Needs
 from pgm.inference.pool import Task, run_all
-from pgm.inference.posterior import NoFit, Posterior, entries, log_of
+from pgm.inference.posterior import Posterior, entries, log_of
 from pgm.inference.reduction import Case, Known
 from pgm.inference.running import LANES, Impossible, Narrow, code
 from pgm.inference.slicing import sliced

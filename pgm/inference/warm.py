@@ -24,7 +24,7 @@ def _posterior() -> Posterior:
     factors = [Dense(np.array([s]), t, 1) for s, t in zip(scopes, tables, strict=True)]
     program = compile_program([2, 2, 2], factors)
     return Posterior(
-        program, TreeCache(), Known({1: 0}, {2: np.array([0.5, 1.0])}), Clock(None, None), ["a", "b", "c"]
+        program, TreeCache(), Known({1: 0}, {2: (np.array([0.5, 1.0]),)}), Clock(None, None), ["a", "b", "c"]
     )
 
 

@@ -18,7 +18,7 @@ from pgm.config import Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import Triangulation
 from pgm.inference.engines import exact
-from pgm.inference.reduction import Case, open_targets, reduce_case, spread, wide_multiply
+from pgm.inference.reduction import Case, WideArray, open_targets, reduce_case, spread, wide_multiply
 from pgm.inference.running import Impossible
 from pgm.inference.trees import Shape, Tree, measure, planned, tree_of
 from pgm.progress import report
@@ -90,7 +90,7 @@ class Cut:
     tree: Tree
     variables: list[int]  # the cutset, by its numbers in the program
     states: list[list[int]]  # the open states of each
-    weights: list[np.ndarray | None]  # evidence on it
+    weights: list[tuple[np.ndarray, ...]]  # evidence on each
     check: Callable[[Shape], None]  # whether a run in wide numbers fits
 
     @property
@@ -106,11 +106,11 @@ class Cut:
             report(float(number), float(self.runs), "conditioning")
             codes, weight = case.codes.copy(), case.weight
             open_states = case.open_states.copy()
-            for v, states, i, w in zip(self.variables, self.states, place, self.weights, strict=True):
+            for v, states, i, tables in zip(self.variables, self.states, place, self.weights, strict=True):
                 codes[v] = states[i]
                 open_states[p.state_at[v] : p.state_at[v + 1]] = 0
                 open_states[p.state_at[v] + states[i]] = 1
-                if w is not None:
+                for w in tables:
                     weight = wide_multiply(weight, (float(w[states[i]]), 0))
             yield replace(case, codes=codes, open_states=open_states, weight=weight)
         report(float(self.runs), float(self.runs), "conditioning")
@@ -167,7 +167,7 @@ def prepare(
     clock = posterior.clock
     inner = _inner(case, targets)
     tree = tree_of(case, clock, posterior.trees, targets=inner, results=results, check=check)
-    weights = [posterior.known.weights.get(v) for v in cutset]
+    weights = [posterior.known.weights.get(v, ()) for v in cutset]
     wide = posterior.check_of(case, replace(needs, wide=True))
     return Cut(case, tree, cutset, states, weights, wide)
 
@@ -206,29 +206,41 @@ def total(cut: Cut, clock: Clock) -> Wide:
     return found.total()
 
 
-def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> np.ndarray:
-    """The table over all states of the targets, in this order, divided by its sum."""
-    p = cut.case.program.arrays
-    found = _Sum([int(p.cards[t]) for t in targets])
+def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> WideArray:
+    """The table over all states of the targets, in this order, times something."""
+    shape = [int(cut.case.program.arrays.cards[t]) for t in targets]
+    table, powers = np.zeros(shape), np.zeros(shape, np.int64)
     inner = open_targets(cut.case, targets)
     for case in cut.each(clock):
+        compact: WideArray = np.ones(1), None
         try:
             if inner.size:
                 compact, weight = exact.in_doubles_or_wide(
                     exact.joint, case, cut.tree, clock, inner.size, check=cut.check
                 )
-                compact /= compact.sum()
             else:
-                weight, compact = (
-                    exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check),
-                    np.ones(1),
-                )
+                weight = exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check)
         except Impossible:
             continue
-        share = found.add(weight)
-        found.table += share * spread(case, targets, compact)
-    found.total()  # it may be impossible
-    return np.asarray(found.table / found.table.sum())
+        values, own = compact
+        own = np.zeros(values.shape, np.int64) if own is None else own
+        top = own[values > 0].max()  # the table has some scale of its own: that of its sum is known
+        share = weight[0] / np.ldexp(values, np.maximum(own - top, -2000)).sum()
+        more = spread(case, targets, values * share), spread(case, targets, own - top + weight[1])
+        table, powers = _added((table, powers), more)
+    if not (table > 0).any():
+        raise Impossible
+    return table, powers
+
+
+def _added(
+    a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of two arrays of wide numbers."""
+    tops = np.where(a[0] == 0, b[1], np.where(b[0] == 0, a[1], np.maximum(a[1], b[1])))
+    sums = sum(np.ldexp(values, np.clip(powers - tops, -2000, 0)) for values, powers in (a, b))
+    mantissas, more = np.frexp(sums)
+    return mantissas, tops + more
 
 
 def marginals(cut: Cut, clock: Clock) -> tuple[np.ndarray, Wide]:

@@ -10,15 +10,16 @@ import numpy as np
 
 from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
-from pgm.inference.reduction import Case, wide_multiply
+from pgm.inference.reduction import Case, WideArray, wide_multiply
 from pgm.inference.running import Impossible
 
 _MOST_AXES = 64
+_DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
 
 
-def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tuple[float, int]]:
-    """The table over the reduced variables `targets`, divided by its largest entry, and the total."""
+def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tuple[float, int]]:
+    """The table over the reduced variables `targets`, times something, and the total."""
     cards = case.reduced.cards.tolist()
     touching: dict[int, dict[int, _Table]] = {v: {} for v in range(len(cards))}
     constants: list[float] = []
@@ -57,8 +58,8 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tu
                 heapq.heappush(heap, (costs[u], u))
     wanted = sorted(kept)
     left = {key: table for v in wanted for key, table in touching[v].items()}
-    _, whole = _multiply([*left.values()], wanted, cards)
-    answer = whole.transpose([wanted.index(t) for t in targets.tolist()])
+    _, product = _multiply([*left.values()], wanted, cards)
+    answer = product.transpose([wanted.index(t) for t in targets.tolist()])
     top = float(answer.max())
     if top == -math.inf or -math.inf in constants:
         raise Impossible
@@ -67,7 +68,13 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[np.ndarray, tu
     exponent = math.floor(log_total / math.log(2.0))
     mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())
     clock.lap(RUNNING)
-    return relative, wide_multiply(case.constant(), (mantissa, exponent))
+    whole = wide_multiply(case.constant(), (mantissa, exponent))
+    possible = answer > -math.inf
+    if float(answer[possible].min()) - top > _DOUBLES:
+        return (relative, None), whole
+    powers = np.where(possible, np.floor((answer - top) / math.log(2.0)), 0.0)
+    values = np.where(possible, np.exp(answer - top - powers * math.log(2.0)), 0.0)
+    return (values, powers.astype(np.int64)), whole
 
 
 def _tables(case: Case) -> list[_Table]:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from pgm.config import Clock, current
-from pgm.inference.reduction import Case, lows, wide_multiply
+from pgm.inference.reduction import Case, WideArray, lows, wide_multiply
 from pgm.inference.running import READING, Impossible, Narrow, code, run
 from pgm.inference.scratch import give, take
 from pgm.inference.sweeps import SUMS, sweep_in, sweep_out
@@ -121,7 +121,7 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
 
 def joint(
     case: Case, tree: Tree, clock: Clock, n_targets: int, *, wide: bool = False
-) -> tuple[np.ndarray, Wide]:
+) -> tuple[WideArray, Wide]:
     """The table that the last root keeps, times something; and the total of all parts."""
     t = tree.arrays
     n_factors = case.reduced.factors.size
@@ -130,13 +130,13 @@ def joint(
     if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", t, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
-        return _relative(pm[at : at + size], pe[at : at + size]), _wide_total(case, tree, pm, pe)
+        return (pm[at : at + size], pe[at : at + size]), _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock)
     values, whole = up.pool[at : at + size], up.total(tree)
     if 2 * size < up.pool.size:  # else a copy would take more than what it lets go
         values = values.copy()
         give(up.pool)
-    return values, whole
+    return (values, None), whole
 
 
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
@@ -264,15 +264,6 @@ def first_of_ties(
     found = states.copy()
     run("first_of_ties", t, alive, free, order, found, steps=8 * tree.steps, clock=clock, module=READING)
     return found
-
-
-def _relative(mantissas: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Wide numbers divided by the largest of them."""
-    if not (mantissas > 0).any():
-        return np.zeros(mantissas.size)
-    top = exponents[mantissas > 0].max()
-    values = np.ldexp(mantissas, np.clip(exponents - top, -2000, 0).astype(np.int32))
-    return np.asarray(values / values.max())
 
 
 def _outward_wide(

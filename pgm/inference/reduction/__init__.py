@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -16,6 +16,7 @@ from pgm.inference.running import REDUCTION, Impossible, code, run
 from pgm.inference.scratch import give, take
 
 _NOTHING = np.empty(0, np.int32)
+WideArray = tuple[np.ndarray, np.ndarray | None]  # numbers, and powers of two to multiply them by
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,14 +24,11 @@ class Known:
     """Evidence by position: states that are certain, and weights over the states of others."""
 
     hard: dict[int, int] = field(default_factory=dict)
-    weights: dict[int, np.ndarray] = field(default_factory=dict)
+    weights: dict[int, tuple[np.ndarray, ...]] = field(default_factory=dict)  # whose product may be no double
 
-    def with_weights(self, more: dict[int, np.ndarray]) -> Known:
-        """The same, these weights multiplied in."""
-        weights = dict(self.weights)
-        for v, w in more.items():
-            weights[v] = weights[v] * w if v in weights else w
-        return Known(self.hard, weights)
+    def with_weights(self, more: Mapping[int, tuple[np.ndarray, ...]]) -> Known:
+        """The same, with these weights too."""
+        return Known(self.hard, self.weights | {v: (*self.weights.get(v, ()), *w) for v, w in more.items()})
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -112,6 +110,17 @@ def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, in
     return mantissa, exponent + a[1] + b[1]
 
 
+def narrow(wide: WideArray) -> np.ndarray:
+    """Such numbers in doubles, divided by the largest where they have powers."""
+    values, powers = wide
+    if powers is None:
+        return values
+    if not (values > 0).any():
+        return np.zeros_like(values)
+    found = np.ldexp(values, np.clip(powers - powers[values > 0].max(), -2000, 0).astype(np.int32))
+    return np.asarray(found / found.max())
+
+
 def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
     """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
     wanted = np.array(targets, dtype=np.int64)
@@ -128,7 +137,7 @@ def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarra
     cards = [int(card) for card in case.program.arrays.cards[list(targets)]]
     if compact.size == math.prod(cards):
         return compact.reshape(cards)
-    index, full = open_index(case, targets), np.zeros(cards)
+    index, full = open_index(case, targets), np.zeros(cards, compact.dtype)
     full[index] = compact.reshape([i.size for i in index])
     return full
 
@@ -214,9 +223,10 @@ def reduce_case(
             raise Impossible
         touched[p.users[p.user_at[v] : p.user_at[v + 1]]] = 1
     virtual: list[int] = []
-    for v, weights in known.weights.items():
+    for v, tables in known.weights.items():
         begin, end = p.state_at[v], p.state_at[v + 1]
-        open_states[begin:end] &= weights > 0
+        for weights in tables:
+            open_states[begin:end] &= weights > 0
         if not open_states[begin:end].any():
             raise Impossible
         touched[p.users[p.user_at[v] : p.user_at[v + 1]]] = 1
@@ -251,16 +261,17 @@ def reduce_case(
     for v in virtual:
         if v in placeholders:  # who asks multiplies by the weight of the state then
             continue
-        begin, end = p.state_at[v], p.state_at[v + 1]
-        left = known.weights[v][open_states[begin:end] > 0]
-        if left.size == 1:
-            weight = wide_multiply(weight, (float(left[0]), 0))
-        elif not (left == 1.0).all():
-            kept_virtual.append(v)
-            chunks.append(known.weights[v].astype(np.float64))
-            power = math.frexp(float(chunks[-1].max()))[1]
-            powers.append(np.full(chunks[-1].size, power))
-            weight = (weight[0], weight[1] + power)
+        is_open = open_states[p.state_at[v] : p.state_at[v + 1]] > 0
+        for weights in known.weights[v]:
+            left = weights[is_open]
+            if left.size == 1:
+                weight = wide_multiply(weight, (float(left[0]), 0))
+            elif not (left == 1.0).all():
+                kept_virtual.append(v)
+                chunks.append(np.where(is_open, weights, 0.0))
+                power = math.frexp(float(left.max()))[1]
+                powers.append(np.full(weights.size, power))
+                weight = (weight[0], weight[1] + power)
     virtual_array = np.array(kept_virtual, dtype=np.int32) if kept_virtual else _NOTHING
     virtual_at = np.zeros(len(chunks) + 1, np.int64)
     np.cumsum([len(c) for c in chunks], out=virtual_at[1:])

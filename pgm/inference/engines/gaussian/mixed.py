@@ -212,7 +212,7 @@ class Mixed(Posterior):
             spans = [float(np.ptp(logs[logs > -np.inf])) for logs, _ in tables.values()]
             lift = 60.0 + math.fsum(spans) + self._span()
             tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
-        weights: dict[int, np.ndarray] = {}
+        weights: dict[int, tuple[np.ndarray]] = {}
         more: list[Factor] = []
         numbers: dict[tuple[int, ...], int] = {}
         for axes, (logs, _) in tables.items():
@@ -228,12 +228,12 @@ class Mixed(Posterior):
             narrow = top - low < _DOUBLES
             values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
             if len(axes) == 1 and narrow:
-                weights[axes[0]] = values
+                weights[axes[0]] = (values,)
             else:
                 numbers[axes] = self.program.arrays.heads.size + len(more)
                 more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
                 # Weights that say nothing: without any the engine would keep a tree for these very tables.
-                weights.setdefault(axes[0], np.ones(logs.shape[0]))
+                weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
         discrete = self._plain()
         if more:
             cards = self.program.arrays.cards[: self.program.n_named].tolist()
@@ -245,7 +245,7 @@ class Mixed(Posterior):
 
     def _span(self) -> float:
         """How far apart the logarithms of the discrete part's products may be."""
-        weights = [w[w > 0] for w in self.known.weights.values()]
+        weights = [w[w > 0] for tables in self.known.weights.values() for w in tables]
         return -_LN2 * float(self.program.arrays.low.sum()) + math.fsum(
             math.log(w.max()) - math.log(w.min()) for w in weights
         )

@@ -37,7 +37,7 @@ class Block:
         its own factors.
         """
         weights = [np.exp(f - f.max()) if f.max() > -math.inf else np.zeros(f.size) for f in fields]
-        self.known = Known({}, {i: w for i, w in enumerate(weights)})
+        self.known = Known({}, {i: (w,) for i, w in enumerate(weights)})
         flat, total = self._ask(clock).marginals()
         marginals = np.split(flat, np.cumsum([w.size for w in weights])[:-1])
         terms = [log_of(total)]

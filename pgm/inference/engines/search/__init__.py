@@ -16,7 +16,7 @@ from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.search.arrays import Problem, Record, State, empty_cache, empty_memo, empty_record
-from pgm.inference.reduction import Case, wide_multiply
+from pgm.inference.reduction import Case, WideArray, wide_multiply
 from pgm.inference.running import REDUCTION, Impossible, code
 from pgm.progress import report
 
@@ -290,8 +290,8 @@ def total(case: Case, clock: Clock) -> Wide:
     return wide_multiply(constant, found)
 
 
-def joint(case: Case, targets: np.ndarray, clock: Clock) -> np.ndarray:
-    """The table over the reduced variables `targets`, divided by its sum."""
+def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
+    """The table over the reduced variables `targets`, times something."""
     size = float(np.exp2(np.log2(case.reduced.cards[targets].astype(np.float64)).sum()))
     if _RESULT * size > current().memory_limit:
         raise TooLarge(
@@ -306,9 +306,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> np.ndarray:
         mantissas[states], exponents[states] = search.total(targets.tolist(), states)
     if not (mantissas > 0).any():
         raise Impossible
-    top = int(exponents[mantissas > 0].max())
-    values = np.ldexp(mantissas, np.clip(exponents - top, -2000, 0).astype(np.int32))
-    return np.asarray(values / values.sum())
+    return mantissas, exponents
 
 
 def marginals(case: Case, clock: Clock) -> tuple[np.ndarray, Wide]:

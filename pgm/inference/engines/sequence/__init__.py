@@ -26,6 +26,7 @@ from pgm.inference.engines.sequence.growing import Growth, Tables
 from pgm.inference.engines.sequence.modes import Settled, solution
 from pgm.inference.engines.solving import Problem, Solution, none_possible
 from pgm.inference.plan import Needs
+from pgm.inference.reduction import narrow
 from pgm.inference.running import REDUCTION, Impossible, code
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.progress import report as report_progress
@@ -84,7 +85,8 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
         elif targets.size:
             tree = tree_of(case, clock, problem.trees, targets=targets, check=check)
             args = case, tree, clock, targets.size
-            values, total = exact.in_doubles_or_wide(exact.joint, *args, check=check)[0], (math.nan, 0)
+            found, total = exact.in_doubles_or_wide(exact.joint, *args, check=check)[0], (math.nan, 0)
+            values = narrow(found)
             values /= values.sum()
         else:
             tree = tree_of(case, clock, problem.trees, check=check)
