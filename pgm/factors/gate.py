@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from .dense import Dense
+
+_SMALLEST = sys.float_info.min
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -112,6 +115,9 @@ class Writer:
             self.put([self.child], first)
             return
         before = -1
+        if _least(first) * _least(links[0]) < _SMALLEST:  # not in one table: their product is no double
+            before = self.new(first.size)
+            self.put([before], first)
         for step, (cause, link) in enumerate(zip(causes, links, strict=True)):
             after = self.child if step == len(links) - 1 else self.new(link.shape[2])
             if before < 0:
@@ -124,3 +130,8 @@ class Writer:
         """Return the gate."""
         positions = np.array(scope, dtype=np.int64)
         return Gate(positions, tuple(self.tables), tuple(self.hidden), function, together)
+
+
+def _least(values: np.ndarray) -> float:
+    """The smallest number that is not zero."""
+    return float(values[values > 0.0].min())

@@ -39,10 +39,10 @@ from pgm.inference.engines import (
 from pgm.inference.engines.gaussian.mixed import Mixed, no_states
 from pgm.inference.engines.sampling import answers as sampling
 from pgm.inference.engines.solving import Maximum, Problem, Solution, none_possible
-from pgm.inference.fitting import NoFit
+from pgm.inference.fitting import NoFit, in_doubles
 from pgm.inference.plan import RESULT, Needs, Plan, make_plan
 from pgm.inference.posterior import Posterior, entries, log_of, times_exp
-from pgm.inference.program import SUMMED
+from pgm.inference.program import SUMMED, logs_to_wide
 from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.running import Impossible
 from pgm.inference.trees import tree_of
@@ -481,10 +481,10 @@ class Approximate(Posterior):
         """What is known, with likelihoods in place of the marginals that are wanted."""
         if not self.wanted:
             return self.known
-        r, weights = case.reduced, {v: (w > 0).astype(np.float64) for v, w in self.wanted.items()}
-        for i, w in found.weights().items():
-            weights[int(r.variables[i])][r.states[r.state_at[i] : r.state_at[i + 1]]] = w
-        return self.known.with_weights({v: (w,) for v, w in weights.items()})
+        r, logs = case.reduced, {v: np.where(w > 0, 0.0, -np.inf) for v, w in self.wanted.items()}
+        for i, own in found.weights().items():
+            logs[int(r.variables[i])][r.states[r.state_at[i] : r.state_at[i + 1]]] = own
+        return self.known.with_weights({v: in_doubles(*logs_to_wide(w)) for v, w in logs.items()})
 
     def warn(self) -> None:
         """Warn whoever asked, if the engine stopped before its numbers came to rest."""

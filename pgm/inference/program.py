@@ -72,7 +72,7 @@ class Program:
         return order, marked[p.leader]
 
 
-def _logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
     finite = np.isfinite(logs)
     known = np.where(finite, logs, 0.0).astype(np.longdouble)  # long: large logarithms keep their last digits
@@ -225,7 +225,7 @@ def _flatten(
     exponents = np.zeros(raw.size, dtype=np.int64)
     for i in flat.logs:
         part = slice(begins[i], begins[i + 1])
-        raw[part], exponents[part] = _logs_to_wide(raw[part])
+        raw[part], exponents[part] = logs_to_wide(raw[part])
 
     mantissas, more = np.frexp(raw)
     exponents += more

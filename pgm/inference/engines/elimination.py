@@ -10,6 +10,7 @@ import numpy as np
 
 from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
+from pgm.inference.program import logs_to_wide
 from pgm.inference.reduction import Case, WideArray, wide_multiply
 from pgm.inference.running import Impossible
 
@@ -69,12 +70,9 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
     mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())
     clock.lap(RUNNING)
     whole = wide_multiply(case.constant(), (mantissa, exponent))
-    possible = answer > -math.inf
-    if float(answer[possible].min()) - top > _DOUBLES:
+    if float(answer[answer > -math.inf].min()) - top > _DOUBLES:
         return (relative, None), whole
-    powers = np.where(possible, np.floor((answer - top) / math.log(2.0)), 0.0)
-    values = np.where(possible, np.exp(answer - top - powers * math.log(2.0)), 0.0)
-    return (values, powers.astype(np.int64)), whole
+    return logs_to_wide(answer - top), whole
 
 
 def _tables(case: Case) -> list[_Table]:

@@ -34,7 +34,7 @@ class Solution:
     # Of each open state of each reduced variable, or the joint of the targets; None: the engine knows it not.
     values: np.ndarray | None
     total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
-    weights: Callable[[], dict[int, np.ndarray]]  # which likelihoods give the held variables their marginals
+    weights: Callable[[], dict[int, np.ndarray]]  # logarithms of what gives held variables their marginals
     report: Report  # its intervals are those of `values`, flat
 
 

@@ -307,7 +307,7 @@ def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarr
 
 
 def _weights(found: Messages) -> dict[int, np.ndarray]:
-    """The likelihoods that give held variables the beliefs at which they were held."""
+    """The logarithms of likelihoods that give held variables the beliefs at which they were held."""
     g = found.graph.arrays
     without = np.empty_like(found.beliefs)
     nothing = np.zeros(g.cards.size, np.uint8)
@@ -316,7 +316,7 @@ def _weights(found: Messages) -> dict[int, np.ndarray]:
     for v in np.flatnonzero(found.held).tolist():
         part = slice(int(g.state_at[v]), int(g.state_at[v + 1]))
         logs = found.beliefs[part] - without[part]
-        weights[v] = np.exp(logs - logs.max())
+        weights[v] = logs - logs.max()
     return weights
 
 

@@ -176,7 +176,7 @@ def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
 
 
 def _weights(found: Ascent, problem: Problem) -> dict[int, np.ndarray]:
-    """The likelihoods that give held variables their distributions, as far as this engine sees."""
+    """The logarithms of likelihoods that give held variables their distributions, as this engine sees it."""
     g, weights = found.graph.arrays, {}
     for v, p in problem.held.items():
         out = np.empty(int(g.cards[v]))
@@ -184,5 +184,5 @@ def _weights(found: Ascent, problem: Problem) -> dict[int, np.ndarray]:
         code(found.graph.steps, MEAN_FIELD).field(g, v, found.q, *rest, out)
         with np.errstate(divide="ignore"):
             logs = np.log(p) - out
-        weights[v] = np.exp(logs - logs.max())
+        weights[v] = logs - logs.max()
     return weights
