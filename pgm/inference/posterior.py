@@ -356,7 +356,8 @@ class Posterior:
             at = int(found[f].argmax())
             place = int(p.table_at[f]) + at
             power = int(p.exponent[f]) + (0 if wide is None else int(wide[place]))
-            found[f][at] = np.ldexp(1.0 / self.program.values[place], max(-3000, min(3000, -power)))
+            with np.errstate(over="ignore"):
+                found[f][at] = np.ldexp(1.0 / self.program.values[place], max(-3000, min(3000, -power)))
         return found
 
     def _spread(self, case: Case, values: np.ndarray) -> dict[int, np.ndarray]:

@@ -469,7 +469,7 @@ class Questions:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
 
         The entries are taken as independent numbers: {name: array shaped as the table}. Gates and numbers
-        have no table, as in `expected_counts`.
+        have no table, as in `expected_counts`. What is larger than a double is infinite.
         """
         clock = start_clock()
         compiled = self._compile()

@@ -89,6 +89,40 @@ def test_all_answers_are_those_of_the_mixture(
             assert j.covariance == near(np.array([[truth.covariance(a, b) for b in names] for a in names]))
 
 
+@settings(max_examples=60)
+@given(plains(), st.data())
+def test_tables_under_numbers_are_those_of_the_mixture(
+    model: tuple[Plain, np.random.Generator], data: st.DataObject
+) -> None:
+    """Counts are shares of the mixture; a derivative is the density were an entry 1 and all beside it 0."""
+    plain, rng = model
+    known = some_evidence(data, plain, rng)
+    truth = plain.answer(known)
+    assume(truth is not None)
+    assert truth is not None
+    net = plain.network()
+    counts, gradients = net.expected_counts(known), net.gradients(known)
+    assert list(counts) == list(gradients) == plain.discrete
+    for node in plain.nodes:
+        if node.table is None:
+            continue
+        expected, slopes = np.zeros(node.table.shape), np.zeros(node.table.shape)
+        for w, c in zip(truth.weights, truth.configurations, strict=True):
+            expected[(*[c[s] for s in node.switches], c[node.name])] += w
+        table = node.table
+        for at in np.ndindex(*table.shape):
+            node.table = np.zeros(table.shape)
+            node.table[at] = 1.0
+            alone = plain.answer(known)
+            if alone is not None:
+                slopes[at] = math.exp(alone.log_density - truth.log_density)
+            elif table[at] == 0.0:  # impossible, or without a density: the truth here does not tell
+                slopes[at] = gradients[node.name][at]
+        node.table = table
+        np.testing.assert_allclose(counts[node.name], expected, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(gradients[node.name], slopes, rtol=1e-6, atol=1e-9)
+
+
 def check_density(p: pgm.Density, truth: Mixture, name: str) -> None:
     i = truth.names.index(name)
     if truth.covariances[:, i, i].min() < 1e-6:

@@ -114,6 +114,18 @@ def test_what_cannot_be_had_is_still_said() -> None:
         net.query("y", {**soft(2), "both": T})
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_derivative_that_is_no_double_is_infinite() -> None:
+    """P(b) = P(a) * 1e-310: the derivatives are 1 / P(a) for one, and 1e310 for the other."""
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.25)
+    net.add("b", {T: 1e-310, F: 0.0}, parents=["a"])
+    for given in ({"b": T}, {"b": T, "a": T}):
+        found = net.gradients(given)
+        assert found["a"] == pytest.approx([0.0, 4.0])
+        assert found["b"][1].tolist() == [0.0, np.inf]
+
+
 WEIGHTS = st.sampled_from([0.0, 5e-324, 1e-310, 1e-300, 1e-200, 1e-150, 0.3, 1.0, 4.0, 1e150, 1e200, 1e300])
 
 

@@ -165,7 +165,8 @@ def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]
     scale = np.zeros(n_factors, np.int64)
     scale[own] = case.program.arrays.exponent[case.reduced.factors[own]]
     shift = ge[:n_entries] - root_e[entry_part] - np.repeat(scale, np.diff(case.reduced.table_at))
-    values = np.ldexp(gm[:n_entries] / root_m[entry_part], np.clip(shift, -3000, 3000).astype(np.int32))
+    with np.errstate(over="ignore"):  # what is larger than a double is infinite
+        values = np.ldexp(gm[:n_entries] / root_m[entry_part], np.clip(shift, -3000, 3000).astype(np.int32))
     return values, _wide_total(case, tree, pm, pe)
 
 
