@@ -120,8 +120,8 @@ def test_a_derivative_that_is_no_double_is_infinite() -> None:
     net = pgm.BayesianNetwork()
     net.add("a", 0.25)
     net.add("b", {T: 1e-310, F: 0.0}, parents=["a"])
-    for given in ({"b": T}, {"b": T, "a": T}):
-        found = net.gradients(given)
+    for known in ({"b": T}, {"b": T, "a": T}):
+        found = net.gradients(known)
         assert found["a"] == pytest.approx([0.0, 4.0])
         assert found["b"][1].tolist() == [0.0, np.inf]
 
