@@ -20,6 +20,7 @@ from .data import Codes
 from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
 _SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
+_NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
 _MOST_STEPS = 100
 _SEPARATED = 25.0  # log odds of a row that no finite sample gives, but those that grow without end
 
@@ -129,7 +130,7 @@ class Logistic(CPD):
         card = self.child.card
         size = math.prod(v.card for v in self._given) * card
         if size <= _SMALL and len(scope) <= MAX_AXES:
-            return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
+            return self._dense(scope)
         kinds = self._kinds(np.argsort(np.array(scope[:-1]), kind="stable").tolist())
         parts = 2 if len(kinds) == 1 else 1
         needed, last = 0, card
@@ -148,7 +149,7 @@ class Logistic(CPD):
                 "Its `probability`, `sample` and `fit` work at any size."
             )
         if size <= needed and len(scope) <= MAX_AXES:
-            return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
+            return self._dense(scope)
         writer = Writer(len(scope))
         places: list[int] = []
         total = np.array(self._bias)
@@ -160,8 +161,22 @@ class Logistic(CPD):
                 places.append(place)
                 more = self._scores[kind] if isinstance(kind, int) else counts[:, np.newaxis] * np.array(kind)
                 total = total[..., np.newaxis, :] + more
-        writer.put([*places, writer.child], softmax(total))
-        return writer.finish(scope, function=True)
+        # One table, or where it holds what is no double several whose product it is.
+        logs = log_softmax(total)
+        tables = max(1, math.ceil(float(logs.min()) / _NARROW))
+        for _ in range(tables):
+            writer.put([*places, writer.child], softmax(total) if tables == 1 else np.exp(logs / tables))
+        return writer.finish(scope, function=True, together=tables if tables > 1 else 0)
+
+    def _dense(self, scope: Sequence[int]) -> Dense:
+        """The table; its logarithms where it holds what is no double."""
+        table, positions = self.table(), np.array([scope], dtype=np.int64)
+        if float(table.min()) > math.exp(_NARROW):
+            return Dense(positions, table, 1)
+        scores = np.array(self._bias)
+        for score in self._scores:
+            scores = scores[..., np.newaxis, :] + score
+        return Dense(positions, log_softmax(scores), 1, log=True)
 
     def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Part]]:
         """Two-state parents by what being on adds, and every other parent by itself, under its number."""
@@ -320,6 +335,12 @@ def softmax(scores: Array) -> Array:
     """Return probabilities over the last axis from scores."""
     shifted = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(shifted / shifted.sum(axis=-1, keepdims=True))
+
+
+def log_softmax(scores: Array) -> Array:
+    """Return the logarithms of these probabilities, also of those that are no doubles."""
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)))
 
 
 def _low(score: Array) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pgm
+from pgm.cpds import logistic
 from pgm.inference.posterior import Posterior
 from tests.oracle import Known, Oracle, Plain, log
 
@@ -112,6 +114,42 @@ def test_what_cannot_be_had_is_still_said() -> None:
         net.query("y", {**soft(2), "both": pgm.Soft({T: 0.5, F: 0.5})})
     with pytest.raises(pgm.InvalidEvidence, match="excludes it"):
         net.query("y", {**soft(2), "both": T})
+
+
+@pytest.mark.parametrize("counted", [False, True])
+def test_log_odds_beyond_doubles(counted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three states and five equal parents, in a table or by counts: weights of -700 make e**-3500."""
+    if counted:
+        monkeypatch.setattr(logistic, "_SMALL", 0)
+    net, names = pgm.BayesianNetwork(), [f"a{i}" for i in range(5)]
+    for name in names:
+        net.add(name, 0.25)
+    weights = (0.0, -700.0, 3.0)
+    net.add("c", pgm.Logistic({name: weights for name in names}, bias=[0.0, 0.5, 0.0]), states=[0, 1, 2])
+
+    def log_p(n: int, k: int) -> float:
+        scores = [0.0, 0.5 - 700.0 * n, 3.0 * n]
+        return scores[k] - float(np.logaddexp.reduce(scores))
+
+    chance = [math.comb(5, n) * 0.25**n * 0.75 ** (5 - n) for n in range(6)]
+    for engine in EXACT[:4]:
+        for k in range(3):
+            every = dict.fromkeys(names, T)
+            found = net.log_probability({"c": k}, given=every, engine=engine)
+            assert found == pytest.approx(log_p(5, k), rel=1e-12, abs=1e-12)
+            expected = np.logaddexp.reduce([math.log(chance[n]) + log_p(n, k) for n in range(6)])
+            assert net.log_probability({"c": k}, engine=engine) == pytest.approx(expected, rel=1e-12)
+        known = {"c": 1, **dict.fromkeys(names[:3], T)}  # one more that is on costs a factor of e**700
+        assert net.query("a4", known, engine=engine)[T] == pytest.approx(0.0, abs=1e-12)
+        assert net.probability({"a0": T}, given={"c": 2}, engine=engine) == pytest.approx(
+            sum(chance[n] * n / 5 * math.exp(log_p(n, 2)) for n in range(6))
+            / sum(chance[n] * math.exp(log_p(n, 2)) for n in range(6)),
+            rel=1e-12,
+        )
+    best = net.map({"c": 1, "a0": T})
+    assert best.log_joint == pytest.approx(math.log(0.25 * 0.75**4) + log_p(1, 1), rel=1e-12)
+    drawn = net.sample(50, given={"c": 1, "a0": T, "a1": T}, seed=0)
+    assert not drawn["a4"].any()
 
 
 @pytest.mark.filterwarnings("error")
