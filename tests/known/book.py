@@ -1,13 +1,24 @@
-"""The networks of the catalogue (C.md chapter 14, G.md), each with its own numbers (trap T2)."""
+"""The models of the catalogue, each with its own numbers (trap T2), and how printed numbers are compared."""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import pytest
 
 import pgm
+
+ENGINES = ["exact", "elimination"]
+
+
+def near(value: Any, digits: int = 10) -> Any:
+    """A number as printed, right to the digits shown; or a list or an array of such."""
+    return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
+
 
 WET = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.10}  # rain, sprinkler
 
@@ -50,6 +61,19 @@ def fig_14_5() -> pgm.BayesianNetwork:
     net.add("R", {True: 0.8, False: 0.1}, parents=["C"])
     net.add("W", WET, parents=["R", "S"])
     return net
+
+
+# O5: P(C, S, R, W), key CSRW with 1 = true
+JOINT = {
+    "1011": 0.324, "0101": 0.2025, "0000": 0.2025, "1000": 0.081, "1111": 0.038, "1010": 0.036,
+    "0111": 0.02375, "0100": 0.0225, "0011": 0.0225, "0001": 0.0225, "1101": 0.009, "1001": 0.009,
+    "0010": 0.0025, "1110": 0.002, "0110": 0.00125, "1100": 0.001,
+}  # fmt: skip
+
+
+def case(key: str) -> dict[str, bool]:
+    """The case of figure 14.5 that a key of `JOINT` stands for."""
+    return {name: bit == "1" for name, bit in zip("CSRW", key, strict=True)}
 
 
 def fig_14_8(orientation: str = "E -> B") -> pgm.BayesianNetwork:
@@ -137,6 +161,87 @@ def newspaper() -> pgm.BayesianNetwork:
     return net
 
 
+def hmm(initial: Any, transition: Any, emissions: Mapping[str, Any], steps: int) -> pgm.BayesianNetwork:
+    """Hidden states 1, 2, ... q1 -> q2 -> ..., each of which emits; {name: rows, one for each state}.
+
+    What is emitted at t is called name + t, and has the states 0, 1, ...
+    """
+    net = pgm.BayesianNetwork("hidden Markov model")
+    states = list(range(1, len(initial) + 1))
+    for t in range(1, steps + 1):
+        if t == 1:
+            net.add("q1", list(initial), states=states)
+        else:
+            net.add(f"q{t}", transition, parents=[f"q{t - 1}"], states=states)
+        for name, rows in emissions.items():
+            net.add(f"{name}{t}", rows, parents=[f"q{t}"], states=list(range(len(rows[0]))))
+    return net
+
+
+def weather(steps: int) -> pgm.BayesianNetwork:
+    """Figure 15.8 with the numbers of O44: figure 14.5 on each day, and clouds that tend to stay."""
+    net = pgm.BayesianNetwork("wet grass, day after day")
+    for t in range(1, steps + 1):
+        if t == 1:
+            net.add("C1", 0.5)
+        else:
+            net.add(f"C{t}", {True: 0.7, False: 0.3}, parents=[f"C{t - 1}"])
+        net.add(f"S{t}", {True: 0.1, False: 0.5}, parents=[f"C{t}"])
+        net.add(f"R{t}", {True: 0.8, False: 0.1}, parents=[f"C{t}"])
+        net.add(f"W{t}", WET, parents=[f"R{t}", f"S{t}"])
+    return net
+
+
+def classes(
+    priors: Sequence[float], means: Sequence[Sequence[float]], covariances: Sequence[Any]
+) -> pgm.BayesianNetwork:
+    """Classes C = 1, 2, ..., each with a normal distribution of x1 and x2."""
+    net = pgm.BayesianNetwork("normal classes")
+    names = list(range(1, len(priors) + 1))
+    net.add("C", list(priors), states=names)
+    first, second = {}, {}
+    for name, (m1, m2), ((v1, between), (_, v2)) in zip(names, means, covariances, strict=True):
+        slope = between / v1
+        first[name] = pgm.Gaussian(m1, sd=math.sqrt(v1))
+        second[name] = pgm.LinearGaussian(
+            {"x1": slope}, bias=m2 - slope * m1, sd=math.sqrt(v2 - slope * between)
+        )
+    net.add("x1", first, parents=["C"])
+    net.add("x2", second, parents=["C"])
+    return net
+
+
+def threshold(weights: Mapping[str, float], bias: float) -> pgm.Deterministic:
+    """A perceptron's unit s(w x + w0) (B.md, 11.3): 1 above zero, 0 at zero and below."""
+
+    def fires(*inputs: float) -> int:
+        return int(sum(w * x for w, x in zip(weights.values(), inputs, strict=True)) + bias > 0)
+
+    return pgm.Deterministic(fires, parents=list(weights))
+
+
+def boolean(units: Mapping[str, pgm.CPD], inputs: int) -> pgm.BayesianNetwork:
+    """Inputs x1, x2, ... that are 0 or 1 with equal probability, and units over them."""
+    net = pgm.BayesianNetwork("perceptrons")
+    for i in range(1, inputs + 1):
+        net.add(f"x{i}", [0.5, 0.5], states=[0, 1])
+    for name, unit in units.items():
+        net.add(name, unit, states=[0, 1])
+    return net
+
+
+def factor_graph() -> pgm.FactorGraph:
+    """Figure 14.13b: f_a(R) f_b(S) f_c(R, S, W), with the numbers of figure 14.4."""
+    net = pgm.FactorGraph()
+    for name in "RSW":
+        net.add_variable(name, states=[False, True])
+    net.add_factor(["R"], [0.6, 0.4])
+    net.add_factor(["S"], [0.8, 0.2])
+    rows = {(r, s, w): v if w else 1 - v for (r, s), v in WET.items() for w in (False, True)}
+    net.add_factor(["R", "S", "W"], rows)
+    return net
+
+
 def spins(fields: dict[str, float], couplings: dict[tuple[str, str], float]) -> pgm.MarkovNetwork:
     """Variables with states +1 and -1; p is proportional to exp(sum of fields x + sum of couplings x y)."""
     net = pgm.MarkovNetwork()
@@ -158,6 +263,7 @@ def ising_ring(field: float = 0.3) -> pgm.MarkovNetwork:
 
 
 PIXELS = np.array([[1, 1, -1, -1], [1, -1, -1, -1], [1, 1, -1, 1], [1, 1, -1, -1]])
+CLEAN = {f"x{i}{j}": 1 if j < 2 else -1 for i in range(4) for j in range(4)}  # O20: the picture restored
 
 
 def denoising(beta: float, missing: tuple[tuple[int, int], ...] = ()) -> pgm.MarkovNetwork:
