@@ -6,17 +6,12 @@ The numbers are those of items O16, O18 and O38 of shared/catalogue/C.md.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 import pgm
-
-
-def near(value: Any) -> Any:
-    return pytest.approx(value, rel=1e-9)
-
+from tests.known.book import near
 
 # --- O16: linear regression with its weights as nodes ------------------------------------
 
@@ -47,10 +42,85 @@ def test_C28_linear_regression_as_a_graph() -> None:
     assert net.log_probability(DATA) == near(-6.073276323)
 
 
+def test_C71_a_hyperparameter_is_one_more_node() -> None:
+    """D.md, O17: the precision of the weights is .1, 1 or 10; the data choose, and the forecast is mixed."""
+    precisions = [0.1, 1.0, 10.0]
+    net = pgm.BayesianNetwork("hierarchy")
+    net.add("alpha", [1 / 3] * 3, states=precisions)
+    for w in ("w0", "w1"):
+        net.add(w, {a: pgm.Gaussian(0.0, sd=a**-0.5) for a in precisions}, parents=["alpha"])
+    for t, x in enumerate([*X, 1.5]):
+        net.add(f"r{t}", pgm.LinearGaussian({"w0": 1.0, "w1": x}, sd=BETA**-0.5))
+    assert net.query("alpha", DATA).values == near([0.17844416, 0.80653837, 0.01501746], 7)
+    found = [net.query("r4", {**DATA, "alpha": a}).mean for a in precisions]
+    assert found == near([2.2444301825, 2.1984732824, 1.8947368421])
+    assert net.query("r4", DATA).mean == near(2.2021126728)
+    assert net.log_probability(DATA, given={"alpha": 1.0}) == near(-6.0732763234)
+    assert net.query("w0").variance == near((10 + 1 + 0.1) / 3)
+    # Without data the level above says nothing of the mean, and the weights are tied through it alone.
+    assert not net.independent("w0", "w1")
+    assert net.independent("w0", "w1", given="alpha")
+    assert not net.independent("w0", "w1", given=["alpha", "r1"])
+
+
 def test_C19_continuous_nodes_are_tied_by_what_is_not_seen() -> None:
+    """Cov(r_s, r_t) = 1 + x_s x_t + [s = t] / 4 with w summed out; no tie at all with w known."""
     p = regression().query(["r0", "r1", "r2", "r3"])
     assert p.covariance[0, 1] == near(1.0)
     assert p.covariance[2, 3] / math.sqrt(p.covariance[2, 2] * p.covariance[3, 3]) == near(0.9542374472)
+    assert p.covariance == near(np.add(1.0, np.outer(X, X)) + np.eye(4) / 4)
+    assert p.mean == pytest.approx(np.zeros(4), abs=1e-12)
+    known = regression().query(["r1", "r3"], {"w0": 0.5, "w1": -2.0})
+    assert known.mean == near([0.5 - 2.0, 0.5 - 6.0])
+    assert known.covariance == near(np.eye(2) / 4)
+
+
+def test_C19_a_conditional_gaussian_of_a_state_and_a_number() -> None:
+    """y ~ N(mu(u, x), sd(u)): each state of u has its own line and noise; what is hidden is mixed."""
+    net = pgm.BayesianNetwork("conditional Gaussian")
+    net.add("u", [0.7, 0.3], states=["a", "b"])
+    net.add("x", pgm.Gaussian(1.0, sd=2.0))
+    lines = {
+        "a": pgm.LinearGaussian({"x": 2.0}, bias=1.0, sd=0.5),
+        "b": pgm.LinearGaussian({"x": -1.0}, bias=3.0, sd=1.5),
+    }
+    net.add("y", lines, parents=["u"])
+
+    def normal(y: float, mean: float, sd: float) -> float:
+        return math.exp(-((y - mean) ** 2) / (2 * sd * sd)) / (sd * math.sqrt(2 * math.pi))
+
+    for state, x, mean, sd in (("a", 1.5, 4.0, 0.5), ("b", 1.5, 1.5, 1.5), ("b", -2.0, 5.0, 1.5)):
+        y = net.query("y", {"u": state, "x": x})
+        assert (y.mean, y.std) == near((mean, sd))
+        assert y.pdf(2.5) == near(normal(2.5, mean, sd))
+    a, b = 0.7 * normal(2.5, 4.0, 0.5), 0.3 * normal(2.5, 1.5, 1.5)
+    assert net.probability({"y": 2.5}, given={"x": 1.5}) == near(a + b)
+    assert net.query("u", {"x": 1.5, "y": 2.5})["a"] == near(a / (a + b))
+    # x hidden: each line carries its variance along, N(3, .25 + 4 * 4) and N(2, 2.25 + 4)
+    y = net.query("y")
+    assert y.mean == near(0.7 * 3.0 + 0.3 * 2.0)
+    assert y.variance == near(0.7 * (16.25 + 9.0) + 0.3 * (6.25 + 4.0) - 2.7**2)
+    assert net.query("x", {"u": "a", "y": 5.0}).mean == near(1.0 + 8.0 / 16.25 * 2.0)
+
+
+def test_C19_the_line_of_a_regression() -> None:
+    """O10 of B.md: mu(x) = 7/6 + x/2 fitted to three rows, and another for the rows of another state."""
+    net = pgm.BayesianNetwork("fitted")
+    net.add("u", [0.5, 0.5], states=["a", "b"])
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    anything = pgm.LinearGaussian({"x": 5.0}, bias=5.0, sd=5.0)
+    net.add("y", {"a": anything, "b": anything}, parents=["u"])
+    rows = {
+        "u": list("aaabbb"),
+        "x": [0.0, 1.0, 2.0, 0.0, 1.0, 2.0],
+        "y": [1.0, 2.0, 2.0, 0.0, -2.0, -1.0],
+    }
+    net.set("y", net.cpd("y").fit(rows))
+    for x in (0.0, 4.0):
+        y = net.query("y", {"u": "a", "x": x})
+        assert (y.mean, y.variance) == near((7 / 6 + x / 2, 1 / 18))
+        y = net.query("y", {"u": "b", "x": x})
+        assert (y.mean, y.variance) == near((-1 / 2 - x / 2, 1 / 2))
 
 
 # --- O18: classes and clusters ------------------------------------
@@ -159,6 +229,38 @@ def test_C116_states_without_memory() -> None:
     found = net.marginals(SEEN)
     assert [found[f"x{t}"].mean for t in range(1, 6)] == near(
         [0.7070707071, 0.3535353535, -0.2121212121, 0.8484848485, 1.414141414]
+    )
+
+
+def test_C134_a_state_without_memory_is_factor_analysis() -> None:
+    """O38 with a = 0: every y_t by itself, log p(y) = -7.993809251 and E[x | y] = c / (c**2 + R) y."""
+    chain = kalman(a=0.0, q=1.0, c=0.7, r=0.5)
+    alone = kalman(a=0.0, q=1.0, c=0.7, r=0.5, steps=1)
+    assert chain.log_probability(SEEN) == near(-7.993809251)
+    assert alone.score({"y1": list(Y)}) == near(-7.993809251)
+    found = chain.marginals(SEEN)
+    for t, (y, mean) in enumerate(
+        zip(Y, (0.7070707071, 0.3535353535, -0.2121212121, 0.8484848485, 1.414141414), strict=True), 1
+    ):
+        each = alone.query("x1", {"y1": y})
+        assert (each.mean, found[f"x{t}"].mean) == near((mean, mean))
+        assert (each.variance, found[f"x{t}"].variance) == near((0.5 / 0.99, 0.5 / 0.99))
+    assert alone.query("y1").variance == near(0.99)
+    remembers = kalman(a=0.9, q=1.0, c=0.7, r=0.5)
+    assert remembers.log_probability(SEEN) != pytest.approx(-7.993809251, abs=0.1)
+
+
+def test_C134_factor_analysis_of_several_numbers() -> None:
+    """6.5: one factor behind three numbers; E[x | y] = C' (C C' + R)**-1 y."""
+    net = pgm.BayesianNetwork("factor analysis")
+    net.add("x", pgm.Gaussian(0.0, sd=1.0))
+    for name, loading, noise in (("y1", 2.0, 1.0), ("y2", -1.0, 0.5), ("y3", 1.0, 2.0)):
+        net.add(name, pgm.LinearGaussian({"x": loading}, sd=math.sqrt(noise)))
+    # precision of x: 1 + 4 / 1 + 1 / .5 + 1 / 2 = 7.5; its weighted sum: 2 * 1 - 2 * -1 + .5 * 3 = 5.5
+    x = net.query("x", {"y1": 1.0, "y2": -1.0, "y3": 3.0})
+    assert (x.mean, x.variance) == near((5.5 / 7.5, 1 / 7.5))
+    assert net.query(["y1", "y2", "y3"]).covariance == near(
+        np.array([[5.0, -2.0, 2.0], [-2.0, 1.5, -1.0], [2.0, -1.0, 3.0]])
     )
 
 

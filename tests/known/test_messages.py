@@ -13,14 +13,11 @@ from pgm.inference.engines.factor_graph import make_graph
 from pgm.inference.engines.mean_field import Ascent
 from pgm.inference.reduction import Known, reduce_case
 from tests.known import book
+from tests.known.book import factor_graph, near
 
 T, F = True, False
 SCHEDULES = ["sequential", "residual", "parallel"]
 TRACED = pgm.engines.Loopy(trace=True)
-
-
-def near(value: float, digits: int = 10) -> object:
-    return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
 
 def messages(p: pgm.Distribution | pgm.Marginals) -> dict[str, np.ndarray]:
@@ -60,21 +57,115 @@ def test_C34_evidence_is_an_indicator_for_pi_and_lambda():
     assert messages(p)["pi(R)"] == share(0.8, 0.2)
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_C35_every_schedule_has_the_same_fixed_point(schedule):
+def polytree() -> pgm.BayesianNetwork:
+    """O10: figure 14.4 with something below the wet grass."""
     net = book.fig_14_4()
     net.add("D", {T: 0.8, F: 0.1}, parents=["W"])
-    p = net.marginals({"D": T}, engine=pgm.engines.Loopy(schedule=schedule))
-    assert p["R"][T] == near(0.6353448276)
+    return net
+
+
+def tree() -> pgm.BayesianNetwork:
+    """O9: C -> {S, R}, R -> W."""
+    net = book.fig_14_3()
+    net.add("W", {T: 0.9, F: 0.2}, parents=["R"])
+    return net
+
+
+FIXED_POINTS = {  # the network, what is known, P(name) and messages: O9 and O10
+    "chain": (
+        book.fig_14_2,
+        {"W": T},
+        {"R": 0.7339055794, "C": 0.652360515},
+        {"lambda(R)": (0.9, 0.2), "lambda_R(C)": (0.76, 0.27), "pi(R)": (0.38, 0.62)},
+    ),
+    "clamped": (book.fig_14_2, {"C": T, "W": T}, {"R": 0.9473684211}, {"pi(R)": (0.8, 0.2)}),
+    "tree": (
+        tree,
+        {"S": T, "W": T},
+        {"C": 0.3601895735, "R": 0.5545023697},
+        {
+            "lambda_S(C)": (0.1, 0.5),
+            "lambda_R(C)": (0.76, 0.27),
+            "pi_R(C)": (0.1666666667, 0.8333333333),
+            "pi(R)": (0.2166666667, 0.7833333333),
+        },
+    ),
+    "open": (tree, {"W": T}, {}, {"pi_S(C)": (0.7378640777, 0.2621359223), "lambda_R(C)": (0.76, 0.27)}),
+    "polytree": (
+        polytree,
+        {"D": T},
+        {"W": 0.8965517241, "R": 0.6353448276, "S": 0.3206896552},
+        {
+            "pi(W)": (0.52, 0.48),
+            "lambda(W)": (0.8, 0.1),
+            "lambda_W(R)": (0.737, 0.282),
+            "lambda_W(S)": (0.744, 0.394),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FIXED_POINTS)
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_C35_every_schedule_has_the_same_fixed_point(schedule, case):
+    """All the posteriors and messages of O9 and O10, whichever goes first."""
+    make, given, beliefs, expected = FIXED_POINTS[case]
+    p = make().marginals(given, engine=pgm.engines.Loopy(schedule=schedule, trace=True))
+    for name, value in beliefs.items():
+        assert p[name][T] == near(value)
+    last = messages(p)
+    for name, numbers in expected.items():
+        ends = last[name] / last[name].sum()
+        assert ends == pytest.approx(np.array(numbers) / sum(numbers), abs=2e-6), name
     assert p.exact
-    # Flooding is over when the longest path has been gone, and once more to see that nothing moves.
-    assert p.report.iterations <= 4
-    assert p.report.residuals[-1] == pytest.approx(0.0, abs=1e-12)
+    # Where C and W are known there is nothing to send.
+    assert max(p.report.residuals[-1:], default=0.0) < 1e-12
+
+
+def chain(n: int) -> pgm.BayesianNetwork:
+    """x1 -> ... -> xn, of figure 14.2's kind, and y below the last."""
+    net = pgm.BayesianNetwork()
+    for i in range(1, n + 1):
+        net.add(f"x{i}", 0.4 if i == 1 else {T: 0.8, F: 0.1}, parents=[f"x{i - 1}"] if i > 1 else [])
+    net.add("y", {T: 0.9, F: 0.2}, parents=[f"x{n}"])
+    return net
+
+
+@pytest.mark.parametrize("n", [2, 5, 12, 40])
+def test_C35_flooding_takes_as_many_rounds_as_the_longest_path(n):
+    """And one more to see that nothing moves; forwards and backwards in turn, three sweeps do for any length.
+
+    So flooding sends of the order of n**2 messages, the other two of the order of n.
+    """
+    net = chain(n)
+    sweeps, sent = {}, {}
+    for schedule in SCHEDULES:
+        p = net.marginals({"y": T}, engine=pgm.engines.Loopy(schedule=schedule, trace=True))
+        exact = net.marginals({"y": T})
+        assert all(p[name][T] == near(exact[name][T]) for name in p)
+        sweeps[schedule] = p.report.iterations
+        sent[schedule] = len(p.report.trace)
+    assert sweeps["parallel"] == n + 1
+    assert sweeps["sequential"] <= 3
+    assert sent["parallel"] > n * n
+    assert max(sent["sequential"], sent["residual"]) < 9 * n
+
+
+def test_C35_in_flooding_all_speak_before_they_have_heard():
+    """In round one R has heard nothing of C, nor C of W: pi(R) is the mean of .8 and .1, lambda is flat."""
+    net = book.fig_14_2()
+    p = net.marginals({"W": T}, engine=pgm.engines.Loopy(schedule="parallel", trace=True))
+    first = {row[1]: row[4] for row in p.report.trace if int(row[0]) == 1}
+    assert first["pi(R)"] == "0.550000 0.450000"  # False first
+    assert first["lambda_R(C)"] == "1.000000 1.000000"
+    assert messages(p)["lambda_R(C)"] == like((0.76, 0.27))
+    p = net.marginals({"W": T}, engine=pgm.engines.Loopy(schedule="sequential", trace=True))
+    first = {row[1]: row[4] for row in p.report.trace if int(row[0]) == 1}
+    assert first["pi(R)"] == "0.620000 0.380000"
 
 
 def test_C36_pi_and_lambda_on_a_tree():
-    net = book.fig_14_3()
-    net.add("W", {T: 0.9, F: 0.2}, parents=["R"])
+    net = tree()
     given = {"S": T, "W": T}
     p = net.marginals(given, engine=TRACED)
     m = messages(p)
@@ -82,6 +173,8 @@ def test_C36_pi_and_lambda_on_a_tree():
     assert m["lambda_R(C)"] == like((0.76, 0.27))
     assert m["pi_R(C)"] == share(0.1666666667, 0.8333333333)
     assert m["pi(R)"] == share(0.2166666667, 0.7833333333)
+    below = m["lambda_S(C)"] * m["lambda_R(C)"]  # lambda(C)
+    assert below / below.max() == pytest.approx(np.array([0.076, 0.135]) / 0.135, abs=2e-6)
     assert p["C"][T] == near(0.3601895735)
     assert p["R"][T] == near(0.5545023697)
     assert net.probability(given, engine="loopy") == near(0.1055)
@@ -92,8 +185,7 @@ def test_C36_pi_and_lambda_on_a_tree():
 
 
 def test_C37_pi_and_lambda_on_a_polytree():
-    net = book.fig_14_4()
-    net.add("D", {T: 0.8, F: 0.1}, parents=["W"])
+    net = polytree()
     p = net.marginals({"D": T}, engine=TRACED)
     m = messages(p)
     assert m["pi(W)"] == share(0.52, 0.48)
@@ -133,19 +225,7 @@ def test_C50_messages_on_undirected_chains(schedule):
     assert net.query("R", {"W": T, "C": T}, engine=engine)[T] == near(0.9473684211)
 
 
-def factor_graph() -> pgm.FactorGraph:
-    """Figure 14.13b: f_a(R) f_b(S) f_c(R, S, W)."""
-    net = pgm.FactorGraph()
-    for name in "RSW":
-        net.add_variable(name, states=[F, T])
-    net.add_factor(["R"], [0.6, 0.4])
-    net.add_factor(["S"], [0.8, 0.2])
-    rows = {(r, s, w): v if w else 1 - v for (r, s), v in book.WET.items() for w in (F, T)}
-    net.add_factor(["R", "S", "W"], rows)
-    return net
-
-
-def sent(p: pgm.Distribution | pgm.Marginals) -> dict[tuple[str, str], np.ndarray]:
+def sent(p: pgm.Distribution | pgm.Marginals | pgm.Assignment) -> dict[tuple[str, str], np.ndarray]:
     return {row[2:4]: np.array([float(x) for x in row[4].split()])[::-1] for row in p.report.trace}
 
 
@@ -178,11 +258,42 @@ def test_C53_max_product():
     assert math.exp(net.map(engine="loopy").log_joint) == near(0.432)
 
 
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_C53_messages_of_max_product(schedule):
+    """O6: f_c -> R = (.72, .18), f_c -> S = (.54, .36); with the priors max-marginals, R (.288, .108).
+
+    Sums would send (.91, .26) and (.92, .42).
+    """
+    best = factor_graph().map({"W": T}, engine=pgm.engines.Loopy(schedule=schedule, trace=True))
+    found = sent(best)
+    assert found["f(R, S)", "R"] == share(0.72 / 0.9, 0.18 / 0.9)
+    assert found["f(R, S)", "S"] == share(0.54 / 0.9, 0.36 / 0.9)
+    assert found["f(R)", "R"] == share(0.4, 0.6)
+    assert found["f(S)", "S"] == share(0.2, 0.8)
+    through_r = found["f(R, S)", "R"] * found["f(R)", "R"]
+    through_s = found["f(R, S)", "S"] * found["f(S)", "S"]
+    assert through_r * 0.9 == pytest.approx([0.288, 0.108], abs=2e-6)
+    assert through_s * 0.9 == pytest.approx([0.108, 0.288], abs=2e-6)
+
+
+@pytest.mark.parametrize("engine", ["exact", "loopy"])
+def test_C53_the_best_with_each_state(engine):
+    """O6: max-marginals as what is best when the state is given: R (.288, .108), S (.108, .288)."""
+    for name, values in (("R", {T: 0.288, F: 0.108}), ("S", {T: 0.108, F: 0.288})):
+        for state, value in values.items():
+            best = factor_graph().map({"W": T, name: state}, engine=engine)
+            assert math.exp(best.log_joint) == near(value)
+
+
 def test_C54_C55_pixels():
     """On loops the numbers are others; the picture is the same, and the bound proves it."""
     for net in (book.denoising(1.0), book.denoising(1.0, ((0, 0), (1, 1), (2, 3)))):
         best = net.map(engine=pgm.engines.Loopy(damping=0.3))
-        assert dict(best) == dict(net.map())
+        assert (
+            dict(best)
+            == dict(net.map())
+            == {f"x{i}{j}": 1 if j < 2 else -1 for i in range(4) for j in range(4)}
+        )
         assert best.bound >= best.log_joint - 1e-9
         found = net.marginals(engine=pgm.engines.Loopy(damping=0.3))
         assert {name: p.mode() for name, p in found.items()} == dict(best)
@@ -195,6 +306,11 @@ def test_C56_compatible_corners():
     best = book.cube_of_interpretations().map(engine="loopy")
     assert len(set(best.values())) == 1
     assert best.log_joint == pytest.approx(6.0)
+    # Which of the two is not the order of the states: a corner that is seen decides for all.
+    for reading in (1, -1):
+        best = book.cube_of_interpretations().map({"x5": reading}, engine="loopy")
+        assert set(best.values()) == {reading}
+        assert best.log_joint == pytest.approx(6.0)
 
 
 def test_C57_necker_cube_falls_into_one_reading():

@@ -16,14 +16,9 @@ from pgm.inference.engines.solving import Problem
 from pgm.inference.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
 from tests.known import book
+from tests.known.book import JOINT
 
 FAR = 4.9  # a normal number is further off once in a million
-# P(C, S, R, W), key CSRW with 1 = true
-JOINT = {
-    "1011": 0.324, "0101": 0.2025, "0000": 0.2025, "1000": 0.081, "1111": 0.038, "1010": 0.036,
-    "0111": 0.02375, "0100": 0.0225, "0011": 0.0225, "0001": 0.0225, "1101": 0.009, "1001": 0.009,
-    "0010": 0.0025, "1110": 0.002, "0110": 0.00125, "1100": 0.001,
-}  # fmt: skip
 # O14: P(next | the others, W), keys in the order of the names
 CONDITIONALS = {
     ("C", "RS"): {"11": 0.6153846154, "10": 0.9350649351, "01": 0.04255319149, "00": 0.2857142857},

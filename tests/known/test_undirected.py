@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import pgm
 from tests.known import book
+from tests.known.book import factor_graph
 
 T, F = True, False
 
@@ -27,18 +29,6 @@ def correlation(net: pgm.MarkovNetwork, a: str, b: str) -> float:
     return d[1, 1] + d[-1, -1] - d[1, -1] - d[-1, 1]
 
 
-def factor_graph() -> pgm.FactorGraph:
-    """Figure 14.13b: f_a(R) f_b(S) f_c(R, S, W), with the numbers of figure 14.4."""
-    net = pgm.FactorGraph()
-    for name in "RSW":
-        net.add_variable(name, states=[F, T])
-    net.add_factor(["R"], [0.6, 0.4])
-    net.add_factor(["S"], [0.8, 0.2])
-    rows = {(r, s, w): v if w else 1 - v for (r, s), v in book.WET.items() for w in (F, T)}
-    net.add_factor(["R", "S", "W"], rows)
-    return net
-
-
 def test_C44_a_markov_random_field_and_its_partition():
     net = book.ising_ring()
     assert net.log_partition() == near(3.341982775)
@@ -52,12 +42,25 @@ def test_C44_a_markov_random_field_and_its_partition():
 
 
 def test_C45_undirected_separation():
+    """On a ring only what is opposite is separated, and only by both of the others; all 24 statements."""
     net = book.ising_ring()
-    assert net.independent("x0", "x2", given=["x1", "x3"])
-    assert not net.independent("x0", "x2")
+    names = list(net.variables)
+    found = set()
+    for a, b in itertools.combinations(names, 2):
+        rest = [name for name in names if name not in (a, b)]
+        for given in itertools.chain.from_iterable(itertools.combinations(rest, k) for k in range(3)):
+            if net.independent(a, b, given=list(given)):
+                found.add((a, b, given))
+    assert found == {("x0", "x2", ("x1", "x3")), ("x1", "x3", ("x0", "x2"))}
+    assert not net.independent(["x0", "x1"], "x2", given="x3")
     assert correlation(net, "x0", "x2") == near(0.4084761544)
-    joint = net.query(["x0", "x2"], {"x1": 1, "x3": -1}).values
-    assert joint == pytest.approx(np.outer(joint.sum(1), joint.sum(0)), abs=1e-15)
+    for x1, x3 in itertools.product((1, -1), repeat=2):
+        joint = net.query(["x0", "x2"], {"x1": x1, "x3": x3}).values
+        assert joint == pytest.approx(np.outer(joint.sum(1), joint.sum(0)), abs=1e-15)
+    # With x1 known the other way round is open: x3 summed out is 2 cosh((x0 + x2) / 2).
+    joint = net.query(["x0", "x2"], {"x1": 1})
+    odds = joint[1, 1] * joint[-1, -1] / (joint[1, -1] * joint[-1, 1])
+    assert odds == near(math.cosh(1.0) ** 2)
 
 
 def test_C49_directions_dropped_with_the_prior_kept():
@@ -102,12 +105,17 @@ def test_C53_max_product():
 
 
 def test_C54_pixels_behind_an_obstacle():
+    """O20: what was not seen is filled in from its neighbours; what was seen wrong is mended."""
     missing = ((0, 0), (1, 1), (2, 3))
     net = book.denoising(1.0, missing)
     assert net.log_partition() == near(30.47936026)
     found = [net.query(f"x{i}{j}")[1] for i, j in missing]
     assert found == [near(0.93424942), near(0.927860906), near(0.006175425237)]
-    assert net.map() == book.denoising(1.0).map()
+    assert dict(net.map()) == book.CLEAN
+    # The same as if what is behind had been given as evidence on nothing: neighbours alone, on and off.
+    around = {"x10": -1, "x01": -1}
+    assert net.query("x00", around)[1] == near(1 / (1 + math.exp(4.0)))
+    assert net.query("x00", {"x10": 1, "x01": -1})[1] == near(0.5)
 
 
 def test_C55_denoising():
@@ -142,6 +150,86 @@ def test_C55_denoising_as_a_grid():
     # exp(x y) on spins is exp(2 [x = y]) but for a constant: the same posterior
     assert grid.query("pixel[1,1]")[1] == near(0.7170096801)
     assert grid.map().probability == near(0.6214331218)
+
+
+# --- C56: lines and corners ---
+
+# The drawing of a cube: an outline a b c d e f, clockwise, and three lines from a, c and e to the middle.
+# A line is a convex edge +, a concave one -, or the edge of what hides the rest: > and < along the outline
+# clockwise and against it, "in" and "out" at the middle.
+OUTLINE = ["ab", "bc", "cd", "de", "ef", "fa"]
+# Huffman (1971) and Clowes (1971): what three faces that meet can look like.
+ARROW = [(">", ">", "+"), ("+", "+", "-"), ("-", "-", "+")]  # line before, line after, line to the middle
+ELL = [(">", ">"), ("<", "<"), ("-", ">"), (">", "-"), ("+", "<"), ("<", "+")]
+FORK = [("+",) * 3, ("-",) * 3, ("-", "in", "out"), ("out", "-", "in"), ("in", "out", "-")]
+
+
+def cube_of_lines(attached: float = 1.0) -> pgm.MarkovNetwork:
+    """Labels of nine lines and kinds of seven corners; one on something else has the weight `attached`."""
+    net = pgm.MarkovNetwork("line drawing")
+    for line in OUTLINE:
+        net.add_variable(line, states=["<", "+", "-", ">"])
+    for line in ("ag", "cg", "eg"):
+        net.add_variable(line, states=["in", "out", "-", "+"])
+
+    def corner(name: str, kinds: list[tuple[str, ...]], lines: list[str], weights: list[float]) -> None:
+        net.add_variable(name, states=list(range(len(kinds))))
+        rows = {(k, *kind): w for k, (kind, w) in enumerate(zip(kinds, weights, strict=True))}
+        net.add_factor([name, *lines], rows)
+
+    for i, name in enumerate("abcdef"):
+        lines = [OUTLINE[i - 1], OUTLINE[i]]
+        if name in "ace":
+            corner(name, ARROW, [*lines, f"{name}g"], [1.0, 1.0, attached])
+        else:
+            corner(name, ELL, lines, [1.0] * 6)
+    corner("g", FORK, ["ag", "cg", "eg"], [1.0] * 5)
+    return net
+
+
+def labels(found: pgm.Assignment, given: dict[str, str]) -> str:
+    return "".join({**found, **given}[line] for line in OUTLINE)
+
+
+AFLOAT, ATTACHED = ">>>>>>", {"->>>>-", ">-->>>", ">>>-->"}
+
+
+def test_C56_a_cube_has_four_readings():
+    """Afloat, or attached on one of three sides.
+
+    Of two arrows that are attached the ell between would be concave on both sides, which no ell can be; and a
+    concave line to the middle would need an outline of convex ones. So there are 1 + 3.
+    """
+    net = cube_of_lines()
+    assert net.partition() == 4.0
+    assert net.partition(engine="search") == 4.0
+    readings = net.k_best(k=10)
+    assert len(readings) == 4
+    assert {labels(best, {}) for best in readings} == {AFLOAT, *ATTACHED}
+    found = net.marginals()
+    for line in ("ag", "cg", "eg"):
+        assert found[line]["+"] == near(1.0)
+    for line in OUTLINE:
+        assert found[line].to_dict() == near({"<": 0.0, "+": 0.0, "-": 1 / 4, ">": 3 / 4})
+    assert net.probability({"ab": "-", "fa": "-"}) == near(1 / 4)
+    with pytest.raises(pgm.ImpossibleEvidence):
+        net.query("g", {"ab": "-", "bc": "-"})
+
+
+@pytest.mark.parametrize("engine", ["auto", "branch-and-bound", "loopy"])
+def test_C56_the_most_compatible_reading(engine):
+    """Where being attached counts half: .4 for afloat, .2 for each of the others; what is seen decides."""
+    net = cube_of_lines(attached=0.5)
+    best = net.map(engine=engine)
+    assert labels(best, {}) == AFLOAT
+    assert {best[line] for line in ("ag", "cg", "eg")} == {"+"}
+    assert [best[corner] for corner in "abcdefg"] == [0] * 7
+    assert best.log_joint == pytest.approx(0.0, abs=1e-9)
+    for given, reading in (({"cd": "-"}, ">-->>>"), ({"fa": "-"}, "->>>>-"), ({"e": 2}, ">>>-->")):
+        best = net.map(given, engine=engine)
+        assert labels(best, given) == reading
+        assert best.log_joint == near(math.log(0.5))
+    assert net.map(engine="auto").probability == near(0.4)
 
 
 def test_C57_necker_cube():
