@@ -1,6 +1,6 @@
 """Rows C of the catalogue that have numbers for states: regression, classification, clustering, Kalman.
 
-The numbers are those of items O16, O18 and O38 of shared/catalogue/C.md.
+The numbers are those of items O16, O18 and O38 of shared/catalogue/C.md, O17 of D.md and O10 of B.md.
 """
 
 from __future__ import annotations

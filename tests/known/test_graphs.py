@@ -1,4 +1,4 @@
-"""Worked statements of the catalogue on structure: C.md C30 to C32, C42 to C48, C58 (O5, O8, O12)."""
+"""Worked statements of the catalogue on structure: C.md C30 to C32, C42 to C48, C58 (O5, O8, O12, O44)."""
 
 from __future__ import annotations
 

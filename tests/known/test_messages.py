@@ -133,9 +133,9 @@ def chain(n: int) -> pgm.BayesianNetwork:
 
 @pytest.mark.parametrize("n", [2, 5, 12, 40])
 def test_C35_flooding_takes_as_many_rounds_as_the_longest_path(n):
-    """And one more to see that nothing moves; forwards and backwards in turn, three sweeps do for any length.
+    """And one more to see that nothing moves. Going forwards and backwards takes three sweeps at any length.
 
-    So flooding sends of the order of n**2 messages, the other two of the order of n.
+    So flooding sends some n**2 messages, and the other two some n.
     """
     net = chain(n)
     sweeps, sent = {}, {}
@@ -149,6 +149,15 @@ def test_C35_flooding_takes_as_many_rounds_as_the_longest_path(n):
     assert sweeps["sequential"] <= 3
     assert sent["parallel"] > n * n
     assert max(sent["sequential"], sent["residual"]) < 9 * n
+
+
+def test_C35_the_largest_change_first_needs_no_sweep_to_see_that_nothing_moves():
+    """On C -> R -> W one message goes each way, and nothing is left that would change."""
+    net, sweeps = book.fig_14_2(), {}
+    for schedule in SCHEDULES:
+        p = net.marginals({"W": T}, engine=pgm.engines.Loopy(schedule=schedule))
+        sweeps[schedule] = p.report.iterations
+    assert sweeps == {"sequential": 2, "residual": 1, "parallel": 3}
 
 
 def test_C35_in_flooding_all_speak_before_they_have_heard():

@@ -112,9 +112,8 @@ def test_C54_pixels_behind_an_obstacle():
     found = [net.query(f"x{i}{j}")[1] for i, j in missing]
     assert found == [near(0.93424942), near(0.927860906), near(0.006175425237)]
     assert dict(net.map()) == book.CLEAN
-    # The same as if what is behind had been given as evidence on nothing: neighbours alone, on and off.
-    around = {"x10": -1, "x01": -1}
-    assert net.query("x00", around)[1] == near(1 / (1 + math.exp(4.0)))
+    # A pixel that was not seen depends on its neighbours alone: both off, then one of each.
+    assert net.query("x00", {"x10": -1, "x01": -1})[1] == near(1 / (1 + math.exp(4.0)))
     assert net.query("x00", {"x10": 1, "x01": -1})[1] == near(0.5)
 
 
@@ -155,8 +154,8 @@ def test_C55_denoising_as_a_grid():
 # --- C56: lines and corners ---
 
 # The drawing of a cube: an outline a b c d e f, clockwise, and three lines from a, c and e to the middle.
-# A line is a convex edge +, a concave one -, or the edge of what hides the rest: > and < along the outline
-# clockwise and against it, "in" and "out" at the middle.
+# A line is a convex edge +, a concave edge -, or the edge of a body in front, which lies to the right of the
+# arrow: > clockwise along the outline, < against it, "in" and "out" as seen from the middle.
 OUTLINE = ["ab", "bc", "cd", "de", "ef", "fa"]
 # Huffman (1971) and Clowes (1971): what three faces that meet can look like.
 ARROW = [(">", ">", "+"), ("+", "+", "-"), ("-", "-", "+")]  # line before, line after, line to the middle
@@ -197,8 +196,8 @@ AFLOAT, ATTACHED = ">>>>>>", {"->>>>-", ">-->>>", ">>>-->"}
 def test_C56_a_cube_has_four_readings():
     """Afloat, or attached on one of three sides.
 
-    Of two arrows that are attached the ell between would be concave on both sides, which no ell can be; and a
-    concave line to the middle would need an outline of convex ones. So there are 1 + 3.
+    Two attached arrows would leave the L between them concave on both sides, which is no legal L; a concave
+    line to the middle would make the outline convex on both sides of an L, which is none either. So 1 + 3.
     """
     net = cube_of_lines()
     assert net.partition() == 4.0
