@@ -109,15 +109,21 @@ class Bins:
 
 
 class Domain:
-    """Ordered states with their codes 0, 1, ...; immutable, and shared by variables that have the same."""
+    """Ordered states with their codes 0, 1, ...; immutable, and shared by variables that have the same.
 
-    __slots__ = ("_alike", "_array", "_codes", "_hash", "bins", "card", "states")
+    Where nobody declared the order, as where only data named the states, `declared` is False and they are
+    sorted. It is no part of equality: it says what may be asked of the order, not what the states are.
+    """
+
+    __slots__ = ("_alike", "_array", "_codes", "_hash", "bins", "card", "declared", "states")
     states: tuple[State, ...]
     card: int
     bins: Bins | None
+    declared: bool
 
-    def __init__(self, states: Sequence[State] | Bins) -> None:
+    def __init__(self, states: Sequence[State] | Bins, declared: bool = True) -> None:
         """Check the states; `as_domain` is cheaper where domains repeat."""
+        self.declared = declared
         self.bins = states if isinstance(states, Bins) else None
         self.states = states.states if isinstance(states, Bins) else _checked(states)
         self.card = len(self.states)
@@ -201,7 +207,7 @@ class Domain:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the states; sharing is found again."""
-        return as_domain, (self.bins if self.bins is not None else self.states,)
+        return as_domain, (self.bins if self.bins is not None else self.states, self.declared)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Domain:
         """Itself: it never changes."""
@@ -222,7 +228,7 @@ class Continuous(Domain):
 
     def __init__(self) -> None:
         """There is nothing to choose."""
-        self.bins, self.states, self.card = None, (), 1
+        self.bins, self.states, self.card, self.declared = None, (), 1, True
         self._codes, self._alike, self._array = {}, {}, None
         self._hash = hash(Continuous)
 
@@ -478,8 +484,10 @@ _set_name = Variable.__dict__["name"].__set__  # past the guard of __setattr__, 
 _set_domain = Variable.__dict__["domain"].__set__
 
 
-def as_domain(states: Sequence[State] | Bins | Domain) -> Domain:
+def as_domain(states: Sequence[State] | Bins | Domain, declared: bool = True) -> Domain:
     """The domain of these states: an existing one where the same plain states were seen before.
+
+    With `declared` False nobody gave their order: they are sorted because there must be one.
 
     >>> as_domain([False, True]) is as_domain([False, True])
     True
@@ -491,14 +499,14 @@ def as_domain(states: Sequence[State] | Bins | Domain) -> Domain:
     if type(states) is tuple or type(states) is list:
         kinds = tuple(map(type, states))
         if _few_and_plain(kinds):
-            return _shared(tuple(states), kinds)
+            return _shared(tuple(states), kinds, declared)
     checked = _sequence(states)
     kinds = tuple(map(type, checked))
     if _few_and_plain(kinds):
-        return _shared(checked, kinds)  # the types too: (0, 1) == (False, True)
+        return _shared(checked, kinds, declared)  # the types too: (0, 1) == (False, True)
     if checked and all(kind is Interval for kind in kinds):
-        return Domain(_joined(checked))
-    return Domain(checked)
+        return Domain(_joined(checked))  # ranges of numbers have an order of their own
+    return Domain(checked, declared)
 
 
 def _few_and_plain(kinds: tuple[type, ...]) -> bool:
@@ -509,8 +517,8 @@ def _few_and_plain(kinds: tuple[type, ...]) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def _shared(states: tuple[State, ...], kinds: tuple[type, ...]) -> Domain:
-    return Domain(states)
+def _shared(states: tuple[State, ...], kinds: tuple[type, ...], declared: bool) -> Domain:
+    return Domain(states, declared)
 
 
 def check_name(name: object) -> str:

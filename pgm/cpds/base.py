@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -34,6 +34,23 @@ def printed(
     ]
     note = f"... {count - len(rows):,} more of {count:,} rows" if count > len(rows) else ""
     return cut[0], cut[1:], note, title, len(header)
+
+
+def active(variable: Variable) -> int:
+    """Return the code of the state in which an input of a gate acts: True, or of two others the second."""
+    found = variable.domain.find(True)
+    return found if found >= 0 else 1
+
+
+def check_order(name: str, what: str, variables: Iterable[Variable]) -> None:
+    """Refuse variables whose states have an order that nobody declared, for what asks which comes second."""
+    for v in variables:
+        if not v.domain.declared and v.card > 1 and v.domain.find(True) < 0:
+            raise InvalidTable(
+                f"{name!r}: a {what} goes by the order of the states of {v.name!r}, and nobody declared one: "
+                f"{listed(v.states)} are merely sorted, for only data or a function named them. Declare it "
+                f"with states=[...] where {v.name!r} gets its distribution; of two states the last one acts."
+            )
 
 
 def set_fields(cpd: CPD, **fields: object) -> None:

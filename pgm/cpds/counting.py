@@ -12,7 +12,7 @@ from pgm.errors import InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.variables import Variable
 
-from .base import CPD, set_fields
+from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
 from .counted import Counts, cells, count
 from .data import Codes
 from .rows import Array, check_gate
@@ -21,8 +21,8 @@ from .rows import Array, check_gate
 class CountingGate(CPD):
     """A child with two states that says something about how many of its parents are on.
 
-    A parent is on in its state True; of two other states in the second declared. Counts of parts are merged
-    to counts of wholes, so 500 inputs cost some small tables.
+    A parent is on in its state True; of two other states in the second declared, which must be declared.
+    Counts of parts are merged to counts of wholes, so 500 inputs cost some small tables.
     """
 
     __slots__ = ("_parents",)
@@ -55,8 +55,10 @@ class CountingGate(CPD):
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this gate for the child `name`; it and its inputs must have two states."""
         if self._child is not None:
-            return self.renamed(self._matched(name, states, given), given)
-        child = Variable(name, (False, True) if states is None else states)
+            child = self._matched(name, states, given)
+        else:
+            child = Variable(name, (False, True) if states is None else states)
+        check_order(name, f"pgm.{type(self).__name__}", (child, *given))
         for variable in (child, *given):
             if variable.card != 2:
                 raise InvalidTable(
@@ -84,7 +86,7 @@ class CountingGate(CPD):
         total = np.zeros([counts.size for _, counts in parts], dtype=np.int64)
         for axis, (_, counts) in enumerate(parts):
             total += counts.reshape([-1 if a == axis else 1 for a in range(total.ndim)])
-        yes = true(fold(total)) == (_true(self.child) == 1)
+        yes = true(fold(total)) == (active(self.child) == 1)
         writer.put(
             [*[number for number, _ in parts], writer.child], np.stack([~yes, yes], axis=-1).astype(float)
         )
@@ -97,7 +99,7 @@ class CountingGate(CPD):
         total = np.zeros(len(codes), dtype=np.int64)
         for i, counts in enumerate(each):
             total += counts[codes[:, i]]
-        yes = true(fold(total)) == (_true(self.child) == 1)
+        yes = true(fold(total)) == (active(self.child) == 1)
         return np.stack([~yes, yes], axis=1).astype(np.float64)
 
     def _fitted(self, codes: Codes, weights: Array) -> Self:
@@ -131,10 +133,12 @@ class CountingGate(CPD):
         return f"{type(self).__name__}({', '.join([*self._numbers(), str(of)])})"
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
-        yes = _true(self.child)
+        yes = active(self.child)
         states = self.child.states
-        rows = [[states[yes], f"{self._says()} of its {len(self._parents):,} parents are on"]]
-        return [self.child.name, "if"], [*rows, [states[1 - yes], "else"]], 2
+        inputs = [[v.name, v.states[active(v)]] for v in self._given[:ROWS_SHOWN]]
+        says = f"if {self._says()} of these {len(self._given):,} are on"
+        rows = [*inputs, [f"({states[yes]})", says], [f"({states[1 - yes]})", "else"]]
+        return ["input", "is on in"], rows, len(self._given) + 2
 
 
 class _OfSome(CountingGate):
@@ -229,11 +233,6 @@ def _whole(k: object, gate: CountingGate) -> int:
     return int(k)
 
 
-def _true(variable: Variable) -> int:
-    found = variable.domain.find(True)
-    return found if found >= 0 else 1
-
-
 def _counts(variable: Variable, off: bool) -> Counts:
     """What each state counts: one where the input is on, or with `off` where it is not."""
-    return np.asarray((np.arange(2) == _true(variable)) ^ off, dtype=np.int64)
+    return np.asarray((np.arange(2) == active(variable)) ^ off, dtype=np.int64)

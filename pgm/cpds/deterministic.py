@@ -27,7 +27,8 @@ class Deterministic(CPD):
     """The child's state as a function of its parents' states.
 
     The parents are the function's parameters, or `parents=[...]` in the order of its arguments. It is called
-    once for each configuration when it is added; from then on only the outcomes are kept.
+    once for each configuration when it is added; from then on only the outcomes are kept. The states are the
+    outcomes, sorted, unless `states=` declares them.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

@@ -14,7 +14,7 @@ from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown
 from pgm.factors import Dense, Gate, Writer
 from pgm.variables import Variable, as_float
 
-from .base import CPD, ROWS_SHOWN, set_fields
+from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
 from .counted import Part, cells, count
 from .data import Codes
 from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
@@ -30,10 +30,10 @@ class Logistic(CPD):
 
     Args:
         weights: {parent: w}. A parent of numbers or of False and True counts with its value, of two other
-            states the second counts 1. {parent: {state: w}} gives each state its own; one left out has 0.
-            For a child with two states w is a number, the weight of the second; else a list with one for
-            each state. A continuous parent counts with its number; where such a one is hidden and matters,
-            `engine="quadrature"` answers.
+            states the second declared counts 1. {parent: {state: w}} gives each state its own; one left out
+            has 0. For a child with two states w is a number, the weight of the second; else a list with one
+            for each state. A continuous parent counts with its number; where such a one is hidden and
+            matters, `engine="quadrature"` answers.
         bias: what is added: a number, or a list with one for each state.
 
     >>> import pgm
@@ -95,12 +95,15 @@ class Logistic(CPD):
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this distribution of `name` given these parents."""
         if self._child is not None:
-            return self.renamed(self._matched(name, states, given), given)
+            child = self._matched(name, states, given)
+            self._check_order(child, given)
+            return self.renamed(child, given)
         flat = [w for e in self._weights for w in (e.values() if isinstance(e, dict) else [e])]
         sizes = {len(w) for w in (*flat, self._bias)} - {1, 2}
         if states is None and sizes:
             raise InvalidTable(f"{name!r}: which states do the weights belong to? Write states=[...].")
         child = Variable(name, (False, True) if states is None else states)
+        self._check_order(child, given)
         read = list[Any]()
         for parent, entry in zip(given, self._weights, strict=True):
             if isinstance(entry, dict):
@@ -109,6 +112,15 @@ class Logistic(CPD):
                 read.append(_for(child, entry, repr(parent.name)))
         bias = (0.0,) * child.card if self._bias == (0.0,) else _for(child, self._bias, "the bias")
         return self._made(child, given, tuple(read), bias)
+
+    def _check_order(self, child: Variable, given: tuple[Variable, ...]) -> None:
+        """Weights count by the order of the child's states, a lone one by that of its parent's."""
+        lone = [
+            v
+            for v, entry in zip(given, self._weights, strict=True)
+            if not isinstance(entry, dict) and not _numeric(v)
+        ]
+        check_order(child.name, "pgm.Logistic", (child, *lone))
 
     def _made(
         self, child: Variable, given: tuple[Variable, ...], weights: tuple[Any, ...], bias: Any
@@ -267,11 +279,11 @@ class Logistic(CPD):
         begin = 1 if binary else 0
         rows: list[list[object]] = [["(bias)", *[f"{w:.6g}" for w in self._bias[begin:]]]]
         count = 1
-        for name, entry in zip(self._parents, self._weights, strict=True):
+        for v, entry in zip(self._given, self._weights, strict=True):
             for label, w in (
-                [(f"{name} = {s}", w) for s, w in entry.items()]
+                [(f"{v.name} = {s}", w) for s, w in entry.items()]
                 if isinstance(entry, dict)
-                else [(name, entry)]
+                else [(v.name if _numeric(v) else f"{v.name} = {v.states[active(v)]}", entry)]
             ):
                 count += 1
                 if len(rows) < ROWS_SHOWN:
@@ -319,16 +331,25 @@ def features(name: str, parent: Variable, entry: object) -> Array:
                 raise InvalidTable(f"{name!r}: the state {shown(state)} of {parent.name!r} has two weights.")
             found[at, column] = 1.0
         return found
-    values: Array = np.array([float(s) if isinstance(s, bool) else as_float(s) for s in parent.states])
+    values = _values(parent)
     if not np.isfinite(values).all():
         if parent.card != 2:
             raise InvalidTable(
                 f"{name!r}: {parent.name!r} has {parent.card} states that are no finite numbers; give each a "
                 f"weight, {{{parent.name!r}: {{{shown(parent.states[0])}: 1.5, ...}}}}."
             )
-        on = parent.domain.find(True)
-        values = (np.arange(2) == (on if on >= 0 else 1)).astype(np.float64)
+        values = (np.arange(2) == active(parent)).astype(np.float64)
     return values[:, np.newaxis]
+
+
+def _values(parent: Variable) -> Array:
+    """Return the states as numbers, NaN where they are none."""
+    return np.array([float(s) if isinstance(s, bool) else as_float(s) for s in parent.states])
+
+
+def _numeric(parent: Variable) -> bool:
+    """Whether a lone weight multiplies the parent's number, and no state of two has to be chosen."""
+    return parent.continuous or bool(np.isfinite(_values(parent)).all())
 
 
 def softmax(scores: Array) -> Array:

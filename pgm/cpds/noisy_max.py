@@ -13,7 +13,7 @@ from pgm.factors import Gate, Writer
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, set_fields
+from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
 from .data import Codes
 from .independence import fit_effects
 from .rows import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
@@ -91,7 +91,9 @@ class NoisyMax(CPD):
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this gate for the effect `name` of these causes."""
         if self._child is not None:
-            return self._made(self._matched(name, states, given), given, self._effects, self._leak)
+            child = self._matched(name, states, given)
+            check_order(name, self._what, (child,))
+            return self._made(child, given, self._effects, self._leak)
         if states is None and not self._of_two and any(not isinstance(e, tuple) for e in self._written[:-1]):
             raise InvalidTable(f"{name!r}: which states has it? Write states=[...], the weakest first.")
         child = Variable(name, (False, True) if states is None else states)
@@ -100,6 +102,7 @@ class NoisyMax(CPD):
                 f"{name!r}: a {self._what} is of variables with two states; "
                 f"{name!r} has {child.card}: {list(child.states[:10])}."
             )
+        check_order(name, self._what, (child,))
         if child.card == 2 and active(child) != 1:
             raise InvalidTable(
                 f"{name!r}: the effect of a {self._what} has its states in the order False, True."
@@ -132,6 +135,7 @@ class NoisyMax(CPD):
                     f"states; {cause.name!r} has {cause.card}: {list(cause.states[:10])}. "
                     f"Write {{{cause.name!r}: {{state: row}}}}."
                 )
+            check_order(child.name, f"{self._what} with one number for a cause", (cause,))
             at = active(cause) if not self._smallest else 1 - active(cause)
             effect[at], has[at] = self._of_pair(child, entry, f"cause {cause.name!r}"), True
         elif isinstance(entry, Mapping):
@@ -144,6 +148,7 @@ class NoisyMax(CPD):
                     raise InvalidTable(f"{where}: the state {shown(state)} is written twice.")
                 effect[at], has[at] = read_row(child, row, f"{cause.name}={cause.states[at]!r}"), True
         else:
+            check_order(child.name, f"{self._what} with a list of rows for a cause", (cause,))
             if len(entry) != cause.card:  # type: ignore[arg-type]
                 raise InvalidTable(
                     f"{where}: {len(entry)} rows for its {cause.card} states."  # type: ignore[arg-type]
@@ -313,12 +318,6 @@ class NoisyMin(NoisyMax):
 def pair(p: Any) -> Pair:
     """Return 1 - p and p."""
     return complement(float(p)), float(p)
-
-
-def active(variable: Variable) -> int:
-    """Return the code of the state that acts."""
-    found = variable.domain.find(True)
-    return found if found >= 0 else 1
 
 
 def check_probability(p: object, what: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from pgm.printing import chances
 
-from .base import ROWS_SHOWN, set_fields
-from .noisy_max import NoisyMax, active, check_probability
+from .base import ROWS_SHOWN, active, set_fields
+from .noisy_max import NoisyMax, check_probability
 
 
 class _OfTwo(NoisyMax):
@@ -75,17 +75,19 @@ class _OfTwo(NoisyMax):
         simple = self.probabilities
         if len(simple) < len(self._given):
             return super()._lines()
-        parts = [*list(simple.items())[:ROWS_SHOWN], ("(leak)", self.leak)]
-        rows = [[name, *chances([p])] for name, p in parts]
-        return [f"{self._what} of", "prevents with p" if self._smallest else "p"], rows, len(simple) + 1
+        acts = [(v, v.states[1 - active(v) if self._smallest else active(v)]) for v in self._given]
+        rows = [[v.name, state, *chances([simple[v.name]])] for v, state in acts[:ROWS_SHOWN]]
+        rows.append(["(leak)", "(always)", *chances([self.leak])])
+        brought = self.child.states[0 if self._smallest else 1]
+        return [f"{self._what} of", "acts in", f"p({brought})"], rows, len(simple) + 1
 
 
 class NoisyOr(_OfTwo):
     """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
 
     It costs one number for each cause, in memory and in inference. A cause acts in its state True; of two
-    other states it is the second declared, and so for the effect. A cause of more states takes
-    {state: p}; one left out has no effect.
+    other states it is the second declared, and so for the effect: printed, it says which. Where nobody
+    declared their order it is an error. A cause of more states takes {state: p}; one left out has no effect.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

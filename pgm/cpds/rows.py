@@ -70,7 +70,7 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
     if isinstance(table, LongForm):
         if name not in table.columns:
             raise InvalidTable(f"{name!r}: the frame has no column {name!r}; {_columns_are(table)}.")
-        return _inferred(name, table.columns[name])
+        return sorted_domain(name, _named(name, table.columns[name]))
     if isinstance(table, Mapping):
         rows = [row for row in table.values() if not is_uniform(row)] if n_parents else [table]
         if rows and all(is_number(row) for row in rows):
@@ -79,7 +79,8 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
             if not (isinstance(row, Mapping) or is_number(row) or is_uniform(row)) and np.ndim(row) == 0:
                 raise InvalidTable(f"{name!r}, row {'...' if key is ... else shown(key)}: {_what_else(row)}.")
         if rows and all(isinstance(row, Mapping) or is_number(row) for row in rows):
-            return _inferred(name, (state for row in rows if isinstance(row, Mapping) for state in row))
+            named = _named(name, (state for row in rows if isinstance(row, Mapping) for state in row))
+            return _domain(name, named, declared=True)
     if (
         not isinstance(table, Mapping | list | tuple | np.ndarray)
         and not is_uniform(table)
@@ -92,7 +93,8 @@ def child_states(name: str, table: object, n_parents: int) -> Domain:
     )
 
 
-def _inferred(name: str, values: Iterable[object]) -> Domain:
+def _named(name: str, values: Iterable[object]) -> list[Any]:
+    """Return each state that is named once, in the order in which they first are."""
     try:
         found = dict.fromkeys(values)
     except TypeError as error:
@@ -103,20 +105,26 @@ def _inferred(name: str, values: Iterable[object]) -> Domain:
         raise InvalidTable(
             f"{name!r}: `...` stands for the rows left out, not for states: write states=[...]."
         )
-    return sorted_domain(name, found)
+    return [state.item() if isinstance(state, np.generic) else state for state in found]
 
 
 def sorted_domain(name: str, states: Iterable[Any]) -> Domain:
-    """Return the states that were seen, sorted: False, True even if only one was; mixed kinds by kind."""
+    """Return the states that were only seen, whose order nobody declared: sorted, mixed kinds by kind."""
     found = [state.item() if isinstance(state, np.generic) else state for state in states]
-    if found and all(isinstance(state, bool) for state in found):
-        return BOOLEAN
     try:
         found.sort()
     except TypeError:
         found.sort(key=_rank)
+    return _domain(name, found, declared=False)
+
+
+def _domain(name: str, states: list[Any], declared: bool) -> Domain:
+    if states and all(isinstance(state, bool) for state in states):
+        return BOOLEAN  # even if only one of them was named
+    if all(isinstance(state, Interval) for state in states):  # ranges have an order of their own, too
+        states = sorted(states, key=_rank)
     try:
-        return as_domain(found)
+        return as_domain(states, declared)
     except InvalidVariable as error:
         raise InvalidVariable(f"{name!r}: {error}") from None
 

@@ -49,6 +49,8 @@ class Categorical:
             raise InvalidTable(
                 f"The probabilities of a Categorical sum to one in each row, not to {worst:.10g}."
             )
+        if isinstance(symbols, set | frozenset):
+            raise InvalidArgument(f"A set has no order; write symbols= as a list, not {shown(symbols)}.")
         domain = as_domain(list(range(table.shape[-1]) if symbols is None else symbols))
         if domain.card != table.shape[-1]:
             raise InvalidArgument(f"There are {domain.card} symbols for {table.shape[-1]} probabilities.")

@@ -192,8 +192,9 @@ class BayesianNetwork(Questions):
                 shape (parents..., states); a data frame whose last column is `p`; or a distribution such as
                 pgm.NoisyOr, or for a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
             parents: names in the order that the table uses; a distribution may bring its own.
-            states: the states in order, or pgm.Bins; left out: False and True for numbers, else those of the
-                table, sorted.
+            states: the states in order, or pgm.Bins. Left out: False and True for numbers; the keys of a dict
+                in the order in which its rows first name them (False before True); those of a frame sorted,
+                for data declare no order, and gates such as pgm.NoisyOr then ask for one.
 
         >>> net = BayesianNetwork()
         >>> net.add("season", {"dry": 0.7, "rainy": 0.3})
@@ -689,13 +690,16 @@ def _together(
 
 
 def _same(mine: object, theirs: object) -> bool:
-    """Tell whether two tables are written alike; `==` of arrays is no answer."""
+    """Tell whether two tables are written alike, in the order of keys too: they may declare that of states.
+
+    `==` of arrays is no answer.
+    """
     if isinstance(mine, np.ndarray) or isinstance(theirs, np.ndarray):
         return (
             isinstance(mine, np.ndarray) and isinstance(theirs, np.ndarray) and np.array_equal(mine, theirs)
         )
     if isinstance(mine, dict) and isinstance(theirs, dict):
-        return mine.keys() == theirs.keys() and all(_same(mine[key], theirs[key]) for key in mine)
+        return list(mine) == list(theirs) and all(_same(mine[key], theirs[key]) for key in mine)
     if isinstance(mine, list | tuple) and isinstance(theirs, list | tuple):
         return len(mine) == len(theirs) and all(map(_same, mine, theirs))
     return bool(mine == theirs)

@@ -82,32 +82,63 @@ def test_to_pandas_and_to_dict_read_back():
 def test_a_root():
     np.testing.assert_array_equal(table(0.25, ()).values, [0.75, 0.25])
     np.testing.assert_array_equal(table([0.25, 0.75], (), ["a", "b"]).values, [0.25, 0.75])
-    np.testing.assert_array_equal(table({"b": 1, "a": 0}, ()).values, [0, 1])
+    np.testing.assert_array_equal(table({"b": 1, "a": 0}, ()).values, [1, 0])
     np.testing.assert_array_equal(table({"b": 1}, (), ["a", "b", "c"]).values, [0, 1, 0])
     assert table({True: 1.0}, ()).child.states == (False, True)
     assert table(1, ()).to_dict() == {False: 0.0, True: 1.0}
 
 
 @pytest.mark.parametrize(
-    ("what", "states"),
+    ("states", "of_a_dict", "of_data"),
     [
-        ({"dry": 0.5, "Rain": 0.5}, ("Rain", "dry")),
-        ({10: 0.5, 9: 0.5}, (9, 10)),
-        ({pgm.Interval(18, 65): 0.5, pgm.Interval(5, 18): 0.5}, (pgm.Interval(5, 18), pgm.Interval(18, 65))),
-        ({True: 0.5, False: 0.5}, (False, True)),
-        ({np.int64(3): 0.5, np.int64(2): 0.5}, (2, 3)),
-        ({"a": 0.25, 3: 0.25, (1, 2): 0.25, 2.5: 0.25}, (2.5, 3, "a", (1, 2))),
+        (["ok", "fail"], ("ok", "fail"), ("fail", "ok")),
+        (["dry", "Rain"], ("dry", "Rain"), ("Rain", "dry")),
+        ([10, 9], (10, 9), (9, 10)),
+        ([True, False], (False, True), (False, True)),
+        ([np.True_], (False, True), (False, True)),
+        ([np.int64(3), np.int64(2)], (3, 2), (2, 3)),
+        (["a", 3, (1, 2), 2.5], ("a", 3, (1, 2), 2.5), (2.5, 3, "a", (1, 2))),
+        # ranges have an order of their own, as truth values have
+        (
+            [pgm.Interval(18, 65), pgm.Interval(5, 18)],
+            (pgm.Interval(5, 18), pgm.Interval(18, 65)),
+            (pgm.Interval(5, 18), pgm.Interval(18, 65)),
+        ),
     ],
+    ids=str,
 )
-def test_states_are_sorted_when_none_are_declared(what, states):
-    found = table(what, ()).child.states
-    assert found == states
+def test_the_keys_of_a_dict_declare_the_order_of_states_and_data_are_sorted(states, of_a_dict, of_data):
+    share = 1 / len(states)
+    written = table(dict.fromkeys(states, share), ()).child
+    assert written.states == of_a_dict
+    assert written.domain.declared
+    column = pd.Series(states, dtype=object)
+    seen = table(pd.DataFrame({"wet": column, "p": share}), ()).child
+    assert seen.states == of_data
+    assert seen.domain.declared == (of_a_dict == of_data)  # those that have an order of their own
 
 
-def test_states_of_dict_rows_are_those_of_all_rows():
-    found = table({True: {"a": 1.0}, False: {"c": 0.5, "b": 0.5}})
-    assert found.child.states == ("a", "b", "c")
-    np.testing.assert_array_equal(found.values, [[0, 0.5, 0.5], [1, 0, 0]])
+def test_the_first_row_that_names_a_state_decides_where_it_stands():
+    found = table({True: {"c": 0.5, "a": 0.5}, False: {"b": 0.5, "a": 0.25, "c": 0.25}})
+    assert found.child.states == ("c", "a", "b")
+    np.testing.assert_array_equal(found.values, [[0.25, 0.25, 0.5], [0.5, 0.5, 0]])
+    partial = table({True: {"c": 1.0}, ...: {"b": 0.5, "a": 0.5}})
+    assert partial.child.states == ("c", "b", "a")
+    np.testing.assert_array_equal(partial.values, [[0, 0.5, 0.5], [1, 0, 0]])
+    assert table({True: 0.9, False: {True: 0.2, False: 0.8}}).child.states == (False, True)
+
+
+def test_declared_states_come_before_the_keys_of_a_dict():
+    found = table({"ok": 0.9, "fail": 0.1}, (), ["fail", "ok"])
+    assert found.child.states == ("fail", "ok")
+    np.testing.assert_array_equal(found.values, [0.1, 0.9])
+
+
+def test_an_order_that_nobody_declared_is_known_to_a_copy():
+    seen = table(pd.DataFrame({"wet": ["ok", "fail"], "p": [0.9, 0.1]}), ()).child
+    assert not pickle.loads(pickle.dumps(seen)).domain.declared
+    assert not copy.deepcopy(seen).domain.declared
+    assert seen == pgm.Variable("wet", ["fail", "ok"])  # the states are the same
 
 
 def test_a_lone_number_is_the_probability_of_true_wherever_true_stands():

@@ -27,8 +27,8 @@ from pgm.cpds import (
     make,
     rows,
 )
-from pgm.cpds.base import set_fields
-from pgm.cpds.noisy_max import active, pair
+from pgm.cpds.base import active, set_fields
+from pgm.cpds.noisy_max import pair
 from pgm.errors import InvalidArgument, shown
 from pgm.variables import Domain, Variable
 
