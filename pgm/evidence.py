@@ -199,11 +199,13 @@ def known(variables: Mapping[str, Variable], name: object) -> Variable:
         raise UnknownVariable(name, variables) from None
 
 
-def names(given: object, variables: Mapping[str, Variable] | None = None) -> tuple[str, ...]:
+def names(
+    given: object, variables: Mapping[str, Variable] | None = None, *, least: int = 0
+) -> tuple[str, ...]:
     """The names in what is given, where only names matter: a name, a list of names, or a mapping.
 
     Each name comes once, in the order given (those of a set are sorted). In a mapping, None and NaN mean
-    not observed. With `variables`, every name must be one of them.
+    not observed. With `variables`, every name must be one of them; so many must be named at `least`.
 
     >>> names("rain"), names(["rain", "wet"]), names({"wet": True, "rain": None}), names(None)
     (('rain',), ('rain', 'wet'), ('wet',), ())
@@ -226,6 +228,10 @@ def names(given: object, variables: Mapping[str, Variable] | None = None) -> tup
         if not isinstance(name, str):
             raise InvalidEvidence(f"Names are text; {shown(name)} in {shown(given)} is not.")
         result.append(name if variables is None else known(variables, name).name)
+    if len(result) < least:
+        raise InvalidEvidence(
+            f"The name of a variable, or a list of them, is expected; {shown(given)} names none."
+        )
     return tuple(dict.fromkeys(result))
 
 

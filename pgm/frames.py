@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import math
+import re
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, shown
+from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, shown
 from pgm.variables import Variable, as_float, is_missing
 
 _MISSING, _BAD = -1, -2
 _LEAVE_OUT = 'bad_rows="missing" leaves such values out'
+_COMPARED = 2_000  # names, and pairs of them, that are looked at for slips: a model may have millions
+_NEAR = 0.75  # of the letters: "rian" for "rain"
+_HINTS = 5  # columns of which a refusal says what they may have meant
 _NARROW = 1 << 16  # a range of integers so small is looked up in a table, a wider one sorted
 
 Column = list[Any] | np.ndarray | nw.Series[Any]
@@ -47,21 +54,62 @@ def among(
     """The variables with a column in the frame, but for some, in their order: what there is to read.
 
     The work grows with the frame, not with the model; what is no frame has none, and is refused when read.
+    A frame that names no variable is refused, and a column that nearly does warns: passed over in silence,
+    either would look as if it had been answered.
 
     >>> a, b = Variable("a", ["no", "yes"]), Variable("b", ["no", "yes"])
     >>> list(among({"b": ["no"], "note": ["x"], "a": ["yes"]}, {"a": a, "b": b}, {"a": 0, "b": 1}, set()))
     ['a', 'b']
     """
-    names = {name for name in _names(frame) if isinstance(name, str) and name in places and name not in but}
-    return {name: variables[name] for name in sorted(names, key=places.__getitem__)}
+    written = list(names_of(frame))
+    there = {name for name in written if isinstance(name, str) and name in places}
+    if others := [name for name in written if name not in there]:
+        _look_for_slips(others, there, but, places)
+    return {name: variables[name] for name in sorted(there - but, key=places.__getitem__)}
 
 
-def _names(frame: Any) -> Iterable[object]:
-    """Of the columns, as they are written."""
+def _look_for_slips(
+    others: Sequence[object], there: AbstractSet[str], but: AbstractSet[str], places: Mapping[str, int]
+) -> None:
+    """Raise if no column is a variable; warn of each that seems to mean one which is not there to be read."""
+    if not there:
+        hint = next(filter(None, (nearest(name, places) for name in others[:_HINTS])), "")
+        raise InvalidFrame(
+            f"No column of the frame is a variable: it has {listed(others)}, and the variables are "
+            f"{listed(places)}.{hint}"
+        )
+    absent = [name for name in islice(places, _COMPARED) if name not in there and name not in but]
+    plain = {_letters(name): name for name in reversed(absent)}
+    for name in others if absent else ():
+        if not isinstance(name, str):
+            continue
+        letters = _letters(name)
+        meant = [letters] if letters and letters in plain else []
+        if not meant and len(others) * len(plain) <= _COMPARED:
+            meant = get_close_matches(letters, plain, n=1, cutoff=_NEAR)
+        if meant and _digits(meant[0]) == _digits(letters):  # x1 and x2 are two names, no slip
+            warnings.warn(
+                f"The column {shown(name)} is not read, for no variable has this name, and "
+                f"{shown(plain[meant[0]])} has no column: rename it, if that is meant.",
+                stacklevel=6,  # of whoever asked the model
+            )
+
+
+def _letters(name: str) -> str:
+    """A name without what is easily mistaken: case, spaces, marks."""
+    return re.sub(r"[\W_]+", "", name.casefold())
+
+
+def _digits(name: str) -> list[str]:
+    return re.findall(r"\d+", name)
+
+
+def names_of(frame: Any) -> Iterable[object]:
+    """The names of the columns, as they are written; none if this is no frame."""
     if isinstance(frame, Mapping):
         return frame
     if isinstance(frame, list | tuple):
-        return {name for row in frame if isinstance(row, Mapping) for name in row}
+        return dict.fromkeys(name for row in frame if isinstance(row, Mapping) for name in row)
     if isinstance(frame, np.ndarray):
         return frame.dtype.names or ()
     try:

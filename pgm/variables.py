@@ -528,6 +528,15 @@ def check_name(name: object) -> str:
     return name if type(name) is str else str.__str__(name)
 
 
+def unordered(names: object) -> bool:
+    """Whether there is no order to these: they are a set, and not the keys of a dict or the nodes of a graph.
+
+    >>> unordered({"a", "b"}), unordered({"a": 0}.keys()), unordered(["a", "b"])
+    (True, False, False)
+    """
+    return isinstance(names, AbstractSet) and not isinstance(names, KeysView | Mapping)
+
+
 def typed_array(values: Sequence[State]) -> np.ndarray:
     """An array of bool, int64 or float64 if all values are that, else of objects."""
     for kind, dtype in ((bool, np.bool_), (int, np.int64), (float, np.float64)):
@@ -549,11 +558,11 @@ def _sequence(states: object) -> tuple[State, ...]:
     if isinstance(states, str | bytes) or not hasattr(states, "__len__") or not hasattr(states, "__iter__"):
         hint = f"range({shown(states)})" if _is_number(states) else "['no', 'yes']"
         raise InvalidVariable(f"States are a list such as {hint}, not {shown(states)}.")
-    if isinstance(states, AbstractSet) and not hasattr(states, "mapping"):  # the keys of a dict have an order
+    if unordered(states):
         raise InvalidVariable(f"A set has no order; write the states as a list instead of {shown(states)}.")
     if isinstance(states, np.ndarray) and states.ndim != 1:
         raise InvalidVariable(f"States are a list; the array given has {states.ndim} dimensions.")
-    return tuple(map(_plain, states))  # type: ignore[call-overload]
+    return tuple(map(_plain, states))
 
 
 def _checked(states: object) -> tuple[State, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgm import frames
-from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, shown
+from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.variables import Variable
 
 from .rows import Array, numbers
@@ -39,7 +39,8 @@ def codes_of_frame(variables: Sequence[Variable], frame: Any) -> Codes:
     found = frames.columns(frame, {v.name: v for v in variables}, remedy="Leave such rows out")
     absent = [v.name for v in variables if v.name not in found.codes]
     if absent:
-        raise InvalidFrame(f"The frame has no column {listed(absent)}.")
+        hint = nearest(absent[0], [name for name in frames.names_of(frame) if name not in found.codes])
+        raise InvalidFrame(f"The frame has no column {listed(absent)}.{hint}")
     codes = np.empty((found.n_rows, len(variables)), dtype=np.int64)
     for i, v in enumerate(variables):
         codes[:, i] = found.codes[v.name]

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidTable, shown
 from pgm.printing import chances, html_table, label, text_table
-from pgm.variables import Domain, as_domain
+from pgm.variables import Domain, as_domain, unordered
 
 from .columns import finite, row_weights
 
@@ -49,7 +49,7 @@ class Categorical:
             raise InvalidTable(
                 f"The probabilities of a Categorical sum to one in each row, not to {worst:.10g}."
             )
-        if isinstance(symbols, set | frozenset):
+        if unordered(symbols):
             raise InvalidArgument(f"A set has no order; write symbols= as a list, not {shown(symbols)}.")
         domain = as_domain(list(range(table.shape[-1]) if symbols is None else symbols))
         if domain.card != table.shape[-1]:

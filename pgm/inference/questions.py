@@ -65,7 +65,7 @@ from pgm.results import (
     states_array,
     together,
 )
-from pgm.variables import Variable, VariableList
+from pgm.variables import Variable, VariableList, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
@@ -584,8 +584,9 @@ class Questions:
             if isinstance(targets, Iterable)
             else None
         )
-        if listing is None:
-            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}.")
+        if listing is None or unordered(targets):
+            why = "; a set has no order, and answers keep that of the targets" if listing else ""
+            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}{why}.")
         if not listing:
             raise InvalidArgument("The list of targets is empty; name at least one variable.")
         for name in listing:

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 import networkx as nx
 
 from pgm.errors import InvalidStructure, PGMError, shown
-from pgm.variables import check_name
+from pgm.variables import check_name, unordered
 
 _ARROW = re.compile(r"(<->|->|<-)")
-_MISTAKEN = re.compile(r"--+|=+>|<=+|[→←↔⇒⇐]|,(?=\s|$)")  # for an arrow, or for the end of a statement
+_MISTAKEN = re.compile(r"--+|=+>|<=+|[→←↔⇒⇐]|,")  # for an arrow, or for the end of a statement
+_STATES = re.compile(r"[\[{].*|[\]}]")  # written behind a name, as other programs read them: b[3], b{no|yes}
 
 
 def parse(edges: object) -> dict[str, tuple[str, ...]]:
@@ -27,9 +28,9 @@ def parse(edges: object) -> dict[str, tuple[str, ...]]:
         if not edges.is_directed():
             raise InvalidStructure("edges= takes a directed graph; in this one the edges have no direction.")
         edges = edges.edges()
-    if not isinstance(edges, Iterable) or isinstance(edges, dict | bytes):
+    if not isinstance(edges, Iterable) or isinstance(edges, dict | bytes) or unordered(edges):
         raise InvalidStructure(
-            f'edges= takes text such as "a -> b <- c; c -> d", or pairs, not {shown(edges)}.'
+            f'edges= takes text such as "a -> b <- c; c -> d", or a list of pairs, not {shown(edges)}.'
         )
     for item in [edges] if isinstance(edges, str) else edges:
         if isinstance(item, str) and (item is edges or _ARROW.search(item)):
@@ -52,6 +53,12 @@ def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None
     arrows = names[1::2]
     nodes = [_name(text.strip(), statement.strip()) for text in names[::2]]
     for name in nodes:
+        if found := _STATES.search(name):
+            raise InvalidStructure(
+                f"{statement.strip()!r}: {found[0]!r} is no part of an arrow; states are declared where a "
+                "node gets its table, `set(name, table, states=[...])`. Names that contain brackets are "
+                "passed in pairs, edges=[(parent, child), ...]."
+            )
         if found := _MISTAKEN.search(name):
             raise InvalidStructure(
                 f"{statement.strip()!r}: {found[0]!r} is no arrow; write `->` or `<-`, and `;` between "

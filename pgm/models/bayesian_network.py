@@ -52,8 +52,8 @@ class BayesianNetwork(Questions):
 
     Args:
         name: what the network is called in print and in files.
-        edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or pairs
-            (parent, child); the tables follow by `set`, in any order.
+        edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or a list of pairs
+            (parent, child), which take any names; the tables, with the states, follow by `set`, in any order.
 
     >>> net = BayesianNetwork("wet grass")
     >>> net.add("rain", 0.2)
@@ -592,7 +592,9 @@ class BayesianNetwork(Questions):
         >>> net.independent("rain", "sprinkler"), net.independent("rain", "sprinkler", given="wet")
         (True, False)
         """
-        return graphs.d_separated(self.to_networkx(), self._some(a), self._some(b), self._some(given))
+        return graphs.d_separated(
+            self.to_networkx(), self._some(a, least=1), self._some(b, least=1), self._some(given)
+        )
 
     def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
         """Return a shortest path along which `a` tells about `b`, or None if there is none."""
@@ -610,8 +612,8 @@ class BayesianNetwork(Questions):
         )
         return graphs.independencies(self.to_networkx())
 
-    def _some(self, what: Any) -> tuple[str, ...]:
-        found = names(what)
+    def _some(self, what: Any, least: int = 0) -> tuple[str, ...]:
+        found = names(what, least=least)
         for name in found:
             self._known(name)
         return found

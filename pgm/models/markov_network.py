@@ -358,10 +358,12 @@ class MarkovNetwork(Questions):
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
         """Tell whether every path between two sets of variables goes through others that are given."""
-        return graphs.separated(self.to_networkx(), self._some(a), self._some(b), self._some(given))
+        return graphs.separated(
+            self.to_networkx(), self._some(a, least=1), self._some(b, least=1), self._some(given)
+        )
 
-    def _some(self, what: Any) -> tuple[str, ...]:
-        found = names(what)
+    def _some(self, what: Any, least: int = 0) -> tuple[str, ...]:
+        found = names(what, least=least)
         for name in found:
             self._known(name)
         return found

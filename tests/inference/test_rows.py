@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, note
 from hypothesis import strategies as st
@@ -85,6 +86,8 @@ def drawn_frame(data: st.DataObject, case: Case, most: int) -> tuple[dict[str, n
     frame: dict[str, Any] = {
         name: [None if c < 0 else case.states[name][c] for c in codes[name]] for name in columns
     }
+    if not columns:  # nothing is known of any row; a frame without any variable is refused
+        codes[case.names[0]], frame[case.names[0]] = np.full(n, -1), [None] * n
     frame["no variable"] = [0] * n
     note(f"{case!r}\nframe = {frame}")
     return codes, frame
@@ -349,9 +352,77 @@ def test_no_rows_and_no_columns():
     assert net.predict_proba({"rain": []}, "wet").shape == (0, 2)
     assert net.predict({"rain": []})["wet"].shape == (0,)
     assert net.log_likelihood([]).shape == (0,)
-    every = net.predict_proba({"note": [1, 2, 3]})
-    assert every["wet"] == pytest.approx(np.tile(net.query("wet").values, (3, 1)))
-    close(net.log_likelihood({"note": [1, 2, 3]}), [0.0, 0.0, 0.0])
+    for nothing in ([{}, {}, {}], {"rain": [None] * 3, "note": [1, 2, 3]}):
+        every = net.predict_proba(nothing)
+        assert every["wet"] == pytest.approx(np.tile(net.query("wet").values, (3, 1)))
+        close(net.log_likelihood(nothing), [0.0, 0.0, 0.0])
+    alone = net.predict_proba({"wet": [True, False]}, "wet")  # the target's own column is a variable's
+    assert alone == pytest.approx(np.tile(net.query("wet").values, (2, 1)))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda net, frame: net.predict(frame, "rain"),
+        lambda net, frame: net.predict(frame),
+        lambda net, frame: net.predict_proba(frame, "rain"),
+        lambda net, frame: net.log_likelihood(frame),
+        lambda net, frame: net.score(frame),
+        lambda net, frame: net.predict_proba(frame, "rain", bad_rows="missing"),
+    ],
+)
+@pytest.mark.parametrize("numbers", [False, True])
+def test_a_frame_without_any_variable_is_refused_and_a_slip_warned_of(ask, numbers):
+    net = wet_grass()
+    if numbers:
+        net.add("height", pgm.Gaussian(0.0, 1.0))
+    with pytest.raises(pgm.InvalidFrame, match=r"it has 'WET', 'note', .* Did you mean 'wet'\?"):
+        ask(net, pd.DataFrame({"WET": [True], "note": ["x"]}))
+    with pytest.raises(pgm.InvalidFrame, match="No column of the frame is a variable: it has 0, 1,"):
+        ask(net, pd.DataFrame(np.zeros((2, 2))))
+    with pytest.raises(pgm.InvalidFrame, match="No column"):
+        ask(net, [{"Wet": True}])
+    with pytest.warns(UserWarning, match="The column 'WET' is not read, .* 'wet' has no column") as caught:
+        ask(net, {"WET": [True], "cloudy": [True], "note": ["x"]})
+    assert len(caught) == 1
+
+
+def test_only_what_is_nearly_the_name_of_a_variable_without_a_column_is_warned_of(recwarn):
+    net = pgm.BayesianNetwork()
+    for name in ("x1", "blood pressure", "rain", "lung"):
+        net.add(name, 0.5)
+    for quiet in ("x2", "x12", "note", "id", "rain 2", 7, "LUNG"):  # the target's column is not read anyway
+        net.predict({"x1": [True], quiet: [True]}, "lung")
+        net.predict({"rain": [True], quiet: [True]}, "lung")
+        net.predict({"blood pressure": [True], "Blood_Pressure": [True], quiet: [True]}, "lung")
+    assert not recwarn.list
+    slips = {"X1 ": "x1", "Blood_Pressure": "blood pressure", "rian": "rain", "rains": "rain"}
+    for slip, meant in slips.items():
+        with pytest.warns(UserWarning, match=f"'{slip}' is not read, .* '{meant}' has no column") as caught:
+            net.predict({"lung": [True], slip: [True]}, "lung")
+        assert caught[0].filename == __file__
+
+
+def test_targets_have_an_order():
+    net = wet_grass()
+    asked = {"rain", "wet"}
+    for ask in (
+        lambda: net.query(asked),
+        lambda: net.marginals(targets=asked),
+        lambda: net.map(targets=asked),
+        lambda: net.k_best(targets=frozenset(asked)),
+        lambda: net.plan(asked),
+        lambda: net.compile(asked),
+        lambda: net.predict({"cloudy": [True]}, asked),
+        lambda: net.predict_proba({"cloudy": [True]}, asked),
+        lambda: net.to_markov_network().query(asked),
+    ):
+        with pytest.raises(
+            pgm.InvalidArgument, match="a set has no order, and answers keep that of the targets"
+        ):
+            ask()
+    assert net.query(dict.fromkeys(["wet", "rain"]).keys()).names == ("wet", "rain")  # keys have one
+    assert net.query(net.variables.keys()).names == tuple(net.variables)
 
 
 def test_variables_of_one_state_or_in_no_factor():

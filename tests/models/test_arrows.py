@@ -17,10 +17,14 @@ from pgm.models.arrows import parse, sort
         ("a -> b -> c; a -> b", {"a": (), "b": ("a",), "c": ("b",)}),
         ("a->b\nc<-b;", {"a": (), "b": ("a",), "c": ("b",)}),
         (
-            "  blood pressure ->pixel[0,3] ; alone",
-            {"blood pressure": (), "pixel[0,3]": ("blood pressure",), "alone": ()},
+            "  blood pressure ->pixel 0 3 ; alone",
+            {"blood pressure": (), "pixel 0 3": ("blood pressure",), "alone": ()},
         ),
         ([("a", "b"), ["c", "b"]], {"a": (), "b": ("a", "c"), "c": ()}),
+        (
+            [("x", "pixel[0,3]"), ("b,c", "a{b}")],
+            {"x": (), "pixel[0,3]": ("x",), "b,c": (), "a{b}": ("b,c",)},
+        ),
         (["a -> b", "b -> c"], {"a": (), "b": ("a",), "c": ("b",)}),
         ((pair for pair in [("a->", "b;")]), {"a->": (), "b;": ("a->",)}),
         (nx.DiGraph([("a", "b")]), {"a": (), "b": ("a",)}),
@@ -54,6 +58,12 @@ def test_forms(edges, parents):
         (3, "edges="),
         ({"a": "b"}, "edges="),
         (b"a->b", "edges="),
+        ({("a", "b"), ("c", "b")}, "edges= takes .* a list of pairs"),
+        # as pyAgrum's fastBN writes states
+        ("a->b[3]", r"'\[3\]' is no part of an arrow; states are declared .* states="),
+        ("a{yes|no}->b", r"'\{yes\|no\}' is no part of an arrow"),
+        ("a[1,5]->b<-c", r"'\[1,5\]' is no part"),
+        ("a -> b]", r"'\]' is no part"),
     ],
 )
 def test_mistakes(edges, words):
@@ -82,6 +92,7 @@ def test_sort_keeps_the_order_where_it_can():
         ("a → b", "→"),
         ("a -> b, c", ","),
         ("a, b -> c", ","),
+        ("a->b,c->b", ","),
     ],
 )
 def test_what_was_meant_as_an_arrow_is_no_name(text: str, mark: str) -> None:

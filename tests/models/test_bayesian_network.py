@@ -326,6 +326,21 @@ def test_separation():
             net.independent(a, b, given)
 
 
+@pytest.mark.parametrize("nothing", [None, [], (), {}, {"rain": None}], ids=str)
+def test_independence_is_asked_of_two_that_are_named(nothing):
+    net = pgm.BayesianNetwork(edges="rain -> wet <- sprinkler")
+    mrf = pgm.MarkovNetwork()
+    for name in net.nodes:
+        mrf.add_variable(name, states=[0, 1])
+    for model in (net, mrf):
+        for pair in (("rain", nothing), (nothing, "rain")):
+            with pytest.raises(
+                pgm.InvalidEvidence, match="or a list of them, is expected"
+            ):
+                model.independent(*pair)
+        assert model.independent("rain", "sprinkler", given=nothing)
+
+
 def test_tables_by_name():
     net = grass()
     net.add("slippery", pgm.NoisyOr({"wet": 0.5, "rain": 0.1}))
