@@ -1,15 +1,21 @@
 """The `pgm` command: a model from a file, a question to it, the answer on the terminal or as JSON.
 
-A user's mistake is one line on stderr and exit code 2; answers go to stdout, all else to stderr.
+A user's mistake is one line on stderr and exit code 2, in the words of the shell; answers go to stdout, all
+else to stderr. The file `-` is stdin or stdout.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import contextlib
+import csv
+import dataclasses
+import io
 import json
 import math
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,25 +26,33 @@ import numpy as np
 
 import pgm
 from pgm.densities import Density
-from pgm.errors import InvalidArgument, PGMError, UnknownVariable, listed, nearest, shown
+from pgm.errors import InvalidArgument, InvalidFrame, PGMError, UnknownVariable, listed, nearest, shown
+from pgm.inference.engines import ENGINES, Engine
 from pgm.inference.plan import size_of
+from pgm.io import FORMATS
+from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Distribution, Report
-from pgm.variables import Variable
+from pgm.variables import Variable, is_missing
 
 Model = BayesianNetwork | MarkovNetwork
 
 _MISTAKE, _INTERRUPTED = 2, 130
 _PICTURES = ("png", "svg", "pdf", "jpg", "webp", "eps")
 _KNOWN = """\
-what is known, as NAME=STATE, for numbers NAME=3.7; NAME=a|b is one of several states, NAME!=a any other
+what is known, as NAME=STATE, for numbers NAME=3.7; NAME=a|b is one of several states, NAME!=a any other;
+ends at the first word without an equals sign, and may be repeated
 """
+_ENGINE = """\
+exact by itself; others as in pgm.engines, with options as in loopy:damping=0.5,max_iter=1000
+"""
+_MISSING = ("", "NA", "NaN")  # cells of a CSV file in which nothing is known, unless they are states
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments, or those of the process; return its exit code."""
     try:
-        given = _parser().parse_args(arguments)
+        given = _parsed(sys.argv[1:] if arguments is None else arguments)
         with _limits(given), warnings.catch_warnings():
             warnings.showwarning = _warned
             given.command(given)
@@ -58,6 +72,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run() -> NoReturn:
     """Run the command as a process, which ends with its answer, whatever still compiles beside it."""
+    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to fail
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = main()
     except SystemExit as stopped:  # argparse has printed its help, or one line
@@ -68,12 +85,47 @@ def run() -> NoReturn:
 
 
 def _failed(message: str) -> int:
-    sys.stderr.write(f"pgm: {message.strip().splitlines()[0]}\n")
+    sys.stderr.write(f"pgm: {in_shell_words(message.strip().splitlines()[0])}\n")
     return _MISTAKE
 
 
 def _warned(message: Warning | str, *_: object, **__: object) -> None:
-    sys.stderr.write(f"pgm: warning: {' '.join(str(message).split())}\n")
+    sys.stderr.write(f"pgm: warning: {in_shell_words(' '.join(str(message).split()))}\n")
+
+
+def _engine_word(found: re.Match[str]) -> str:
+    name = next((name for name, kind in ENGINES.items() if kind.__name__ == found[1]), found[1])
+    return f"--engine {name}:{found[2].replace(', ', ',')}" if found[2] else f"--engine {name}"
+
+
+# What messages say to users of Python, and the option that is the same here.
+_WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    (r"(?:engine=)?pgm\.engines\.([A-Z]\w+)(?:\(([^()]*)\))?", _engine_word),
+    (r"engine=[\"']([\w-]+)[\"']", r"--engine \1"),
+    (r"engine=(?=[\"'])", "--engine "),
+    (r"`with (pgm\.config\(\w+=\.\.\.\))`", r"\1"),
+    (r"pgm\.config\((memory|time)_limit=\.\.\.\)", r"--\1"),
+    (r"\b(memory|time)_limit=[\"']?([^\"' ]+)[\"']?", r"--\1 \2"),
+    (r", or None for no limit", ""),
+    (r"\bexpand=True", "--expand"),
+    (r"\bbad_rows=[\"'](\w+)[\"']", r"--bad-rows \1"),
+    (r"\b(format|encoding|kind)=[\"']([\w.-]+)[\"']", r"--\1 \2"),
+    (r"(?<![\w-])(engine|format|encoding|targets|given|seed|kind)=(?![\w\"'\[{])", r"--\1"),
+    (r"\bpass --", "use --"),
+    ("`k_best`", "map -k"),
+    (r"`(\w+)`", r"\1"),
+]
+
+
+def in_shell_words(message: str) -> str:
+    """Return a message with the options of this command in place of those of Python.
+
+    >>> in_shell_words('try pgm.engines.Loopy(damping=0.5), or allow more with pgm.config(time_limit=...).')
+    'try --engine loopy:damping=0.5, or allow more with --time.'
+    """
+    for written, here in _WORDS:
+        message = re.sub(written, here, message)
+    return message
 
 
 # --- what is asked ---------------------------------------------------------------------------------------
@@ -82,7 +134,41 @@ def _warned(message: Warning | str, *_: object, **__: object) -> None:
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One line, and where there is more to read."""
+        if "required: file" in message and "--targets" in self._option_string_actions:
+            message += " (it goes before --targets, which takes all names that follow)"
         self.exit(_MISTAKE, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
+    """Read the arguments; targets may stand behind what is known, too."""
+    given, left = _parser().parse_known_args(_apart(arguments))
+    if left:
+        hint = "; --targets comes before names" if given.command is most_probable else ""
+        if given.command in (query, plan, predict):
+            hint = "; targets stand together, and what is known is NAME=STATE"
+        late = given.command in (query, plan, predict) and not given.targets
+        if not late or any(text.startswith("-") for text in left):
+            raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
+        given.targets = left
+    return given
+
+
+def _apart(arguments: Sequence[str]) -> list[str]:
+    """Let what follows --given end where it no longer says what is known: at an option, a file, a target.
+
+    >>> _apart(["query", "--given", "dysp=yes", "smoke=no", "asia", "lung"])
+    ['query', '--given=dysp=yes', '--given=smoke=no', 'asia', 'lung']
+    """
+    found: list[str] = []
+    inside = False
+    for i, text in enumerate(arguments):
+        first = i > 0 and arguments[i - 1] == "--given"
+        inside = (first or (inside and "=" in text)) and not text.startswith("-")
+        if inside:
+            found[-1:] = ["--given=" + text] if first else [found[-1], "--given=" + text]
+        else:
+            found.append(text)
+    return found
 
 
 def _parser() -> _Parser:
@@ -95,20 +181,25 @@ def _parser() -> _Parser:
         made = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.")
         made.set_defaults(command=run)
         made.add_argument(
-            "file", help="a model: a file, packed or not, or the name of a network that comes with pgm"
+            "file", help="a model: a file, packed or not, the name of a network that comes with pgm, or -"
         )
         made.add_argument("--format", help="of the file, where its name does not tell")
+        made.add_argument(
+            "--encoding", help="of a file that is not UTF-8 and does not say so, such as latin-1"
+        )
         return made
 
     def answers(made: argparse.ArgumentParser, *, engine: bool = True) -> None:
         made.add_argument("--json", action="store_true", help="print JSON, for programs")
         if engine:
-            made.add_argument("--engine", default="auto", help="exact by itself; others as in pgm.engines")
+            made.add_argument("--engine", default="auto", metavar="NAME[:OPTIONS]", help=_ENGINE)
         made.add_argument("--memory", metavar="SIZE", help='the most that may be used, such as "4 GB"')
-        made.add_argument("--time", metavar="SECONDS", type=float, help="the most that an answer may take")
+        made.add_argument("--time", metavar="SECONDS", type=_number, help="the most that an answer may take")
 
     def known(made: argparse.ArgumentParser) -> None:
-        made.add_argument("--given", nargs="+", default=[], metavar="NAME=STATE", help=_KNOWN)
+        made.add_argument(
+            "--given", nargs="+", action="extend", default=[], metavar="NAME=STATE", help=_KNOWN
+        )
 
     made = command("info", info, "say what a model consists of, and what exact answers cost")
     answers(made, engine=False)
@@ -120,16 +211,34 @@ def _parser() -> _Parser:
 
     made = command("map", most_probable, "print the most probable states of all that is not known")
     made.add_argument("--targets", nargs="+", metavar="NAME", help="only of these, the others summed out")
-    made.add_argument("-k", type=int, default=1, help="so many of the most probable (default 1)")
+    made.add_argument("-k", type=_whole, default=1, help="so many of the most probable (default 1)")
     known(made)
     answers(made)
 
     made = command("sample", sample, "draw cases, printed as CSV")
-    made.add_argument("n", type=int, help="how many")
-    made.add_argument("--seed", type=int, help="the same seed draws the same cases")
+    made.add_argument("n", type=_whole, help="how many")
+    made.add_argument("--seed", type=_whole, help="the same seed draws the same cases")
     made.add_argument("-o", "--output", metavar="FILE", help="write there in place of stdout")
     known(made)
     answers(made)
+
+    made = command("predict", predict, "print what is most probable in each row of a CSV file, as CSV")
+    made.add_argument("data", help="the rows: CSV with a header, in which empty cells are not known; or -")
+    made.add_argument(
+        "targets",
+        nargs="*",
+        default=[],
+        help="variables, whose own columns are not read; none: all, to fill gaps",
+    )
+    made.add_argument("--proba", action="store_true", help="the probability of each state instead")
+    made.add_argument(
+        "--bad-rows",
+        choices=("raise", "missing"),
+        default="raise",
+        help="a row that cannot be is a mistake (raise), or has empty cells in the answer (missing)",
+    )
+    made.add_argument("-o", "--output", metavar="FILE", help="write there in place of stdout")
+    answers(made, engine=False)
 
     made = command("plan", plan, "say what a question would cost, without asking it")
     made.add_argument("targets", nargs="*", default=[], help="variables; none: every variable by itself")
@@ -137,12 +246,15 @@ def _parser() -> _Parser:
     answers(made)
 
     made = command("convert", convert, "write a model in another format, which its new name tells")
-    made.add_argument("output", help="the new file")
+    made.add_argument("output", help="the new file, or -")
     made.add_argument("--to", metavar="FORMAT", help="of the new file, where its name does not tell")
     made.add_argument("--expand", action="store_true", help="write tables for what the format cannot hold")
 
     made = command("plot", plot, "draw a model into a PNG, SVG or PDF file")
-    made.add_argument("-o", "--output", required=True, metavar="FILE", help="where to; its ending decides")
+    made.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="where to; its ending decides how to draw; or -"
+    )
+    made.add_argument("--to", metavar="FORMAT", help="of the picture, where its name does not tell")
     made.add_argument("--kind", default="network", help="or junction-tree, factor-graph, moral")
     made.add_argument(
         "--posteriors", action="store_true", help="with what is believed where nothing is known"
@@ -157,8 +269,49 @@ examples:
   pgm info alarm.bif
   pgm query alarm.bif HR --given CVP=LOW BP=HIGH
   pgm map alarm.bif --given CVP=LOW --json
+  pgm predict alarm.bif patients.csv HR BP
   pgm plot alarm.bif -o alarm.svg --given CVP=LOW
 """
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a whole number is expected, not {shown(text)}") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"a number is expected, not {shown(text)}") from None
+
+
+def engine(text: str) -> str | Engine:
+    """Return an engine from its name, with options as in NAME:OPTION=VALUE,OPTION=VALUE.
+
+    >>> engine("loopy:damping=0.5,max_iter=10").damping
+    0.5
+    """
+    name, _, options = text.partition(":")
+    kind = ENGINES.get(name)
+    if not options or kind is None:
+        return name
+    there = [field.name for field in dataclasses.fields(kind) if field.init]
+    found: dict[str, Any] = {}
+    for option in options.split(","):
+        key, equals, value = option.partition("=")
+        if key not in there or not equals:
+            has = f"it has {', '.join(there)}" if there else "it has none"
+            raise InvalidArgument(
+                f"--engine {name} has no option {shown(option)}; {has}.{nearest(key, there)}"
+            )
+        try:
+            found[key] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):  # text without quotes
+            found[key] = value
+    return kind(**found)
 
 
 def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[object]:
@@ -171,7 +324,16 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 def _read(given: argparse.Namespace) -> Model:
     if given.format is None and not os.path.exists(given.file) and given.file in pgm.list_networks():
         return pgm.load_network(given.file)
-    return pgm.read(given.file, format=given.format)
+    if given.file == "-" and given.format is None:
+        raise InvalidArgument(
+            f"stdin has no name that tells its format: --format is one of {listed(FORMATS)}."
+        )
+    return pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+
+
+def _input(path: str) -> Any:
+    """Return a file to read: the path, or what is sent to the process."""
+    return getattr(sys.stdin, "buffer", sys.stdin) if path == "-" else path
 
 
 def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
@@ -208,6 +370,10 @@ def _halves(model: Model, text: str) -> tuple[str, Any]:
 
 def _state(variable: Variable, text: str, without: bool) -> Any:
     if variable.continuous or variable.bins is not None:
+        if variable.continuous and without:
+            raise InvalidArgument(
+                f"--given: {shown(variable.name)} is a number: = may say which, != says nothing."
+            )
         with contextlib.suppress(ValueError):
             return pgm.Not(float(text)) if without else float(text)
         if variable.continuous:
@@ -278,13 +444,13 @@ def query(given: argparse.Namespace) -> None:
     model = _read(given)
     known = evidence(model, given.given)
     if given.targets:
-        answer = model.query(given.targets, known, engine=given.engine)
+        answer = model.query(given.targets, known, engine=engine(given.engine))
         if given.json:
             _json(_with_report({"given": known} | _distribution(answer), answer.report))
         else:
             _print(repr(answer))
         return
-    marginals = model.marginals(known, engine=given.engine)
+    marginals = model.marginals(known, engine=engine(given.engine))
     if given.json:
         each = [_distribution(p) for p in marginals.values()]
         _json(_with_report({"given": known, "marginals": each}, marginals.report))
@@ -298,9 +464,9 @@ def most_probable(given: argparse.Namespace) -> None:
     model = _read(given)
     known = evidence(model, given.given)
     if given.k == 1:
-        best = [model.map(known, targets=given.targets, engine=given.engine)]
+        best = [model.map(known, targets=given.targets, engine=engine(given.engine))]
     else:
-        best = model.k_best(known, k=given.k, targets=given.targets, engine=given.engine)
+        best = model.k_best(known, k=given.k, targets=given.targets, engine=engine(given.engine))
     if given.json:
         _json({"given": known, "best": [_explanation(one) for one in best]})
     else:
@@ -311,34 +477,89 @@ def sample(given: argparse.Namespace) -> None:
     """Print cases as CSV, or JSON."""
     model = _read(given)
     known = evidence(model, given.given)
-    drawn = model.sample(given.n, given=known, seed=given.seed, engine=given.engine)
-    with _output(given.output) as out:
+    drawn = model.sample(given.n, given=known, seed=given.seed, engine=engine(given.engine))
+    columns = {name: column.tolist() for name, column in drawn.items()}
+    _rows(given, columns, _with_report({"given": known, "columns": columns}, drawn.report))
+
+
+def _rows(given: argparse.Namespace, columns: Mapping[str, list[Any]], answer: Mapping[str, Any]) -> None:
+    """Write columns as CSV, or with --json the answer that they are part of."""
+    with contextlib.ExitStack() as opened:
+        out = sys.stdout
+        if given.output not in (None, "-"):
+            out = opened.enter_context(open(given.output, "w", encoding="utf-8", newline=""))
         if given.json:
-            columns = {name: column.tolist() for name, column in drawn.items()}
-            json.dump(_plain(_with_report({"given": known, "columns": columns}, drawn.report)), out)
+            json.dump(_plain(answer), out, ensure_ascii=False, allow_nan=False)
             out.write("\n")
             return
-        import csv
-
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(drawn)
-        writer.writerows(zip(*(column.tolist() for column in drawn.values()), strict=True))
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
 
 
-@contextlib.contextmanager
-def _output(path: str | None) -> Iterator[Any]:
-    if path is None:
-        yield sys.stdout
-    else:
-        with open(path, "w", encoding="utf-8", newline="") as out:
-            yield out
+def predict(given: argparse.Namespace) -> None:
+    """Print predictions for the rows of a CSV file."""
+    if given.file == given.data == "-":
+        raise InvalidArgument("The model and the rows cannot both come from stdin: one of them needs a file.")
+    model = _read(given)
+    frame = _frame(model, given)
+    targets = given.targets or None
+    ask = model.predict_proba if given.proba else model.predict
+    found = ask(frame, targets, bad_rows=given.bad_rows)
+    each = {targets[0]: found} if targets and len(targets) == 1 else found
+    columns: dict[str, list[Any]] = {}
+    for name, values in each.items():
+        if given.proba:
+            states = model.variables[name].states
+            columns |= {f"{name}={s}": column.tolist() for s, column in zip(states, values.T, strict=True)}
+        else:
+            columns[name] = values.tolist()
+    columns = {name: [None if is_missing(v) else v for v in column] for name, column in columns.items()}
+    _rows(given, columns, {"columns": columns})
+
+
+def _frame(model: Model, given: argparse.Namespace) -> dict[str, list[Any]]:
+    """Return the columns of a CSV file: texts, numbers for variables that are numbers, None where empty."""
+    text = read_text(_input(given.data), given.encoding)
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text.content, newline=""), strict=True) if row]
+    except csv.Error as error:
+        raise InvalidFrame(f"{text.path}: this is no CSV: {error}.") from None
+    if not rows:
+        raise InvalidFrame(f"{text.path}: the file is empty; its first line has the names of the columns.")
+    header, *body = rows
+    if len(set(header)) < len(header):
+        twice = next(name for i, name in enumerate(header) if name in header[:i])
+        raise InvalidFrame(f"{text.path}: two columns have the name {shown(twice)}; keep one of them.")
+    for number, row in enumerate(body):
+        if len(row) != len(header):
+            raise InvalidFrame(
+                f"{text.path}: row {number} (the first is 0) has {len(row)} cells, and the header has "
+                f"{len(header)}."
+            )
+    cells = list(zip(*body, strict=True)) or [()] * len(header)
+    return {
+        name: [_cell(model.variables[name], cell) for cell in column]
+        if name in model.variables
+        else list(column)
+        for name, column in zip(header, cells, strict=True)
+    }
+
+
+def _cell(variable: Variable, text: str) -> Any:
+    if text in _MISSING and variable.domain.find(text) < 0:
+        return None
+    if variable.continuous or (variable.bins is not None and variable.domain.find(text) < 0):
+        with contextlib.suppress(ValueError):
+            return float(text)
+    return text
 
 
 def plan(given: argparse.Namespace) -> None:
     """Print what a question costs."""
     model = _read(given)
     known = evidence(model, given.given)
-    cost = model.plan(given.targets or None, known, engine=given.engine)
+    cost = model.plan(given.targets or None, known, engine=engine(given.engine))
     if given.json:
         _json(cost.to_dict())
     else:
@@ -347,15 +568,26 @@ def plan(given: argparse.Namespace) -> None:
 
 def convert(given: argparse.Namespace) -> None:
     """Write the model again."""
-    pgm.write(_read(given), given.output, format=given.to, expand=given.expand)
+    if given.output == "-" and given.to is None:
+        raise InvalidArgument(f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}.")
+    model = _read(given)
+    try:
+        pgm.write(model, _standard_output(given.output), format=given.to, expand=given.expand)
+    except InvalidArgument as error:
+        raise InvalidArgument(str(error).replace("pass format=", "use --to")) from None
+
+
+def _standard_output(path: str) -> Any:
+    """Return a file to write: the path, or where the process writes to."""
+    return getattr(sys.stdout, "buffer", sys.stdout) if path == "-" else path
 
 
 def plot(given: argparse.Namespace) -> None:
     """Draw the model into a file."""
-    ending = os.path.splitext(given.output)[1].removeprefix(".").lower()
+    ending = given.to or os.path.splitext(given.output)[1].removeprefix(".").lower()
     if ending not in _PICTURES:
         raise InvalidArgument(
-            f"-o {given.output}: the ending decides how to draw; there are {listed(_PICTURES)}."
+            f"-o {given.output}: the ending, or --to, decides how to draw; there are {listed(_PICTURES)}."
             f"{nearest(ending, _PICTURES)}"
         )
     model = _read(given)
@@ -363,14 +595,15 @@ def plot(given: argparse.Namespace) -> None:
     ax = model.plot(given=known if known or given.posteriors else None, kind=given.kind)
     figure = ax.get_figure(root=True)
     assert figure is not None
-    figure.savefig(given.output, bbox_inches="tight")
+    figure.savefig(_standard_output(given.output), format=ending, bbox_inches="tight")
 
 
 # --- answers ---------------------------------------------------------------------------------------------
 
 
 def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
+    table, mark, report = text.partition("\nAPPROXIMATE (")  # which may say what to try
+    sys.stdout.write(f"{table}{mark}{in_shell_words(report)}\n")
 
 
 def _json(answer: object) -> None:
@@ -408,7 +641,7 @@ def _all_states(best: Assignment) -> str:
 
 
 def _with_report(answer: dict[str, Any], report: Report) -> dict[str, Any]:
-    return answer | {"exact": report.exact, "engine": report.engine, "report": report.summary}
+    return answer | {"exact": report.exact, "engine": report.engine, "report": in_shell_words(report.summary)}
 
 
 def _plain(value: Any) -> Any:

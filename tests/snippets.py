@@ -65,7 +65,7 @@ def run_shell(block: Block) -> str:
     printed = ""
     for line in block.code.splitlines():
         if line.startswith("pgm "):
-            command = [sys.executable, "-m", "pgm.cli", *shlex.split(line)[1:]]
+            command = ["sh", "-c", f'pgm() {{ {shlex.quote(sys.executable)} -m pgm "$@"; }}; {line}']
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
             assert done.returncode == 0, f"{line}: {done.stderr}"
             printed += done.stdout

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import pgm
+from pgm import cli
 from pgm.cli import evidence, main
 
 PAGE = Path(__file__).parents[1].parent / "shared" / "design" / "api.md"
@@ -177,6 +178,34 @@ def test_evidence_on_the_command_line() -> None:
         (["sample", "{wet}", "-3"], "-3"),
         (["convert", "{wet}", "wet.docx"], "wet.docx"),
         ([], "required: COMMAND"),
+        (["query", "{wet}", "rain", "--given", "wet=yes", "--given", "wet=no"], "twice"),
+        (["query", "{wet}", "rain", "--given", "wet=yes", "sprinkler"], "what is known is NAME=STATE"),
+        (["query", "{wet}", "rain", "--given"], "argument --given: expected at least one argument"),
+        (["query", "{wet}", "--given", "wet=yes", "--jsn", "rain"], "unrecognized arguments: --jsn rain"),
+        (["map", "{wet}", "rain"], "--targets comes before names"),
+        (
+            ["map", "--targets", "rain", "{wet}"],
+            "it goes before --targets, which takes all names that follow",
+        ),
+        (["predict", "-", "-"], "cannot both come from stdin"),
+        # in the words of the shell
+        (["query", "{wet}", "rain", "--engine", "lopy"], "--engine lopy is not one of 'auto'"),
+        (
+            ["query", "{wet}", "rain", "--engine", "loopy:dampng=1"],
+            "has no option 'dampng=1'; it has schedule",
+        ),
+        (["query", "{wet}", "rain", "--engine", "exact:x=1"], "has no option 'x=1'; it has none"),
+        (["query", "{wet}", "rain", "--memory", "much"], "--memory much is no size"),
+        (["query", "{wet}", "rain", "--time", "soon"], "argument --time: a number is expected, not 'soon'"),
+        (["query", "{wet}", "rain", "--time", "-1"], "--time -1.0 must be a positive number of seconds."),
+        (["map", "{wet}", "-k", "3.5"], "argument -k: a whole number is expected, not '3.5'"),
+        (["sample", "{wet}", "many"], "argument n: a whole number is expected, not 'many'"),
+        (["map", "{wet}", "-k", "2", "--engine", "gibbs"], "--engine gibbs does not answer map -k"),
+        (["info", "{wet}", "--format", "bfi"], "Did you mean 'bif'?"),
+        (["convert", "{wet}", "wet.docx"], "or use --to, one of bif"),
+        (["convert", "{wet}", "-"], "stdout has no name that tells its format: --to is one of 'bif'"),
+        (["query", "-", "rain"], "stdin has no name that tells its format: --format is one of 'bif'"),
+        (["plot", "{wet}", "-o", "-"], "the ending, or --to, decides how to draw"),
     ],
 )
 def test_a_mistake_is_one_line_and_exit_code_2(
@@ -214,6 +243,214 @@ def test_a_warning_is_one_line_on_stderr(capsys: pytest.CaptureFixture[str], tmp
     assert "APPROXIMATE (loopy): not converged" in out
     assert err.startswith("pgm: warning: ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "query asia lung --given dysp=yes --given smoke=no",
+        "query asia lung --given dysp=yes smoke=no",
+        "query --given dysp=yes smoke=no asia lung",
+        "query --given dysp=yes --given=smoke=no asia lung",
+        "query asia --given dysp=yes smoke=no lung",
+        "query --given dysp=yes --format json --given smoke=no {file} lung",
+        "query --given dysp=yes smoke=no -- asia lung",
+    ],
+)
+def test_what_is_known_may_stand_anywhere_and_come_twice(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: str
+) -> None:
+    net = pgm.load_network("asia")
+    pgm.write(net, tmp_path / "asia.json")
+    right = net.query("lung", {"dysp": "yes", "smoke": "no"})["yes"]
+    assert right == pytest.approx(0.023815, abs=1e-6)
+    asked = arguments.format(file=tmp_path / "asia.json").split()
+    found = json.loads(said(capsys, *asked[:1], "--json", *asked[1:]))
+    assert found["given"] == {"dysp": "yes", "smoke": "no"}
+    assert found["variables"] == ["lung"]
+    assert found["table"][0]["p"] == right
+
+
+def test_engines_take_options(capsys: pytest.CaptureFixture[str], wet: str) -> None:
+    options = pgm.engines.Gibbs(samples=500, seed=7)
+    right = pgm.read(wet).query("rain", {"wet": "yes"}, engine=options).values
+    engine = "gibbs:samples=500,seed=7"
+    found = json.loads(said(capsys, "query", wet, "rain", "--given", "wet=yes", "--json", "--engine", engine))
+    assert [row["p"] for row in found["table"]] == right.tolist()
+    assert cli.engine("loopy:schedule=residual") == pgm.engines.Loopy(schedule="residual")
+    assert cli.engine("loopy") == "loopy"
+
+
+PYTHON = re.compile(r"\w=\.\.\.|pgm\.\w|\b(engine|expand|format|encoding|targets|bad_rows|\w+_limit)=|None|`")
+
+
+def test_no_mistake_is_answered_in_python(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Whatever the library says of its own options, the shell is told of its own."""
+    dense = pgm.MarkovNetwork()
+    for i in range(40):
+        dense.add_variable(f"x{i}", states=[0, 1])
+    for pair in itertools.combinations(dense.nodes, 2):
+        dense.add_factor(pair, [[1, 2], [3, 1]])
+    pgm.write(dense, tmp_path / "dense.json")
+    gate = pgm.BayesianNetwork()
+    gate.add("a", 0.5)
+    gate.add("height", pgm.Gaussian(1.7, 0.1))
+    gate.add("b", pgm.NoisyOr({"a": 0.5}))
+    pgm.write(gate, tmp_path / "gate.json")
+    (tmp_path / "latin.bif").write_bytes(b"network \xe9 {\n}\n")
+    (tmp_path / "rows.csv").write_text("a\nmaybe\n")
+    tried = [
+        ("query dense.json x0", "allow more with --memory"),
+        ("query dense.json x0", "--engine loopy,"),
+        ("sample dense.json 3", "--engine likelihood-weighting"),
+        ("query dense.json x0 --engine rejection", 'Use "importance"'),
+        ("query dense.json x0 --engine elimination --memory 2MB", "--engine exact may find a better order"),
+        ("query dense.json --time 1e-6", "Allow more with --time"),
+        ("map dense.json -k 3 --time 0.3", "--time"),
+        ("query gate.json a b height", "Ask for them apart"),
+        ("query gate.json height a --engine loopy", "--engine loopy is for variables with states"),
+        ("query gate.json a --given height!=1", "'height' is a number"),
+        ("map gate.json -k 2", "--targets"),
+        ("convert gate.json gate.bif", "'height'"),
+        ("predict gate.json rows.csv b", "--bad-rows missing leaves such values out"),
+        ("predict gate.json rows.csv height --proba", "predict gives its mean"),
+        ("info latin.bif", "use --encoding latin-1"),
+        ("info latin.bif --encoding what", "there is no encoding 'what'"),
+        ("info gate.json --memory 1kB", "--memory raises the limit"),
+        ("plot gate.json -o x.svg --kind tree", "no picture of kind 'tree'"),
+    ]
+    for asked, wanted in tried:
+        arguments = [str(tmp_path / a) if a.endswith((".json", ".bif", ".csv")) else a for a in asked.split()]
+        line = complaint(capsys, *arguments)
+        assert wanted in line, line
+        assert not PYTHON.search(line), line
+
+
+def test_what_a_warning_advises_can_be_typed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    rng, mrf = np.random.default_rng(4), pgm.MarkovNetwork()
+    for name in "abcdefgh":
+        mrf.add_variable(name, states=[0, 1])
+    for pair in itertools.combinations("abcdefgh", 2):
+        mrf.add_factor(pair, 4.0 * rng.normal(size=(2, 2)), log=True)
+    pgm.write(mrf, tmp_path / "frustrated.json")
+    asked = ["query", str(tmp_path / "frustrated.json"), "--engine", "loopy:max_iter=2"]
+    assert main(asked) == 0
+    out, err = capsys.readouterr()
+    assert "--engine loopy:damping=0.5" in err
+    assert "--engine loopy:damping=0.5" in out
+    assert main([*asked[:-1], "loopy:damping=0.5", "--json"]) == 0
+    assert "pgm." not in capsys.readouterr().out
+
+
+@pytest.fixture
+def patients(tmp_path: Path) -> str:
+    """Rows with gaps, with a column that is no variable, and with the targets' own."""
+    path = tmp_path / "patients.csv"
+    path.write_text('rain,wet,note,sprinkler\nno,yes,"a, b",\nno,NA,,yes\n,no,"",no\n')
+    return str(path)
+
+
+def test_predict_is_one_line_for_each_row(
+    capsys: pytest.CaptureFixture[str], wet: str, patients: str, tmp_path: Path
+) -> None:
+    net = pgm.read(wet)
+    rows = [
+        {"wet": "yes"},
+        {"sprinkler": "yes"},
+        {"wet": "no", "sprinkler": "no"},
+    ]  # without the target's column
+    out = said(capsys, "predict", wet, patients, "rain")
+    assert out.splitlines() == ["rain", *[net.query("rain", row).mode() for row in rows]]
+    out = said(capsys, "predict", wet, patients, "rain", "--proba")
+    assert out.splitlines()[0] == "rain=no,rain=yes"
+    for line, row in zip(out.splitlines()[1:], rows, strict=True):
+        assert list(map(float, line.split(","))) == pytest.approx(net.query("rain", row).values, abs=1e-12)
+    found = json.loads(said(capsys, "predict", wet, patients, "rain", "cloudy", "--json"))
+    assert list(found["columns"]) == ["rain", "cloudy"]
+    assert said(capsys, "predict", wet, patients, "rain", "-o", str(tmp_path / "out.csv")) == ""
+    assert (tmp_path / "out.csv").read_text().startswith("rain\n")
+    every = list(csv.DictReader(io.StringIO(said(capsys, "predict", wet, patients))))
+    assert list(every[0]) == list(net.nodes)
+    assert [row["wet"] for row in every][::2] == ["yes", "no"]  # what is known stays
+
+
+def test_predict_reads_numbers_and_leaves_bad_rows_empty(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    net = pgm.BayesianNetwork()
+    net.add("kind", {"a": 0.5, "b": 0.5})
+    net.add("height", {"a": pgm.Gaussian(1.6, 0.1), "b": pgm.Gaussian(1.8, 0.1)}, parents="kind")
+    table = {"a": [0.9, 0.1], "b": [0.5, 0.5]}
+    net.add("age", table, parents="kind", states=pgm.Bins([0, 18, 65]))
+    pgm.write(net, tmp_path / "n.json")
+    (tmp_path / "d.csv").write_text("height,age\n1.80,\n1.6e0,17.50\n,99\n,\n")
+    asked = ["predict", str(tmp_path / "n.json"), str(tmp_path / "d.csv"), "kind", "--proba"]
+    assert "'age' has no bin for 99" in complaint(capsys, *asked)
+    _, *lines = said(capsys, *asked, "--bad-rows", "missing").splitlines()
+    for line, row in zip(lines, [{"height": 1.8}, {"height": 1.6, "age": 17.5}, None, {}], strict=True):
+        if row is None:
+            assert line == ","
+        else:
+            assert list(map(float, line.split(","))) == pytest.approx(net.query("kind", row).values, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted"),
+    [
+        ("", "the file is empty"),
+        ("rain,rain\nyes,no\n", "two columns have the name 'rain'"),
+        ("rain,wet\nyes,no\nyes\n", "row 1 (the first is 0) has 1 cells, and the header has 2"),
+        ('rain,wet\n"yes,no\n', "this is no CSV"),
+        ("Rain,note\nyes,no\n", "No column of the frame is a variable: it has 'Rain', 'note'"),
+        ("rain\nsi\n", "'rain' has no state 'si'"),
+    ],
+)
+def test_what_is_wrong_with_rows(
+    capsys: pytest.CaptureFixture[str], wet: str, tmp_path: Path, content: str, wanted: str
+) -> None:
+    (tmp_path / "rows.csv").write_text(content)
+    assert wanted in complaint(capsys, "predict", wet, str(tmp_path / "rows.csv"), "wet")
+
+
+def shell(folder: Path, line: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a line as a user types it; `pgm` is this Python's."""
+    return subprocess.run(
+        ["bash", "-c", f'pgm() {{ "{sys.executable}" -m pgm "$@"; }}; set -o pipefail; {line}'],
+        cwd=folder,
+        capture_output=True,
+        timeout=250,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), **environment},
+    )
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="no shell here")
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("pgm --version", f"pgm {pgm.__version__}\n"),
+        ("pgm query - lung --format bif --given smoke=yes < asia.bif", "yes   0.100000\n"),
+        (
+            "pgm convert asia - --to xdsl | pgm query - lung --format xdsl --given 'smoke!=no'",
+            "yes   0.100000",
+        ),
+        ("gzip -c asia.bif | pgm info - --format bif", "nodes           8\n"),
+        ("pgm plot asia -o - --to svg", "<svg"),
+        ("pgm sample asia 2 --seed 1 -o - | pgm predict asia - lung either", "lung,either\nno,no\n"),
+        ("pgm query asia lung --given 'dysp=yes|no' --given \"smoke=yes\"", "yes   0.100000"),
+        ("pgm convert asia - --to bif | head -n 1", "network asia {\n"),
+        ("pgm query odd.json --given 'weiß=a b'", r"\xe9t\xe9"),  # a terminal that knows ASCII only
+    ],
+)
+def test_as_a_user_types_it(tmp_path: Path, line: str, wanted: str) -> None:
+    pgm.write(pgm.load_network("asia"), tmp_path / "asia.bif")
+    odd = pgm.BayesianNetwork()
+    odd.add("weiß", {"a b": 0.5, "c": 0.5})
+    odd.add("été", 0.5)
+    pgm.write(odd, tmp_path / "odd.json")
+    ascii_only = {"PYTHONIOENCODING": "ascii"} if "odd" in line else {}
+    ran = shell(tmp_path, line, **ascii_only)
+    assert (ran.returncode, ran.stderr) == (0, b"") or "head" in line, ran.stderr
+    assert wanted in ran.stdout.decode()
 
 
 @pytest.mark.skipif(not ALARM.exists(), reason="the networks are not beside this checkout")

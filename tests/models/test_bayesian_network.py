@@ -334,9 +334,7 @@ def test_independence_is_asked_of_two_that_are_named(nothing):
         mrf.add_variable(name, states=[0, 1])
     for model in (net, mrf):
         for pair in (("rain", nothing), (nothing, "rain")):
-            with pytest.raises(
-                pgm.InvalidEvidence, match="or a list of them, is expected"
-            ):
+            with pytest.raises(pgm.InvalidEvidence, match="or a list of them, is expected"):
                 model.independent(*pair)
         assert model.independent("rain", "sprinkler", given=nothing)
 
