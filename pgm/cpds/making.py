@@ -7,13 +7,13 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from pgm.distributions import Categorical, Gaussian
-from pgm.errors import InvalidTable
+from pgm.errors import InvalidArgument, InvalidTable
 from pgm.variables import Domain, Variable
 
 from .base import CPD
 from .linear_gaussian import LinearGaussian
 from .logistic_of_numbers import LogisticOfNumbers, with_numbers
-from .rows import child_states, is_frame, long_form, read
+from .rows import CELLS, child_states, is_frame, long_form, read
 from .table import TableCPD
 
 
@@ -46,9 +46,14 @@ def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
     return made, made.parents
 
 
-def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> CPD:
-    """Return P(name | given); states None: not declared."""
+def make(
+    name: str, table: object, states: Any, given: tuple[Variable, ...], normalize: bool | None = None
+) -> CPD:
+    """Return P(name | given); states None: not declared; `normalize` as for `read`."""
     table = with_numbers(table, given)
+    if normalize and isinstance(table, CPD):
+        kind = type(table).__name__
+        raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table, and a {kind} is none.")
     if not isinstance(table, LinearGaussian | LogisticOfNumbers):
         for parent in given:
             if parent.continuous:
@@ -61,8 +66,8 @@ def make(name: str, table: object, states: Any, given: tuple[Variable, ...]) -> 
     if isinstance(table, CPD):
         return table.bind(name, states, given)
     if is_frame(table):
-        table = long_form(repr(name), table, "p")
+        table = long_form(repr(name), table, CELLS, name)
     if states is None:
         states = child_states(name, table, len(given))
     child = Variable.of(name, states) if type(states) is Domain else Variable(name, states)
-    return TableCPD._of(child, given, read(child, given, table))
+    return TableCPD._of(child, given, read(child, given, table, normalize))

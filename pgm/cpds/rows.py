@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgm.config import current
-from pgm.errors import InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
+from pgm.errors import InvalidArgument, InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
 from pgm.variables import BOOLEAN, Domain, Interval, Variable, as_domain
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +28,9 @@ MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
 _FEW = 64  # numbers that are checked faster one by one than by numpy
+CELLS = ("p", "proportion", "count")  # what a frame may call its numbers; value_counts() has the latter two
 _BYTES_COMPILED = 64  # that a number takes while a model is compiled
+_DIVIDES = "; normalize=True divides each row by its sum"
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 
 
@@ -47,7 +49,7 @@ class BadRow(Exception):
 def frozen(name: str, table: object) -> object:
     """Return a copy of a table as written, which the user's later edits do not reach."""
     if is_frame(table):
-        return long_form(repr(name), table, "p")
+        return long_form(repr(name), table, CELLS, name)
     return copy.deepcopy(table) if isinstance(table, Mapping | list | np.ndarray) else table
 
 
@@ -136,8 +138,15 @@ def _rank(state: Any) -> tuple[Any, ...]:
     return (1, type(state).__name__, state.lo if isinstance(state, Interval) else 0, str(state))
 
 
-def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
-    """Return P(child | given) as a read-only array of shape (given..., states)."""
+def read(child: Variable, given: Sequence[Variable], table: object, normalize: bool | None = None) -> Array:
+    """Return P(child | given) as a read-only array of shape (given..., states).
+
+    Args:
+        child: whose distribution it is.
+        given: its parents.
+        table: as the user wrote it.
+        normalize: whether each row is divided by its sum; None where the user has no such choice.
+    """
     shape = check_size(child, given)
     plain = type(table) is np.ndarray  # as a million of them will be: no need to ask what else it could be
     if not plain and isinstance(table, LongForm):
@@ -162,7 +171,9 @@ def read(child: Variable, given: Sequence[Variable], table: object) -> Array:
             )
             hint = _what_else(table) if values.ndim == 0 else f"this one has shape {values.shape}"
             _fail(child, f"an array of shape {shape} is expected, {expected}; {hint}")
-    return checked(child, given, values)
+    if normalize:
+        values = _divided(child, given, values)
+    return checked(child, given, values, remedy=_DIVIDES if normalize is False else "")
 
 
 def read_row(child: Variable, row: object, label: str) -> Array:
@@ -173,7 +184,39 @@ def read_row(child: Variable, row: object, label: str) -> Array:
         _fail(child, str(bad), label)
 
 
-def checked(child: Variable, given: Sequence[Variable], values: Array, label: str | None = None) -> Array:
+def checked_flag(name: str, normalize: object) -> bool:
+    """Return what a user chose for normalize=, if that can be."""
+    if not isinstance(normalize, bool):
+        raise InvalidArgument(f"{name!r}: normalize= takes True or False, not {shown(normalize)}.")
+    return normalize
+
+
+def _divided(child: Variable, given: Sequence[Variable], values: Array) -> Array:
+    """Return rows of numbers from 0 on divided by their sums; one that sums to one stays as it is."""
+    bad = ~((values >= 0.0) & (values < math.inf))
+    if bad.any():
+        at = np.argwhere(bad)[0]
+        state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
+        _fail(child, f"the number for {state} is {value!r}, not one from 0 on", row_label(given, at[:-1]))
+    largest = values.max(axis=-1, keepdims=True)
+    if not largest.all():
+        at = np.argwhere(largest[..., 0] == 0.0)[0]
+        _fail(child, "every number is 0, and there is no sum to divide by", row_label(given, at))
+    with np.errstate(over="ignore"):
+        sums = values.sum(axis=-1, keepdims=True)
+    if not np.isfinite(sums).all():
+        values = values / largest
+        sums = values.sum(axis=-1, keepdims=True)
+    return np.asarray(np.where(np.abs(sums - 1.0) > EXACT, values / sums, values))
+
+
+def checked(
+    child: Variable,
+    given: Sequence[Variable],
+    values: Array,
+    label: str | None = None,
+    remedy: str = "",
+) -> Array:
     """Return `values` read-only, each row summing to one; a row further off than rounding is an error."""
     if values.size <= _FEW and _add_to_one(values.ravel().tolist(), values.shape[-1]):
         values.flags.writeable = False
@@ -184,7 +227,7 @@ def checked(child: Variable, given: Sequence[Variable], values: Array, label: st
             bad = values > 1.0 + TOLERANCE
         at = np.argwhere(bad)[0]
         state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
-        what = f"the probability of {state} is {value!r}, not from 0 to 1"
+        what = f"the probability of {state} is {value!r}, not from 0 to 1{remedy if value > 1.0 else ''}"
         _fail(child, what, row_label(given, at[:-1]) if label is None else label)
     sums = values.sum(axis=-1)
     off = np.abs(sums - 1.0)
@@ -193,7 +236,7 @@ def checked(child: Variable, given: Sequence[Variable], values: Array, label: st
         at = np.argwhere(~(off <= TOLERANCE))[0]
         total = float(sums[tuple(at)])
         where = row_label(given, at) if label is None else label
-        _fail(child, f"the probabilities sum to {total:.10g}, not to 1", where)
+        _fail(child, f"the probabilities sum to {total:.10g}, not to 1{remedy}", where)
     if worst > EXACT:
         values = values / np.where(off > EXACT, sums, 1.0)[..., np.newaxis]
     values.flags.writeable = False
@@ -254,21 +297,39 @@ def is_uniform(row: object) -> bool:
 
 
 def is_frame(table: object) -> bool:
-    """Say whether narwhals knows `table` as a data frame."""
+    """Say whether narwhals knows `table` as a data frame, or as a series with an index of states."""
     if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
         return False
-    return isinstance(nw.from_native(table, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    found: Any = nw.from_native(table, pass_through=True, allow_series=True)
+    if isinstance(found, nw.Series):
+        if not found.implementation.is_pandas_like():
+            return False  # a series of polars has no index: it is a list
+        index = found.to_native().index  # 0, 1, ... is what a series has to which nobody gave one
+        return type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1
+    return isinstance(found, nw.DataFrame | nw.LazyFrame)
 
 
-def long_form(what: str, table: Any, last: str) -> LongForm:
-    """Read a data frame whose last column holds the numbers."""
-    frame = nw.from_native(table)
+def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongForm:
+    """Read a data frame whose last column holds the numbers, or a series of them by the states of its index.
+
+    Args:
+        what: whose table it is, for messages.
+        table: the frame or series.
+        last: what the column of the numbers may be called.
+        child: the variable that an index of one level is of, whatever that is called.
+    """
+    frame = nw.from_native(table, allow_series=True)
+    if isinstance(frame, nw.Series):
+        index = table.index
+        levels = [index.get_level_values(i).tolist() for i in range(index.nlevels)]
+        called = [child] if index.nlevels == 1 else [str(name) for name in index.names]
+        return LongForm(dict(zip(called, levels, strict=True)), frame.to_list())
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
     names = [str(name) for name in frame.columns]
-    if not names or names[-1] != last:
+    if not names or names[-1] not in last:
         raise InvalidTable(
-            f"{what}: the last column of the frame must be {last!r}; its columns are {listed(names)}."
+            f"{what}: the last column of the frame must be {last[0]!r}; its columns are {listed(names)}."
         )
     if len(set(names)) < len(names):
         raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(names)}.")

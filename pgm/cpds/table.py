@@ -15,11 +15,18 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import Array, check_cells, frozen, read
+from .rows import Array, check_cells, checked_flag, frozen, read
 
 
 class TableCPD(CPD):
     """P(child | parents) as a table, parents in the order given and the child last.
+
+    Args:
+        child: whose distribution it is.
+        parents: the parents, in the order that the table uses.
+        table: as for `BayesianNetwork.add`.
+        normalize: divide each row by its sum; without it a row that is off by more than rounding, 1e-6, is an
+            error.
 
     >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
     >>> print(TableCPD(wet, [rain], {True: 0.9, False: 0.2}))
@@ -33,7 +40,9 @@ class TableCPD(CPD):
 
     _values: Array
 
-    def __init__(self, child: Variable, parents: Sequence[Variable], table: object) -> None:
+    def __init__(
+        self, child: Variable, parents: Sequence[Variable], table: object, *, normalize: bool = False
+    ) -> None:
         given = tuple(parents)
         if not all(isinstance(v, Variable) for v in (child, *given)):
             raise InvalidTable(
@@ -41,7 +50,8 @@ class TableCPD(CPD):
             )
         if len({v.name for v in (child, *given)}) <= len(given):
             raise InvalidTable(f"{child.name!r}: a variable appears twice in {listed([child, *given])}.")
-        set_fields(self, _child=child, _given=given, _values=read(child, given, frozen(child.name, table)))
+        values = read(child, given, frozen(child.name, table), checked_flag(child.name, normalize))
+        set_fields(self, _child=child, _given=given, _values=values)
 
     @classmethod
     def _of(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:

@@ -13,7 +13,7 @@ import numpy as np
 from pgm import graphs
 from pgm.cpds import CPD, LinearGaussian, LogisticOfNumbers, Shelf, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.cpds.rows import LongForm, check_cells, frozen
+from pgm.cpds.rows import LongForm, check_cells, checked_flag, frozen
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
@@ -69,8 +69,8 @@ class BayesianNetwork(Questions):
     _parents: dict[str, tuple[str, ...]]
     _known_children: dict[str, dict[str, None]] | None  # made when it is first asked for
     _cpds: Shelf
-    # Tables as written, with their states, that wait for the states of a parent.
-    _pending: dict[str, tuple[object, Domain | None]]
+    # Tables as written that wait for the states of a parent; their own states; whether rows are divided.
+    _pending: dict[str, tuple[object, Domain | None, bool]]
 
     def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:
         super().__init__()
@@ -182,19 +182,31 @@ class BayesianNetwork(Questions):
     # --- edits: each succeeds or changes nothing ---
 
     @edit
-    def add(self, name: str, table: object, *, parents: str | Iterable[str] = (), states: Any = None) -> None:
+    def add(
+        self,
+        name: str,
+        table: object,
+        *,
+        parents: str | Iterable[str] = (),
+        states: Any = None,
+        normalize: bool = False,
+    ) -> None:
         """Add a node with its distribution.
 
         Args:
             name: the new variable.
             table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
-                shape (parents..., states); a data frame whose last column is `p`; or a distribution such as
-                pgm.NoisyOr, or for a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
+                shape (parents..., states); a data frame whose last column is `p`; a pandas Series with the
+                states as its index, as `value_counts()` gives; or a distribution such as pgm.NoisyOr, or for
+                a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
             parents: names in the order that the table uses; a distribution may bring its own.
             states: the states in order, or pgm.Bins. Left out: False and True for numbers; the keys of a dict
                 in the order in which its rows first name them (False before True); those of a frame sorted,
                 for data declare no order, and gates such as pgm.NoisyOr then ask for one.
+            normalize: divide each row of a table by its sum: for tables that were printed rounded, or counts.
+                Without it nothing is divided but a row that is off by rounding, 1e-6 at most; one that is
+                further off is an error.
 
         >>> net = BayesianNetwork()
         >>> net.add("season", {"dry": 0.7, "rainy": 0.3})
@@ -216,9 +228,9 @@ class BayesianNetwork(Questions):
         table, parents = prepared(node, table, parents)
         those = self._parents_for(node, table, parents)
         domain = None if states is None else Variable(node, states).domain
-        cpd = self._made(node, table, domain, those)
+        cpd = self._made(node, table, domain, those, normalize)
         if cpd is None:
-            self._pending[node] = (frozen(node, table), domain)
+            self._pending[node] = (frozen(node, table), domain, normalize)
         else:
             self._cpds[node] = cpd
         self._parents[node] = those
@@ -232,7 +244,13 @@ class BayesianNetwork(Questions):
 
     @edit
     def set(
-        self, name: str, table: object, *, parents: str | Iterable[str] | None = None, states: Any = None
+        self,
+        name: str,
+        table: object,
+        *,
+        parents: str | Iterable[str] | None = None,
+        states: Any = None,
+        normalize: bool = False,
     ) -> None:
         """Give a node another distribution; its arrows stay, and its states unless `states` declares others.
 
@@ -241,6 +259,7 @@ class BayesianNetwork(Questions):
             table: as for `add`.
             parents: the same parents in another order, if the table has them so.
             states: the states in order, for a node that has none yet or has no children.
+            normalize: divide each row of a table by its sum, as for `add`.
         """
         node = self._known(name)
         old = self._parents[node]
@@ -259,9 +278,9 @@ class BayesianNetwork(Questions):
             domain = None
         if states is not None:
             domain = Variable(node, states).domain
-        cpd = self._made(node, table, domain, those)
+        cpd = self._made(node, table, domain, those, normalize)
         if cpd is None:
-            self._pending[node] = (frozen(node, table), domain)
+            self._pending[node] = (frozen(node, table), domain, normalize)
             self._parents[node] = those
             return
         if before not in (None, cpd.child.domain) and any(
@@ -338,15 +357,18 @@ class BayesianNetwork(Questions):
             raise InvalidStructure(f"{node!r}: the parent {twice!r} is named twice.")
         return those
 
-    def _made(self, node: str, table: object, domain: Domain | None, parents: tuple[str, ...]) -> CPD | None:
+    def _made(
+        self, node: str, table: object, domain: Domain | None, parents: tuple[str, ...], normalize: bool
+    ) -> CPD | None:
         """Return the distribution, or None as long as the states of a parent are unknown."""
+        checked_flag(node, normalize)
         given = []
         for parent in parents:
             known = self._domains[parent]
             if known is None:
                 return None
             given.append(Variable.of(parent, known))
-        return make(node, table, domain, tuple(given))
+        return make(node, table, domain, tuple(given), normalize)
 
     def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
         """Return all distributions that can be read now that this one is known."""
@@ -363,9 +385,9 @@ class BayesianNetwork(Questions):
                 if None in domains:
                     continue
                 given = [Variable.of(p, d) for p, d in zip(those, domains, strict=True) if d is not None]
-                table, domain = self._pending[child]
+                table, domain, normalize = self._pending[child]
                 try:
-                    found[child] = make(child, table, domain, tuple(given))
+                    found[child] = make(child, table, domain, tuple(given), normalize)
                 except (InvalidTable, InvalidVariable) as error:
                     raise InvalidTable(
                         f"The table that was set for {child!r} does not fit {node!r}: {error}"
@@ -436,13 +458,13 @@ class BayesianNetwork(Questions):
         for node, cpd in self._cpds.items():
             *given, child = [Variable.of(called[v.name], v.domain) for v in (*cpd.given, cpd.child)]
             made._cpds[called[node]] = cpd.renamed(child, tuple(given))
-        for node, (table, domain) in self._pending.items():
+        for node, (table, domain, normalize) in self._pending.items():
             if isinstance(table, LongForm):
                 table = LongForm(
                     {called.get(column, column): cells for column, cells in table.columns.items()},
                     table.numbers,
                 )
-            made._pending[called[node]] = (table, domain)
+            made._pending[called[node]] = (table, domain, normalize)
         return made
 
     def __eq__(self, other: object) -> bool:

@@ -120,7 +120,8 @@ def read_factor(
     bottom = -math.inf if log else 0.0
     rest = None  # the value of all rows left out
     if is_frame(values):
-        rows = read_cells(what, variables, long_form(what, values, "value"))
+        only = variables[0].name if variables else ""
+        rows = read_cells(what, variables, long_form(what, values, ("value",), only))
     elif isinstance(values, Mapping):
         rows, rest = _read_rows(what, variables, values)
     else:

@@ -151,6 +151,143 @@ def test_bins_are_states():
     np.testing.assert_array_equal(found.values, [[1, 0, 0], [0.2, 0.3, 0.5]])
 
 
+SEEN = pd.DataFrame({"rain": [True, True, False, False, False], "wet": ["u", "v", "u", "u", "v"]})
+SHARES = [[2 / 3, 1 / 3], [1 / 2, 1 / 2]]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        SEEN.groupby("rain")["wet"].value_counts(normalize=True),
+        SEEN.value_counts(),
+        SEEN.value_counts(["wet", "rain"]),
+        pl.DataFrame(SEEN.to_dict("list")).group_by("rain", "wet").len("count"),
+    ],
+    ids=["shares", "counts", "counts, levels turned", "polars"],
+)
+def test_counts_of_pairs_are_a_table_by_the_names_of_their_levels(what):
+    found = make("wet", what, None, (RAIN,), normalize=True)
+    assert found.child.states == ("u", "v")
+    np.testing.assert_allclose(found.values, SHARES, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("what", "states", "expected"),
+    [
+        (
+            pd.Series(["ok", "ok", "fail", "ok"]).value_counts(normalize=True),
+            None,
+            {"fail": 0.25, "ok": 0.75},
+        ),
+        (
+            pd.Series(["ok", "ok", "fail", "ok"], name="x").value_counts(),
+            ["ok", "fail"],
+            {"ok": 0.75, "fail": 0.25},
+        ),
+        (pd.Series({"ok": 0.75, "fail": 0.25}), None, {"fail": 0.25, "ok": 0.75}),
+        (pd.Series([True, False, True, True]).value_counts(), None, {False: 0.25, True: 0.75}),
+        (pd.Series([0.25] * 2 + [0.5], index=range(1, 4)), None, {1: 0.25, 2: 0.25, 3: 0.5}),
+        (pl.Series("wet", ["ok", "ok", "fail", "ok"]).value_counts(), None, {"fail": 0.25, "ok": 0.75}),
+        (pl.Series("wet", ["a", "b"]).value_counts(normalize=True), None, {"a": 0.5, "b": 0.5}),
+        # without an index that somebody gave a series is a list
+        (pd.Series([0.75, 0.25]), ["ok", "fail"], {"ok": 0.75, "fail": 0.25}),
+        (pl.Series([0.75, 0.25]), ["ok", "fail"], {"ok": 0.75, "fail": 0.25}),
+    ],
+    ids=lambda x: type(x).__name__,
+)
+def test_a_series_is_a_root_s_table_by_its_index(what, states, expected):
+    found = make("wet", what, states, (), normalize=True)
+    assert list(found.child.states) == list(expected)
+    assert found.to_dict() == expected
+    assert found.child.domain.declared == (states is not None or False in expected)  # data declare no order
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (pd.Series([0.75, 0.25]), "which states do the numbers belong to"),
+        (
+            pd.Series({"ok": 3, "fail": 1}),
+            "is 3.0, not from 0 to 1; normalize=True divides each row by its sum",
+        ),
+        (pd.Series(["a", None]).value_counts(dropna=False), "cannot be a state"),
+        (
+            pd.Series(["a", "b"]).value_counts().rename_axis("other").reset_index(),
+            "the frame has no column 'wet'",
+        ),
+    ],
+    ids=["no index", "counts", "missing", "another name"],
+)
+def test_a_series_that_is_no_table(what, words):
+    with pytest.raises(pgm.PGMError, match=words):
+        make("wet", what, None, (), normalize=False)
+
+
+def test_a_series_of_a_factor_is_read_by_its_index():
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", ["p", "q"])
+    mrf.add_factor("a", pd.Series({"q": 3.0, "p": 1.0}))
+    assert mrf.query("a").to_dict() == {"p": 0.25, "q": 0.75}
+
+
+def test_rows_of_a_printed_table_are_divided_where_that_is_asked():
+    printed = {"dark": [0.66, 0.33], "clear": [0.33, 0.66], ...: [1, 3]}
+    net = pgm.BayesianNetwork()
+    net.add("sky", {"clear": 0.33, "cloudy": 0.33, "dark": 0.33}, normalize=True)
+    net.add("wet", printed, parents="sky", states=[False, True], normalize=True)
+    np.testing.assert_allclose(net.cpd("sky").values, [1 / 3] * 3, rtol=1e-15)
+    expected = [[1 / 3, 2 / 3], [1 / 4, 3 / 4], [2 / 3, 1 / 3]]
+    np.testing.assert_allclose(net.cpd("wet").values, expected, rtol=1e-15)
+    waiting = pgm.BayesianNetwork(edges="sky -> wet")
+    waiting.set("wet", printed, states=[False, True], normalize=True)
+    waiting = pickle.loads(pickle.dumps(waiting.rename({"wet": "grass"}).copy()))
+    waiting.set("sky", net.cpd("sky"))
+    np.testing.assert_array_equal(waiting.cpd("grass").values, net.cpd("wet").values)
+    assert TableCPD(WET, [SKY], printed, normalize=True) == net.cpd("wet")
+
+
+def test_what_sums_to_one_is_not_touched_by_normalize():
+    exact = [[0.1, 0.2, 0.7], [1 / 3, 1 / 3, 1 / 3]]
+    found = make("x", exact, ["a", "b", "c"], (RAIN,), normalize=True)
+    np.testing.assert_array_equal(found.values, exact)
+    assert make("x", {"a": 1e308, "b": 1e308}, None, (), normalize=True).to_dict() == {"a": 0.5, "b": 0.5}
+    assert make("x", {"a": 5e-324, "b": 5e-324}, None, (), normalize=True).to_dict() == {"a": 0.5, "b": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("what", "options", "words"),
+    [
+        (
+            {True: [1, 2], False: [0, 0]},
+            {},
+            r"row rain=False: every number is 0, and there is no sum to divide by",
+        ),
+        (
+            {True: [1, 2], False: [1, -1]},
+            {},
+            r"row rain=False: the number for True is -1.0, not one from 0 on",
+        ),
+        ({True: [1, 2], False: [1, float("nan")]}, {}, "the number for True is nan"),
+        ({True: [1, 2], False: [1, float("inf")]}, {}, "the number for True is inf"),
+        ({True: 1.2, False: 0.2}, {}, r"P\(True\) is 1.2; a probability is a number from 0 to 1"),
+        (
+            {True: [0.33, 0.66], ...: 0.5},
+            {"normalize": False},
+            "sum to 0.99, not to 1; normalize=True divides",
+        ),
+        ({True: 0.5, ...: 0.5}, {"normalize": "yes"}, "normalize= takes True or False, not 'yes'"),
+        (pgm.NoisyOr({"rain": 0.5}), {}, "normalize= divides the rows of a table, and a NoisyOr is none"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_divided(what, options, words):
+    net = pgm.BayesianNetwork()
+    net.add("rain", 0.5)
+    with pytest.raises(pgm.PGMError, match=words):
+        net.add("wet", what, parents="rain", states=[False, True], **{"normalize": True, **options})
+    assert net.nodes == ("rain",)
+
+
 @pytest.mark.parametrize("third", [0.333333, 0.3333333, 1 / 3])
 def test_rounding_is_divided_out(third):
     found = table([third] * 3, (), ["a", "b", "c"])
