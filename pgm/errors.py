@@ -176,12 +176,18 @@ class InvalidFrame(PGMError, ValueError):
 
 
 class ImpossibleEvidence(PGMError, ValueError):
-    """What is given has probability zero; `.contradiction` is a smallest part of it that has."""
+    """What is given has probability zero; `.contradiction` is a part of it that has.
 
-    def __init__(self, message: str, contradiction: Mapping[str, object] | None = None) -> None:
+    `.smallest` says whether no piece of that can be spared: a search for less may have been too large.
+    """
+
+    def __init__(
+        self, message: str, contradiction: Mapping[str, object] | None = None, *, smallest: bool = True
+    ) -> None:
         """Keep the part of the evidence that contradicts itself or the model."""
         super().__init__(message)
         self.contradiction = dict(contradiction or {})
+        self.smallest = smallest
 
 
 class NoSupportFound(PGMError, ValueError):

@@ -304,7 +304,7 @@ def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:
 
 
 def _inside(variable: Variable, interval: Interval) -> np.ndarray:
-    """The states in an interval: whole bins, or numbers from lo to hi, both included."""
+    """The states in an interval: whole bins, or numbers from lo up to hi, as it prints: [lo, hi)."""
     if variable.bins is not None:
         edges = np.array(variable.bins.edges, dtype=float)
         lo, hi = (min(max(float(end), edges[0]), edges[-1]) for end in (interval.lo, interval.hi))
@@ -322,7 +322,7 @@ def _inside(variable: Variable, interval: Interval) -> np.ndarray:
         raise InvalidEvidence(
             f"{variable.name!r}: {interval} needs states that are numbers or bins, not {_states(variable)}."
         )
-    return np.array([interval.lo <= state <= interval.hi for state in variable.states], dtype=bool)
+    return np.array([state in interval for state in variable.states], dtype=bool)
 
 
 def _numbers(variable: Variable, value: _Weighted) -> np.ndarray:

@@ -43,7 +43,9 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers from `lo` up to `hi`; as a bin without `hi`, except for the last bin.
+    """The numbers from `lo` up to `hi`, without `hi` itself; with it in the last of `Bins`.
+
+    As evidence it means the same of states that are numbers, of whole bins, and of continuous variables.
 
     >>> print(Interval(0, 18), 17.5 in Interval(0, 18), 18 in Interval(0, 18))
     [0, 18) True False

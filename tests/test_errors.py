@@ -75,7 +75,11 @@ def test_all_pickle(name, protocol):
 
 def test_what_errors_carry_survives_a_pickle():
     impossible = pickle.loads(pickle.dumps(ImpossibleEvidence("no", {"lung": "yes"})))
-    assert impossible.contradiction == {"lung": "yes"}
+    assert (impossible.contradiction, impossible.smallest) == ({"lung": "yes"}, True)
+    larger = pickle.loads(
+        pickle.dumps(ImpossibleEvidence("no", {"lung": "yes", "tub": "no"}, smallest=False))
+    )
+    assert (larger.contradiction, larger.smallest) == ({"lung": "yes", "tub": "no"}, False)
     assert pickle.loads(pickle.dumps(TooLarge("big", plan=(1, 2)))).plan == (1, 2)
     place = pickle.loads(pickle.dumps(FileFormatError("expected ';'", "a.bif", 3, 4)))
     assert (place.path, place.line, place.column) == ("a.bif", 3, 4)

@@ -59,7 +59,10 @@ def one(name, value):
         ("age", Interval(18, 1000), [0, 1, 1]),
         ("age", Not(Interval(0, 18)), [0, 1, 1]),
         ("age", OneOf(3, Interval(65, 120)), [1, 0, 1]),
-        ("count", Interval(1, 2), [0, 1, 1, 0]),
+        ("count", Interval(1, 3), [0, 1, 1, 0]),
+        ("count", Interval(1, 2), 1),  # as it prints: [1, 2)
+        ("count", Not(Interval(1, 2)), [1, 0, 1, 1]),
+        ("count", Interval(1, 2, closed=True), [0, 1, 1, 0]),
         ("count", Interval(0.5, 1.5), 1),
         ("wet", Likelihood({True: 0.8, False: 0.1}), [0.1, 0.8]),
         ("wet", Likelihood({"TRUE": 8, "false": 1}), [1, 8]),

@@ -31,7 +31,6 @@ from pgm.inference.engines import (
     bounds,
     branching,
     cuts,
-    exact,
     loopy,
     mean_field,
     sequence,
@@ -45,7 +44,6 @@ from pgm.inference.posterior import Posterior, entries, log_of, times_exp
 from pgm.inference.program import SUMMED, logs_to_wide
 from pgm.inference.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.running import Impossible
-from pgm.inference.trees import tree_of
 from pgm.results import Report, together
 
 Wide = tuple[float, int]
@@ -267,26 +265,18 @@ class Approximate(Posterior):
             known = self._settled(case, self._solve(case))
         case = cuts.reduce_everything(self.program, known, self.clock)
         found = MAXIMISERS[self.engine](self._problem(case, {}), self.options, self.clock)
-        hidden = self.program.kinds[case.reduced.variables] == SUMMED
-        # What is inside a gate is summed: the sum over its states is at most their number times the largest.
-        bound = found.bound + float(np.log(case.reduced.cards[hidden]).sum())
-        states = np.where(hidden, -1, found.states)
-        chosen = cuts.only(case, cuts.one_of_each(case, states))
         try:
-            # The time may be up for an engine that then answers with the best it has.
-            unhurried = replace(self, clock=Clock(None, None))
-            at = cuts.reduce_everything(self.program, known, unhurried.clock, chosen)
-            value = unhurried._rest(at)
+            codes, value, more = replace(self, known=known).worth(case, found.states)
         except Impossible:
             raise none_possible(self.engine) from None
+        bound = found.bound + more
         log = log_of(value)
-        proven = found.report.exact and not hidden.any() and bound - log <= _ROUNDING * max(1.0, abs(log))
+        proven = found.report.exact and more == 0.0 and bound - log <= _ROUNDING * max(1.0, abs(log))
         said = _ANY if proven else found.report.advice
-        if found.report.exact and not proven and hidden.any():
+        if found.report.exact and not proven and more:
             said = "what is hidden inside gates is summed, and the bound is loose there"
         error = found.report.error if proven else max(0.0, bound - log)
         self.reports.append(replace(found.report, exact=proven, advice=said, error=error))
-        codes = at.codes[: self.program.n_named].astype(np.int64)
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly
 
@@ -301,26 +291,16 @@ class Approximate(Posterior):
                 "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
             )
         found = branching.rank(self._problem(case, {}), k, self.options.seed, self.clock)
-        if found is None:
-            raise none_possible(self.engine)
+        assert found is not None  # its work is not limited
         made = []
         for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):
-            codes, value = cuts.worth(case, self.known, states)
+            codes, value, _ = self.worth(case, states)
             log = log_of(value)
             said = found.report.advice if not sure else "" if found.settled else _ANY
             error = 0.0 if sure else max(0.0, bound - log)
             report = replace(found.report, exact=sure, error=error, advice=said)
             made.append((codes, value, log if sure else max(bound, log), report))
         return made
-
-    def _rest(self, case: Case) -> Wide:
-        """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
-        if not case.reduced.variables.size:
-            return case.constant()
-        needs = Needs("the value of the states")
-        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
-        wide = self.check_of(case, replace(needs, wide=True))
-        return exact.in_doubles_or_wide(exact.total, case, tree, self.clock, check=wide)
 
     def most_probable_of(self, targets: Sequence[int]) -> tuple[np.ndarray, Wide, float, Posterior]:
         """The same of some variables, all others summed out.

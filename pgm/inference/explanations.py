@@ -11,11 +11,11 @@ import numpy as np
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, listed
 from pgm.inference.approximate import Approximate
 from pgm.inference.engines import (
+    Bounds,
     BranchAndBound,
     Cuts,
     Engine,
     Expansion,
-    Question,
     branching,
     cuts,
     remedies,
@@ -60,12 +60,12 @@ def explain(
     named = posterior.program.n_named
     summed = targets is not None and len({*targets, *posterior.known.hard}) < named
     if isinstance(posterior, Tightest):
-        asked: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
+        other = BranchAndBound() if not summed else Bounds() if k == 1 else None
 
         def ask(one: Posterior, by: Engine) -> tuple[list[Explanation], Wide | None]:
-            return explain(one, targets, k, by, otherwise=asked != "marginal MAP")
+            return explain(one, targets, k, by, otherwise=not summed)
 
-        return posterior.explain(ask, asked)
+        return posterior.explain(ask, other)
     if isinstance(posterior, Approximate) and k > 1:
         ranked = [Explanation(codes, value, how, bound) for codes, value, bound, how in posterior.several(k)]
         plain = Posterior(
@@ -159,7 +159,7 @@ def _by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | Non
         ) from None
     if states is None:
         return None
-    return cuts.Found(*cuts.worth(case, posterior.known, states), settled=False)
+    return cuts.Found(*posterior.worth(case, states)[:2], settled=False)
 
 
 def _ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation]:
@@ -169,10 +169,13 @@ def _ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation
     if (program.kinds[case.reduced.variables] == SUMMED).any():
         raise refused
     problem = Problem(case, {}, posterior.names, posterior.trees)
-    found = branching.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
+    try:
+        found = branching.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
+    except OutOfTime:
+        found = None
     if found is not None and all(found.sure):
         report = _exact(BranchAndBound.name, found.settled, posterior)
-        several = [cuts.worth(case, posterior.known, states) for states in found.states]
+        several = [posterior.worth(case, states)[:2] for states in found.states]
         return [Explanation(codes, value, report) for codes, value in several]
     if clock.remaining() > 0.0:
         raise refused
@@ -203,10 +206,10 @@ def _by_moves(posterior: Posterior, options: Expansion) -> Explanation:
     bound = log_of(case.constant()) - moved.least * math.log(2.0)
     bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product
     try:
-        codes, value = cuts.worth(case, posterior.known, moved.states)
+        codes, value, more = posterior.worth(case, moved.states)
     except Impossible:
         raise none_possible(options.name) from None
-    bound = max(bound, log_of(value))
+    bound = max(bound + more, log_of(value))
     report = Report(
         options.name,
         exact=False,

@@ -36,15 +36,16 @@ def possible(compiled: CompiledModel, observed: Observed, names: Iterable[str], 
 
 
 def contradiction(compiled: CompiledModel, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """Find evidence that cannot hold together and of which no piece can be spared."""
-    items = list(observed.given)
+    """Find evidence that cannot hold together and of which no piece can be spared, or say that some may."""
+    items = list(observed.given)  # with the core they cannot hold together
     core: list[str] = []
+    smallest = True
     try:
         if not possible(compiled, observed, [], clock):
             return ImpossibleEvidence(
                 "The model itself is impossible: the product of its factors is zero for every assignment.", {}
             )
-        while possible(compiled, observed, core, clock):
+        while items and possible(compiled, observed, core, clock):
             low, high = 0, len(items)  # the shortest beginning of items that is impossible with the core
             while low < high:
                 middle = (low + high) // 2
@@ -52,22 +53,26 @@ def contradiction(compiled: CompiledModel, observed: Observed, clock: Clock) -> 
                     low = middle + 1
                 else:
                     high = middle
-            if low == 0 or low > len(items):
-                break
+                    items = items[:high]
             core.append(items[low - 1])
             items = items[: low - 1]
     except PGMError:  # no room or no time to look for less
-        core = list(observed.given)
+        core, smallest = core + items, False
     core = [name for name in observed.given if name in core]
     found = {name: observed.given[name] for name in core}
     text = ", ".join(f"{name} = {shown(value)}" for name, value in found.items())
     if len(found) == 1:
         message = f"The evidence is impossible: {text} has probability zero."
-    else:
+    elif smallest:
         message = (
             f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
         )
-    return ImpossibleEvidence(message, found)
+    else:
+        message = (
+            f"The evidence is impossible: {text} cannot hold together. Fewer of these may already be "
+            "impossible: looking for a smaller contradiction was too large, or took too long."
+        )
+    return ImpossibleEvidence(message, found, smallest=smallest)
 
 
 def no_fit(compiled: CompiledModel, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import Question, conditioning, elimination, exact, search
+from pgm.inference.engines import Question, conditioning, cuts, elimination, exact, search
 from pgm.inference.fitting import Weights, fit_by_passes, fit_jointly, in_doubles
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
@@ -258,7 +258,9 @@ class Posterior:
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
-        asks: Question = "k_best" if k > 1 else "map" if targets is None else "marginal MAP"
+        asks: Question | None = "map" if targets is None else "marginal MAP"
+        if k > 1:  # no other engine ranks several answers and sums
+            asks = "k_best" if stage.all() else None
         check = self.check_of(case, Needs(question, wide=True, asks=asks))
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         if k == 1:
@@ -274,6 +276,29 @@ class Posterior:
             codes[real] = r.states[r.state_at[:-1] + one.states]
             answers.append((codes[wanted], one.value, one.settled))
         return answers
+
+    def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
+        """The codes of these states of the reduced variables with all others', and P(states, known).
+
+        What is hidden inside gates is summed, whatever its states here; by trees, for all else is chosen. So
+        what is the largest of a product in which it is chosen too grows by the last number at most: the
+        logarithm of how many states are summed. The time may be up for an engine that then answers with the
+        best it has: this does not look at the clock.
+        """
+        hidden = self.program.kinds[case.reduced.variables] == SUMMED
+        chosen = cuts.only(case, cuts.one_of_each(case, np.where(hidden, -1, states)))
+        unhurried = replace(self, clock=Clock(None, None))
+        at = cuts.reduce_everything(self.program, self.known, unhurried.clock, chosen)
+        more = float(np.log(case.reduced.cards[hidden]).sum())
+        return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
+
+    def _rest(self, case: Case) -> Wide:
+        """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
+        if not case.reduced.variables.size:
+            return case.constant()
+        needs = Needs("the value of the states")
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        return self._in_doubles_or_wide(exact.total, case, tree, needs)
 
     # --- draws ---
 

@@ -360,7 +360,9 @@ class Questions:
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
-        chosen = find(engine, "marginal MAP" if summed else "k_best" if k > 1 else "map")
+        chosen = find(engine, "k_best" if k > 1 else "map")
+        if summed:
+            chosen = find(engine, "marginal MAP")
 
         def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]

@@ -267,6 +267,7 @@ def _refuse(compiled: CompiledModel, data: Columns, status: np.ndarray, clock: C
     raise ImpossibleEvidence(
         f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
         cause.contradiction,
+        smallest=cause.smallest,
     )
 
 

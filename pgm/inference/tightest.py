@@ -19,14 +19,12 @@ from pgm.inference.compiled_model import CompiledModel, by_position, make_poster
 from pgm.inference.engines import (
     Best,
     Bounds,
-    BranchAndBound,
     CliqueSequence,
     Conditioned,
     Engine,
     Exact,
     Importance,
     Loopy,
-    Question,
     loopy,
 )
 from pgm.inference.plan import Plan
@@ -38,6 +36,7 @@ _OFFERED = 8.0  # times what is allowed: an estimate of conditioning, which a ne
 _A_RUN = 2e-3  # seconds that each run takes beside its plan
 _SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
 _EXPLAINED = 0.4  # of the time, for the most probable states exactly
+_LATE = 0.2  # of the time, that is left for a search at least: the first attempt may have had to be compiled
 _ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
 _DRAWN = 1e8  # states that are drawn at most, a byte each
 _ENOUGH = 100.0  # effective draws from which on they can judge others
@@ -71,6 +70,7 @@ class Tightest(Posterior):
 
     compiled: CompiledModel
     observed: Observed
+    seconds: float  # that all of it may take
     until: float  # in time.monotonic()
     made: list[Report] = field(default_factory=list)
 
@@ -81,19 +81,21 @@ class Tightest(Posterior):
 
     # --- maxima ---
 
-    def explain(self, ask: Callable[[Posterior, Engine], _Answer], question: Question) -> _Answer:
-        """The exact answer, or with what time is left the best states found and a bound."""
-        clock = self._clock(_EXPLAINED)
+    def explain(self, ask: Callable[[Posterior, Engine], _Answer], otherwise: Engine | None) -> _Answer:
+        """The exact answer, or what another engine, if there is one, has after the time that is left."""
+        clock = self._clock(_EXPLAINED if otherwise else _RUN)
         try:
             return ask(make_posterior(self.compiled, self.observed, clock), Exact())
-        except (TooLarge, OutOfTime):
-            pass
+        except (TooLarge, OutOfTime) as refused:
+            if otherwise is None:
+                raise refused if isinstance(refused, TooLarge) else self._too_late() from None
         finally:
             self.clock.mark = clock.mark
-        clock = self._clock(1.0)
-        options: Engine = Bounds() if question == "marginal MAP" else BranchAndBound()
+        clock = self._clock(1.0, least=_LATE * self.seconds)
         try:
-            return ask(make_approximate(self.compiled, self.observed, clock, options), options)
+            return ask(make_approximate(self.compiled, self.observed, clock, otherwise), otherwise)
+        except OutOfTime:
+            raise self._too_late() from None
         finally:
             self.clock.mark = clock.mark
 
@@ -164,10 +166,11 @@ class Tightest(Posterior):
         )
         return values
 
-    def _clock(self, share: float) -> Clock:
+    def _clock(self, share: float, least: float = 0.0) -> Clock:
         """A clock for this part of the time that is left; what it measures is counted with the rest."""
         now = time.monotonic()
-        return Clock(self.until - now, now + share * max(0.0, self.until - now), self.clock.profile)
+        left = min(max(share * (self.until - now), least), self.clock.remaining())
+        return Clock(self.seconds, now + left, self.clock.profile)
 
     def _exactly(
         self, ask: Callable[[Posterior], _Answer], targets: Sequence[int] | None
@@ -280,9 +283,15 @@ class Tightest(Posterior):
             return found
         if refused:
             raise refused[0]
-        raise OutOfTime(
-            'engine="best" has no answer: no engine had one within its time. Allow more with '
-            "pgm.engines.Best(seconds=...)."
+        raise self._too_late()
+
+    def _too_late(self) -> OutOfTime:
+        more = "pgm.engines.Best(seconds=...)"
+        if self.clock.remaining() == 0.0:  # then more seconds alone would change nothing
+            more = f"pgm.config(time_limit=...) and {more}"
+        return OutOfTime(
+            f'engine="best" has no answer: no engine had one within its {self.seconds:.2g} s. Allow more '
+            f"with {more}."
         )
 
 
@@ -329,6 +338,7 @@ def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.
 def make_tightest(compiled: CompiledModel, observed: Observed, clock: Clock, options: Best) -> Tightest:
     """Put evidence into positions, and the time to be kept."""
     known, _ = by_position(compiled, observed)
-    until = time.monotonic() + min(options.seconds, clock.remaining())
+    seconds = options.seconds if clock.limit is None else min(options.seconds, clock.limit)
     fields = compiled.program, compiled.trees, known, clock, compiled.names, options.name
-    return Tightest(*fields, compiled=compiled, observed=observed, until=until)
+    until = time.monotonic() + min(seconds, clock.remaining())
+    return Tightest(*fields, compiled=compiled, observed=observed, seconds=seconds, until=until)

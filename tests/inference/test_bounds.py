@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from typing import Any
@@ -303,3 +304,27 @@ def test_what_may_be_larger_than_one_is_not_cut_off_there(given):
     net.remove("h")
     p = net.to_markov_network().probability({"a": event}, given=given, engine="bounds")
     assert p == pytest.approx(chances @ [3.0, 0.5], rel=1e-12)
+
+
+@pytest.mark.parametrize("iterations", [0, 3])
+@pytest.mark.parametrize("ibound", [1, 2])
+def test_marginals_far_below_each_other_stay_inside(ibound: int, iterations: int) -> None:
+    """Factors that span more than a double: against sums of logarithms over all states."""
+    rng = np.random.default_rng(1)
+    states = np.array(list(itertools.product([0, 1], repeat=4)))
+    for _ in range(40):
+        mrf, logs = pgm.MarkovNetwork(), np.zeros(len(states))
+        for v in "abcd":
+            mrf.add_variable(v, [0, 1])
+        for i, j in itertools.combinations(range(4), 2):
+            table = rng.choice([0.0, -100.0, -300.0, -436.0, -800.0, -1000.0], (2, 2))
+            table = table + rng.normal(size=(2, 2))
+            mrf.add_factor(["abcd"[i], "abcd"[j]], table, log=True)
+            logs += table[states[:, i], states[:, j]]
+        engine = Bounds(ibound=ibound, iterations=iterations)
+        found = mrf.marginals(engine=engine)
+        for i, v in enumerate("abcd"):
+            for s in (0, 1):
+                truth = math.exp(np.logaddexp.reduce(logs[states[:, i] == s]) - np.logaddexp.reduce(logs))
+                low, high = found[v].bounds[s]
+                assert low * (1.0 - 1e-9) <= truth <= high * (1.0 + 1e-9), (v, s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import pickle
 import time
 from collections.abc import Sequence
@@ -613,3 +614,28 @@ def test_soft_evidence() -> None:
     best, exact = net.map(given, engine="cuts"), net.map(given)
     assert dict(best) == dict(exact)
     assert best.log_probability == pytest.approx(exact.log_probability, abs=1e-12)
+
+
+GATES = {
+    "noisy-OR": (pgm.NoisyOr({"a": 0.6, "b": 0.5}, leak=0.1), True, 0.25 * (1 - 0.9 * 0.4 * 0.5)),
+    "noisy-MAX": (pgm.NoisyMax({"a": {True: [0.4, 0.6]}, "b": {True: [0.5, 0.5]}}), True, 0.25 * 0.8),
+    "mixture": (
+        pgm.MixtureCPD({"a": {True: 0.9, False: 0.2}, "b": {True: 0.7, False: 0.1}}, {"a": 0.5, "b": 0.5}),
+        True,
+        0.25 * 0.8,
+    ),
+}
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_what_is_hidden_in_a_gate_is_summed_by_expansion_moves(gate: str) -> None:
+    """The best is worth `truth`, by hand: both causes are on."""
+    cpd, state, truth = GATES[gate]
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.5)
+    net.add("b", 0.5)
+    net.add("x", cpd, states=[False, True])
+    found = net.map({"x": state}, engine="expansion")
+    own = net.probability({**dict(found), "x": state})
+    assert found.log_joint == pytest.approx(math.log(own))
+    assert found.log_joint <= math.log(truth) + 1e-12 <= found.bound + 2e-12

@@ -628,3 +628,16 @@ def test_an_interval_may_have_no_end() -> None:
     assert net.probability({"x": pgm.Interval(0.0, math.inf)}) == near(0.5)
     assert net.log_probability({"x": pgm.Interval(-math.inf, -40.0)}) == near(-804.608442)
     assert net.probability({"x": pgm.Interval(-math.inf, math.inf)}) == 1.0
+
+
+def test_an_interval_holds_its_lower_end_and_not_its_upper() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("kind", {"a": 0.2, "b": 0.3, "c": 0.5})
+    net.add(
+        "x", {kind: pgm.Gaussian(at, 0.0) for kind, at in {"a": 0, "b": 9, "c": 18}.items()}, parents=["kind"]
+    )
+    assert net.probability({"x": pgm.Interval(0, 18)}) == near(0.5)
+    assert net.probability({"x": pgm.Interval(0, 18, closed=True)}) == near(1.0)
+    assert net.probability({"x": pgm.Interval(9, 30)}, given={"x": pgm.Interval(-5, 18)}) == near(0.6)
+    closed = {"x": pgm.Interval(9, 18, closed=True)}
+    assert net.probability({"x": pgm.Interval(0, 18, closed=True)}, given=closed) == near(1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -135,3 +136,34 @@ def test_best_ranks_too():
     with pgm.config(memory_limit="2 MB"):
         found = mrf.k_best(k=3, engine=pgm.engines.Best(seconds=30.0))
     assert [dict(a) for a in found] == [dict(a) for a in right]
+
+
+@pytest.mark.parametrize("engine", ["auto", "branch-and-bound", "best"])
+def test_time_that_is_too_short_is_not_called_a_lack_of_support(engine):
+    """A positive model: whatever is asked of it has an answer, found in time or not."""
+    rng = np.random.default_rng(0)
+    mrf = pgm.MarkovNetwork()
+    names = [[f"v{i},{j}" for j in range(24)] for i in range(24)]
+    for name in itertools.chain(*names):
+        mrf.add_variable(name, [0, 1, 2])
+    for row in (*names, *map(list, zip(*names, strict=True))):
+        for a, b in itertools.pairwise(row):
+            mrf.add_factor([a, b], np.exp(rng.normal(size=(3, 3))))
+    with pgm.config(time_limit=0.02):
+        try:
+            found = mrf.k_best(k=3, engine=engine)
+        except pgm.OutOfTime:
+            return
+    assert not found[0].exact
+
+
+def test_what_no_engine_can_rank_is_not_offered_one():
+    net = pgm.BayesianNetwork()
+    causes = [f"c{i}" for i in range(40)]
+    for name in causes:
+        net.add(name, 0.1)
+    net.add("x", pgm.NoisyOr(dict.fromkeys(causes, 0.5)))
+    for engine in ("auto", "best", "branch-and-bound"):
+        with pgm.config(memory_limit="100 MB"), pytest.raises(pgm.TooLarge) as refused:
+            net.k_best({"x": True}, k=2, engine=engine)
+        assert "would approximate it" not in str(refused.value)

@@ -18,7 +18,7 @@ import pytest
 
 import pgm
 from pgm.config import Clock
-from pgm.inference import pool, running
+from pgm.inference import failures, pool, running
 
 
 def pair() -> pgm.BayesianNetwork:
@@ -307,3 +307,52 @@ def test_a_partition_function_just_past_a_double():
     mrf.add_factor(["a"], [709.9, -5], log=True)
     for engine in ("exact", "mean-field", "loopy"):
         assert mrf.log_partition(engine=engine) == pytest.approx(709.9, rel=1e-12)
+
+
+def test_a_contradiction_is_only_called_smallest_if_it_is(monkeypatch):
+    """Two of eleven findings exclude each other, the others say nothing."""
+    net = pgm.BayesianNetwork()
+    for i in range(10):
+        net.add(f"x{i}", 0.5)
+    net.add("z", {True: 0.0, False: 1.0}, parents=["x3"])
+    given = {f"x{i}": True for i in range(10)} | {"z": True}
+    whole, asked = failures.possible, []
+
+    def refused(*args):
+        asked.append(args)
+        if len(asked) > allowed:
+            raise pgm.TooLarge("no room")
+        return whole(*args)
+
+    monkeypatch.setattr(failures, "possible", refused)
+    sizes = []
+    for allowed in range(12):
+        asked.clear()
+        with pytest.raises(pgm.ImpossibleEvidence) as caught:
+            net.query("x3", given)
+        found, said = caught.value, str(caught.value)
+        assert net.probability(found.contradiction) == 0.0
+        assert found.smallest == (found.contradiction == {"x3": True, "z": True} and len(asked) <= allowed)
+        assert ("without any one of these the rest can" in said) == found.smallest
+        assert ("Fewer of these may already be impossible" in said) != found.smallest
+        sizes.append(len(found.contradiction))
+    assert sizes[0] == 11
+    assert sizes == sorted(sizes, reverse=True)
+    assert found.smallest
+
+
+def test_a_contradiction_met_by_an_approximate_engine_is_not_called_smallest():
+    """No tree fits, so that nothing can be left out for sure; the engine has proven the whole impossible."""
+    mrf = pgm.MarkovNetwork()
+    names = [f"v{i}" for i in range(24)]
+    for name in names:
+        mrf.add_variable(name, [0, 1])
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            mrf.add_factor([a, b], [[2.0, 1.0], [1.0, 2.0]])
+    mrf.add_factor(["v0", "v1"], [[1.0, 0.0], [0.0, 1.0]])
+    given = {"v0": 0, "v1": 1, "v2": 0}
+    with pgm.config(memory_limit="100 kB"), pytest.raises(pgm.ImpossibleEvidence) as caught:
+        mrf.marginals(given, engine="loopy")
+    assert not caught.value.smallest
+    assert "Fewer of these may already be impossible" in str(caught.value)

@@ -170,3 +170,50 @@ def test_parts_of_a_distribution_come_before_draws_of_one_of_them():
     best, error = tightest._tightest([alone, loopy])
     assert best is alone  # without a judge; the others say how far off it may be
     assert error == pytest.approx(0.08)
+
+
+def late_first(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The exact attempt takes so long, as in a process that has to compile it, and ends without an answer."""
+
+    def slow(*args, **kwargs):
+        time.sleep(seconds)
+        raise pgm.OutOfTime("too late")
+
+    monkeypatch.setattr(tightest, "make_posterior", slow)
+
+
+@pytest.mark.parametrize("ask", [lambda m, e: m.map(engine=e), lambda m, e: m.k_best(k=2, engine=e)[0]])
+def test_an_exact_attempt_that_overruns_leaves_time_for_a_search(monkeypatch, ask):
+    model = grid(3, 0.4)
+    truth = model.map()
+    model.map(engine="branch-and-bound"), model.k_best(k=2, engine="branch-and-bound")  # compiled by now
+    late_first(monkeypatch, 1.1)
+    assert dict(ask(model, Best(seconds=1.0))) == dict(truth)
+
+
+def test_who_comes_too_late_says_how_long_it_had(monkeypatch):
+    model = grid(30, 0.4)
+    late_first(monkeypatch, 0.3)
+    with (
+        pgm.config(time_limit=0.2),
+        pytest.raises(
+            pgm.OutOfTime, match=r"no engine had one within its 0\.2 s\. .*pgm\.config\(time_limit="
+        ),
+    ):
+        model.k_best(k=2, engine=Best(seconds=5.0))
+
+
+def test_several_answers_of_a_sum_are_exact_or_refused():
+    net = pgm.BayesianNetwork()
+    for name in "abc":
+        net.add(name, 0.3)
+    net.add("d", pgm.NoisyOr({"a": 0.5, "b": 0.6, "c": 0.7}))
+    first, second = net.k_best({"d": True}, k=2, targets=["a", "b"], engine="best")
+    states = [(one["a"], one["b"]) for one in (first, second)]
+    assert states == [
+        (False, True),
+        (True, False),
+    ]  # .21 * (1 - .4 * .79) = .144, .21 * (1 - .5 * .79) = .127
+    assert second.probability < first.probability
+    with pytest.raises(pgm.InvalidArgument, match='engine="bounds" does not answer `k_best`'):
+        net.k_best({"d": True}, k=2, targets=["a", "b"], engine="bounds")

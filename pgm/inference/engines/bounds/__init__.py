@@ -28,6 +28,7 @@ _SHARE = 1e-3  # of the width of the bounds, that those with states chosen may b
 _TIGHTEN = 0.4  # of the time that is left, for each of the two bounds
 _NEAR = 1 << 14  # entries of a table over a variable and its neighbours
 _OUT = 1e-14  # by which probabilities are moved outwards, relative
+_LEAST = float(np.finfo(float).tiny)  # what is possible is never said to be less probable: doubles end here
 
 
 def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
@@ -119,21 +120,24 @@ class Reader:
         def sums(x: np.ndarray) -> np.ndarray:
             return np.asarray(np.add.reduceat(x, begins)[group])
 
-        # Of a state, and of all others: the share of what is surely there, and of what can be.
-        top = np.maximum.reduceat(highs, begins)[group]
+        # Of a state, and of all others: the share of what is surely there, and of what can be. Each is
+        # scaled by the largest of its kind: the most that one state can be may be far below all that is sure.
+        possible = highs > -math.inf
+        top, sure = (np.maximum.reduceat(x, begins)[group] for x in (highs, lows))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             most, least = np.exp(highs - top), np.exp(lows - top)
             others_most = (sums(most) * (1.0 + margin) - most).clip(0.0)
-            others_least = (sums(least) * (1.0 - margin) - least).clip(0.0)
             low = np.where(least > 0.0, least / (least + others_most), 0.0)
-            high = np.where(most > 0.0, most / (most + others_least), 0.0)
             low = np.maximum(low, np.exp(lows - self.high)) * (1.0 - _OUT)
+            least = np.where(sure > -math.inf, np.exp(lows - sure), 0.0)
+            others_least = (sums(least) * (1.0 - margin) - least).clip(0.0)
+            high = np.where(others_least > 0.0, 1.0 / (1.0 + others_least * np.exp(sure - highs)), 1.0)
             if self.low > -math.inf:
                 high = np.minimum(high, np.exp(highs - self.low))
-            high *= 1.0 + _OUT
+            high = np.where(possible, np.maximum(high * (1.0 + _OUT), _LEAST), 0.0)
         if sizes.size == variables.size:
             least, most = self._given_neighbours(variables, sizes)
-            low, high = np.maximum(low, least), np.minimum(high, most)
+            low, high = np.maximum(low, least), np.minimum(high, np.where(possible, most.clip(_LEAST), 0.0))
         low, high = low.clip(0.0, 1.0), high.clip(0.0, 1.0)
         low, high = (
             np.maximum(low, (1.0 - margin - (sums(high) - high)) * (1.0 - _OUT)).clip(0.0, 1.0),

@@ -113,7 +113,7 @@ class Ranked(NamedTuple):
 
 
 def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.inf) -> Ranked | None:
-    """The k best states; at the time limit what there is, None if nothing or if the work is not enough."""
+    """The k best states; at the time limit what there is, None if so much work does not show any."""
     case = problem.case
     layout = lay_out(case, BranchAndBound.name, k)
     found = _Branching(layout, seed, clock, work)
@@ -130,7 +130,10 @@ def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.i
     if not kept:
         if in_time:
             raise Impossible
-        return None
+        raise OutOfTime(
+            f"No states of non-zero probability were found within the time limit of {clock.limit:g} s, which "
+            "says nothing about whether there are any. Allow more with pgm.config(time_limit=...)."
+        )
     costs, order = s.kept_cost[:kept].tolist(), case.declared()
     left = sorted(range(kept), key=costs.__getitem__)
     ranked: list[int] = []

@@ -81,13 +81,6 @@ def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
     return alive
 
 
-def worth(case: Case, known: Known, states: np.ndarray) -> tuple[np.ndarray, Wide]:
-    """The codes of these states of the reduced variables with all others', and their value, however late."""
-    chosen = only(case, one_of_each(case, states))
-    at = reduce_everything(case.program, known, Clock(None, None), chosen)
-    return at.codes[: case.program.n_named].astype(np.int64), at.constant()
-
-
 def check_room(case: Case, entry: int, link: int) -> None:
     """Raise `TooLarge` when so many bytes for each table entry and each place in a scope are not allowed."""
     r, allowed = case.reduced, current().memory_limit

@@ -134,5 +134,5 @@ def together(compiled: CompiledModel, first: Observed, second: Observed, both: O
             lo, hi = max(span.lo for span in spans), min(span.hi for span in spans)
             if not lo < hi:
                 return None
-            given[name] = Interval(lo, hi)
+            given[name] = Interval(lo, hi, closed=all(span.closed for span in spans if span.hi == hi))
     return replace(both, given=given)

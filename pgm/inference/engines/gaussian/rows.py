@@ -136,7 +136,9 @@ def _answers(
                 continue
             cause = contradiction(compiled, observed, clock)
             raise ImpossibleEvidence(
-                f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".', cause.contradiction
+                f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
+                cause.contradiction,
+                smallest=cause.smallest,
             ) from None
 
 

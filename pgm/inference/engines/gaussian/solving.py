@@ -255,7 +255,7 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
         middle = 0.5 * (a + b)
         flat = np.log(width) - 0.5 * (middle**2 + _LOG_2PI) + np.log1p((middle**2 - 1.0) * width**2 / 24.0)
         found = np.where(width * np.maximum(1.0, np.abs(middle)) < 1e-3, flat, found)
-    inside = (mean >= interval.lo) & (mean <= interval.hi)
+    inside = (mean >= interval.lo) & ((mean < interval.hi) | (interval.closed & (mean == interval.hi)))
     return np.where(sd > 0, found, np.where(inside, 0.0, -np.inf))
 
 
