@@ -102,7 +102,13 @@ class MixtureCPD(CPD):
             links.append(link)
         writer = Writer(len(scope))
         writer.chain(order, np.eye(k + 1)[k], links)
-        return writer.finish(scope)
+        return writer.finish(scope, in_two=self._in_two)
+
+    def _in_two(self) -> tuple[Array, list[Array]]:
+        """One, and the sum so far of what the parents say, each by its weight."""
+        tables = [w * table for w, table in zip(self._weights, self._tables, strict=True)]
+        steps = [np.stack([np.ones_like(table), table, np.ones_like(table)], axis=-1) for table in tables]
+        return np.tile([1.0, 0.0, 1.0], (self.child.card, 1)), steps
 
     def rows(self, codes: Codes) -> Array:
         """Return the mixture of the rows of each parent's table."""

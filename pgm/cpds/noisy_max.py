@@ -203,7 +203,14 @@ class NoisyMax(CPD):
         order = np.argsort(np.array(scope[:-1]), kind="stable").tolist()
         links = [self._link(self._effects[i]) for i in order]
         writer.chain(order, self._leak, links)
-        return writer.finish(scope)
+        return writer.finish(scope, in_two=self._in_two)
+
+    def _in_two(self) -> tuple[Array, list[Array]]:
+        flip = slice(None, None, -1 if self._smallest else 1)
+        start, *steps = (_steps(effect[:, flip]) for effect in (self._leak[np.newaxis], *self._effects))
+        for step in steps:  # there is nothing below the first state: P(0) = F(0), and a product like it
+            step[:, 0, 1:] = np.stack([np.zeros(len(step)), step[:, 0, 0]], axis=-1)
+        return start[0, flip], [step[:, flip] for step in steps]
 
     def _link(self, effect: Array) -> Array:
         """P(next | so far, state of the cause)."""
@@ -313,6 +320,18 @@ class NoisyMin(NoisyMax):
     __slots__ = ()
     _what = "noisy-MIN"
     _smallest = True
+
+
+def _steps(effect: Array) -> Array:
+    """Of the largest effects so far, for each state k of the child: at most k, just k, and less than k.
+
+    With F(k) the probability of at most k, a cause makes F(k) * f(k) of it, and of P(k) = F(k) - F(k - 1) it
+    makes F(k) * f(k) - F(k - 1) * f(k - 1) = F(k) * p(k) + P(k) * f(k - 1), where nothing is subtracted.
+    """
+    at_most = np.cumsum(effect, axis=1)
+    at_most[:, -1] = 1.0
+    less = np.concatenate([np.zeros((len(effect), 1)), at_most[:, :-1]], axis=1)
+    return np.stack([at_most, effect, less], axis=-1)
 
 
 def pair(p: Any) -> Pair:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,11 @@ import numpy as np
 from .dense import Dense
 
 _SMALLEST = sys.float_info.min
+# A gate in two numbers A and B, for each state of the child. They begin as the first two of three: a, b, g.
+# Every cause has three too, and makes A * a and A * b + B * g of them, whatever the order of the causes; in
+# the end B is P(child | causes). Returned are the three of the beginning, (child, 3), and those of causes,
+# (states of the cause, child, 3).
+InTwo = Callable[[], tuple[np.ndarray, Sequence[np.ndarray]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,6 +35,7 @@ class Gate:
     hidden: tuple[int, ...] = ()  # how many states each hidden variable has
     function: bool = False  # the hidden variables are functions of the causes, and may be maximised
     together: int = 0  # of how many tables, the last ones, only the product is a distribution
+    in_two: InTwo | None = None  # who says the same in two numbers
 
     heads = 1
 
@@ -126,10 +132,12 @@ class Writer:
                 self.put([before, cause, after], link)
             before = after
 
-    def finish(self, scope: Sequence[int], *, function: bool = False, together: int = 0) -> Gate:
-        """Return the gate."""
+    def finish(
+        self, scope: Sequence[int], *, function: bool = False, together: int = 0, in_two: InTwo | None = None
+    ) -> Gate:
+        """Return the gate; the arguments are its fields."""
         positions = np.array(scope, dtype=np.int64)
-        return Gate(positions, tuple(self.tables), tuple(self.hidden), function, together)
+        return Gate(positions, tuple(self.tables), tuple(self.hidden), function, together, in_two)
 
 
 def _least(values: np.ndarray) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import Clock
 from pgm.errors import TooLarge
 from pgm.inference import k_best as ranking
-from pgm.inference.engines import Question, conditioning, cuts, elimination, exact, search
+from pgm.inference.engines import Question, conditioning, cuts, elimination, exact, fronts, search
 from pgm.inference.fitting import Weights, fit_by_passes, fit_jointly, in_doubles
 from pgm.inference.plan import Needs, Plan, make_plan
 from pgm.inference.program import SUMMED, Program
@@ -26,6 +26,7 @@ from pgm.results import Report
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
 _TOTAL = Needs("the probability of the evidence")
+_WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
 _NOTHING = np.empty(0, np.int32)
 _LN2 = math.log(2.0)
 
@@ -261,7 +262,14 @@ class Posterior:
         asks: Question | None = "map" if targets is None else "marginal MAP"
         if k > 1:  # no other engine ranks several answers and sums
             asks = "k_best" if stage.all() else None
-        check = self.check_of(case, Needs(question, wide=True, asks=asks))
+        needs = Needs(question, wide=True, asks=asks)
+        everything = bool((stage[real < self.program.n_named] != 0).all())
+        if k == 1 and everything and not stage.all() and allowed is None:
+            front = self._front(case, stage, needs)
+            if front is not None:
+                codes, value, _ = self.worth(case, front.states)
+                return [(codes[wanted], value, front.settled)]
+        check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         if k == 1:
             best, pool = exact.maximum(case, tree, self.clock, stage)
@@ -276,6 +284,14 @@ class Posterior:
             codes[real] = r.states[r.state_at[:-1] + one.states]
             answers.append((codes[wanted], one.value, one.settled))
         return answers
+
+    def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> fronts.Front | None:
+        """The best states by sets of choices, where a tree that sums inside gates first is not quick."""
+        if fronts.log2_summed_first(case) < _WORTH_FRONTS:
+            shape = planned(case, self.clock, self.trees, stage=stage)
+            if needs.fits(shape) and shape.log2_total < _WORTH_FRONTS:
+                return None
+        return fronts.maximum(case, self.clock)
 
     def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
         """The codes of these states of the reduced variables with all others', and P(states, known).

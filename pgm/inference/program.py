@@ -47,6 +47,7 @@ class Program:
     possible: bool  # False when the factors leave no state at all
     has_joined: bool  # whether some distributions are only several tables together
     turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
+    gates: dict[int, Gate]  # by the number of the factor, those that can say themselves in two numbers
 
     @property
     def n(self) -> int:
@@ -144,6 +145,7 @@ def compile_program(
     extra: list[int] = []
     kinds: list[int] = []  # of these
     turns = [2 * np.arange(n_named)]
+    gates: dict[int, Gate] = {}
     number = -1
     for factor in factors:
         number += 1
@@ -159,6 +161,8 @@ def compile_program(
             kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
             if factor.hidden:
                 turns.append(factor.turns())
+                if factor.in_two is not None:
+                    gates[number] = factor
         else:
             scope_cards = card_array[factor.scope].tolist()
             size = math.prod(scope_cards)
@@ -180,7 +184,7 @@ def compile_program(
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
     turn = np.concatenate(turns)
     all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
-    program = _flatten(all_cards, n_named, all_kinds, turn, flat, as_given)
+    program = replace(_flatten(all_cards, n_named, all_kinds, turn, flat, as_given), gates=gates)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -293,4 +297,5 @@ def _flatten(
         possible=bool(has_any.all()) if has_any.size else True,
         has_joined=bool(joined.any()),
         turns=turns,
+        gates={},
     )

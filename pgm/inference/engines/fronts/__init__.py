@@ -1,0 +1,368 @@
+"""The most probable states where gates are too wide to be summed first: sets of choices that may still win.
+
+What a gate hides is summed while its causes are chosen, so that what is best for some causes depends on all
+the others. But of a gate, its child in one state, two numbers A and B say all that there is to know: each
+cause makes A * a and A * b + B * g of them (`Gate.in_two`), and P(child | causes) is B in the end. Nothing is
+negative, so a choice of states that leaves both numbers smaller than another does is never part of the best.
+Variables are eliminated one after the other as ever; but what is kept of them, for each state of what they
+depend on, is not one best choice: it is the front of those that no other is better than in every respect
+(Maua & de Campos 2012). The causes of a gate may be put together in any order, those that bring most first.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pgm import progress
+from pgm.config import Clock, current
+from pgm.factors import Gate
+from pgm.inference.program import SUMMED
+from pgm.inference.reduction import Case
+from pgm.inference.running import run
+
+_TIED = 2.0**-48  # of logarithms, for each variable: what is closer differs by rounding
+_MOST_OPEN = 5  # gates at once: choices are compared in two to this power respects
+_MOST_FACTORS = 20_000  # that are worth trying in Python
+_MOST_ROWS = 1 << 20  # of a front
+_MOST_COMPARED = 20_000  # choices in more than two respects, for the same states of the scope
+_MOST_WORK = 2e7  # rows in all, without a time limit: some seconds
+_KEPT_TIES = 2_000  # rows of a front from which on only what is worth most is followed, not all ties
+FRONTS = "pgm.inference.engines.fronts.compiled"
+_CODE = np.uint16
+
+
+class _TooMany(Exception):
+    """There are too many choices that may still win."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Front:
+    """The best states of all reduced variables, those hidden in gates aside."""
+
+    states: np.ndarray
+    settled: bool  # whether they are sure to be the first of their equals
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Choices:
+    """For each state of a few variables some choices for what was eliminated, a row each, and their worth."""
+
+    scope: tuple[int, ...]
+    gates: tuple[int, ...]
+    group: np.ndarray  # int64[rows] which states of the scope, ascending
+    weights: np.ndarray  # [rows] logarithm of the product of the tables
+    numbers: np.ndarray  # [rows, gates, 3] logarithms of a, b and g of each open gate
+    chosen: tuple[int, ...]  # what was eliminated, ascending
+    codes: np.ndarray  # [rows, chosen] its states
+
+
+def maximum(case: Case, clock: Clock) -> Front | None:
+    """The best states of a reduced case in which gates hide what is to be summed; None if it is too much."""
+    if case.reduced.factors.size > _MOST_FACTORS or int(case.reduced.cards.max()) >= 1 << 16:
+        return None
+    try:
+        return _Elimination(case, clock).run()
+    except _TooMany:
+        return None
+
+
+def log2_summed_first(case: Case) -> float:
+    """How many entries a tree that sums inside gates first has at least: a gate's variables come together."""
+    r = case.reduced
+    hidden = case.program.kinds[r.variables] == SUMMED
+    owner = np.repeat(_owners(case), np.diff(r.scope_at))
+    beside = np.isin(owner, owner[hidden[r.scopes]]) & ~hidden[r.scopes]
+    gate, v = np.unique(np.stack([owner[beside], r.scopes[beside]]), axis=1)
+    return float(np.bincount(gate, np.log2(r.cards[v])).max(initial=0.0))
+
+
+def _owners(case: Case) -> np.ndarray:
+    """Which of the model's factors each reduced one comes from; -1 for weights that were given."""
+    program, factors = case.program, case.reduced.factors
+    own = factors < program.arrays.heads.size
+    owner = np.full(factors.size, -1, np.int64)
+    owner[own] = program.factor_of[factors[own]]
+    return owner
+
+
+class _Elimination:
+    """What is left to multiply, while one variable or gate after the other goes. Gate i is node n + i."""
+
+    def __init__(self, case: Case, clock: Clock) -> None:
+        r, program = case.reduced, case.program
+        self._case, self._clock, self._n = case, clock, r.variables.size
+        self._tied = _TIED * (16 + self._n)
+        self._cards: list[int] = r.cards.tolist()
+        self._hidden = program.kinds[r.variables] == SUMMED
+        self._order = np.empty(self._n, np.int64)  # the place of each variable among all, as declared
+        self._order[case.declared()] = np.arange(self._n)
+        self._settled, self._ties = True, True
+        self._work = 0
+        owner = _owners(case)
+        open_gates = np.unique(np.repeat(owner, np.diff(r.scope_at))[self._hidden[r.scopes]])
+        if not all(i in program.gates for i in open_gates.tolist()):
+            raise _TooMany
+        self._gates: list[Gate] = [program.gates[i] for i in open_gates.tolist()]
+        self._children: list[int] = []  # of each gate, -1 where it is known
+        self._least: list[float] = []  # of each gate the least that its causes can make of g beside a, a log
+        self._items: dict[int, _Choices] = {}
+        self._with: list[set[int]] = [set() for _ in range(self._n + len(self._gates))]
+        self._numbers = itertools.count()
+        mantissas, exponents = case.wide_tables()
+        with np.errstate(divide="ignore"):
+            logs = np.log(mantissas) + exponents * math.log(2.0)
+        for f in np.flatnonzero(~np.isin(owner, open_gates)).tolist():
+            table = logs[r.table_at[f] : r.table_at[f + 1]]
+            scope = tuple(r.scopes[r.scope_at[f] : r.scope_at[f + 1]].tolist())
+            self._add_table(scope, table - table.max())
+        places = np.full(program.n, -1, np.int64)
+        places[r.variables] = np.arange(self._n)
+        for i, gate in enumerate(self._gates):
+            self._add_gate(i, gate, places)
+
+    def _add(self, item: _Choices) -> None:
+        number = next(self._numbers)
+        self._items[number] = item
+        for node in (*item.scope, *(self._n + g for g in item.gates)):
+            self._with[node].add(number)
+
+    def _add_table(self, scope: tuple[int, ...], logs: np.ndarray) -> None:
+        order = sorted(range(len(scope)), key=scope.__getitem__)
+        logs = logs.reshape([self._cards[v] for v in scope]).transpose(order).ravel()
+        kept = np.flatnonzero(logs > -np.inf)
+        nothing, no_codes = np.empty((kept.size, 0, 3)), np.empty((kept.size, 0), _CODE)
+        self._add(_Choices(tuple(sorted(scope)), (), kept, logs[kept], nothing, (), no_codes))
+
+    def _add_gate(self, i: int, gate: Gate, places: np.ndarray) -> None:
+        """What each cause that is open makes of its numbers, and all others together."""
+        r, codes = self._case.reduced, self._case.codes
+
+        def states(v: int) -> np.ndarray:
+            at = int(places[v])
+            return codes[v : v + 1] if at < 0 else r.states[r.state_at[at] : r.state_at[at + 1]]
+
+        *causes, child = gate.scope.tolist()
+        effects = states(child)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            assert gate.in_two is not None
+            start, each = gate.in_two()
+            known = np.log(start[effects])
+            least = 0.0
+            for v, steps in zip(causes, each, strict=True):
+                logs = np.log(steps[np.ix_(states(v), effects)])
+                share = logs[..., 2] - logs[..., 0]
+                least += float(share[~np.isnan(share)].min(initial=0.0))
+                if places[v] < 0:
+                    known = _after(known, logs[0])
+                else:
+                    self._add_step(i, (int(places[v]), int(places[child])), logs)
+        self._add_step(i, (int(places[child]),), known)
+        self._children.append(int(places[child]))
+        self._least.append(least)
+
+    def _add_step(self, i: int, scope: tuple[int, ...], logs: np.ndarray) -> None:
+        kept = tuple(v for v in scope if v >= 0)
+        order = sorted(range(len(kept)), key=kept.__getitem__)
+        logs = logs.reshape([*(self._cards[v] for v in kept), 3]).transpose([*order, len(kept)])
+        rows = logs.reshape(-1, 1, 3)
+        codes = np.empty((len(rows), 0), _CODE)
+        self._add(
+            _Choices(tuple(sorted(kept)), (i,), np.arange(len(rows)), np.zeros(len(rows)), rows, (), codes)
+        )
+
+    # --- the order ---
+
+    def _cost(self, node: int) -> float:
+        """The logarithm of how large what is left without this node will be, about."""
+        nodes = {v for number in self._with[node] for v in self._items[number].scope}
+        gates = {g for number in self._with[node] for g in self._items[number].gates}
+        if any(self._children[g] == node for g in gates):
+            return math.inf  # the state of a child is chosen only when its gate is done
+        size = sum(math.log(self._cards[v]) for v in nodes if v != node)
+        return size + 2.0 * len(gates - {node - self._n})
+
+    def run(self) -> Front:
+        """Eliminate what costs least, again and again."""
+        left = {v for v in range(self._n) if not self._hidden[v]} | set(range(self._n, len(self._with)))
+        costs = {node: self._cost(node) for node in left}
+        heap = [(cost, node) for node, cost in costs.items()]
+        heapq.heapify(heap)
+        total = len(left)
+        while left:
+            cost, node = heapq.heappop(heap)
+            if node not in left or cost != costs[node]:
+                continue
+            if cost > math.log(_MOST_ROWS):
+                raise _TooMany
+            progress.report(total - len(left), total, "most probable states")
+            left.discard(node)
+            made = self._eliminate(node)
+            for near in {*made.scope, *(self._n + g for g in made.gates)} & left:
+                costs[near] = self._cost(near)
+                heapq.heappush(heap, (costs[near], near))
+        states = np.full(self._n, -1, np.int64)
+        for item in self._items.values():
+            states[list(item.chosen)] = item.codes[0]
+        return Front(states, self._settled)
+
+    def _eliminate(self, node: int) -> _Choices:
+        numbers = sorted(self._with[node])
+        items = [self._items.pop(number) for number in numbers]
+        for number, item in zip(numbers, items, strict=True):
+            for v in (*item.scope, *(self._n + g for g in item.gates)):
+                self._with[v].discard(number)
+        if node >= self._n:  # those that bring most first: what cannot win beside them never begins to grow
+            place = [item.gates.index(node - self._n) for item in items]
+            gains = [
+                float((item.weights + item.numbers[:, i, 1]).max(initial=-math.inf))
+                for item, i in zip(items, place, strict=True)
+            ]
+            items = [
+                items[i] for i in sorted(range(len(items)), key=lambda i: (len(items[i].scope), -gains[i]))
+            ]
+        made = items[0] if items else self._free()
+        for item in items[1:]:
+            made = self._fewer(self._multiplied(made, item))
+        made = self._fewer(self._without(made, node))
+        if not made.weights.size:
+            raise _TooMany  # nothing is possible: who sums says so
+        self._add(made)
+        return made
+
+    def _free(self) -> _Choices:
+        """What is in no table any more."""
+        return _Choices(
+            (), (), np.zeros(1, np.int64), np.zeros(1), np.empty((1, 0, 3)), (), np.empty((1, 0), _CODE)
+        )
+
+    # --- products and maxima ---
+
+    def _multiplied(self, a: _Choices, b: _Choices) -> _Choices:
+        scope, gates = tuple(sorted({*a.scope, *b.scope})), tuple(sorted({*a.gates, *b.gates}))
+        cards = [self._cards[v] for v in scope]
+        size = math.prod(cards)
+        if size > _MOST_ROWS or len(gates) > _MOST_OPEN:
+            raise _TooMany
+        states = np.indices(cards).reshape(len(cards), size)
+        of_a, of_b = (self._group(x.scope, scope, states) for x in (a, b))
+        at_a, at_b = (np.searchsorted(x.group, np.arange(self._size(x.scope) + 1)) for x in (a, b))
+        many_a, many_b = np.diff(at_a)[of_a], np.diff(at_b)[of_b]
+        rows = many_a * many_b
+        count = int(rows.sum())
+        self._work += count
+        if self._work > _MOST_WORK and self._clock.deadline is None:
+            raise _TooMany
+        chosen = (*a.chosen, *b.chosen)
+        if (
+            count > _MOST_ROWS
+            or count * (2 * len(chosen) + 24 * len(gates) + 32) > current().memory_limit // 4
+        ):
+            raise _TooMany
+        group = np.repeat(np.arange(size), rows)
+        within = np.arange(count) - np.repeat(np.cumsum(rows) - rows, rows)
+        i = at_a[of_a[group]] + within // many_b[group]
+        j = at_b[of_b[group]] + within % many_b[group]
+        numbers = np.empty((count, len(gates), 3))
+        for place, g in enumerate(gates):
+            if g not in b.gates:
+                numbers[:, place] = a.numbers[i, a.gates.index(g)]
+            elif g not in a.gates:
+                numbers[:, place] = b.numbers[j, b.gates.index(g)]
+            else:
+                first, second = a.numbers[i, a.gates.index(g)], b.numbers[j, b.gates.index(g)]
+                numbers[:, place] = _after(first, second)
+        order = np.argsort(self._order[list(chosen)], kind="stable") if chosen else np.empty(0, np.int64)
+        codes = np.concatenate([a.codes[i], b.codes[j]], axis=1)[:, order]
+        ordered = tuple([chosen[k] for k in order.tolist()])
+        return _Choices(scope, gates, group, a.weights[i] + b.weights[j], numbers, ordered, codes)
+
+    def _size(self, scope: Sequence[int]) -> int:
+        return math.prod(self._cards[v] for v in scope)
+
+    def _group(self, part: tuple[int, ...], scope: tuple[int, ...], states: np.ndarray) -> np.ndarray:
+        found = np.zeros(states.shape[1], np.int64)
+        for v in part:
+            found = found * self._cards[v] + states[scope.index(v)]
+        return found
+
+    def _without(self, made: _Choices, node: int) -> _Choices:
+        """The gate evaluated; or the variable chosen."""
+        if node >= self._n:
+            i = made.gates.index(node - self._n)
+            weights = made.weights + made.numbers[:, i, 1]
+            gates = made.gates[:i] + made.gates[i + 1 :]
+            numbers = np.delete(made.numbers, i, axis=1)
+            return _Choices(made.scope, gates, made.group, weights, numbers, made.chosen, made.codes)
+        if node in made.scope:
+            i = made.scope.index(node)
+            inner = self._size(made.scope[i + 1 :])
+            outer, own = np.divmod(made.group // inner, self._cards[node])
+            group = outer * inner + made.group % inner
+        else:  # in no table: as good in one state as in another
+            i, group, own = 0, made.group, np.zeros(made.group.size, np.int64)
+        sort = np.argsort(group, kind="stable")
+        place = int(np.searchsorted(self._order[list(made.chosen)], self._order[node])) if made.chosen else 0
+        codes = np.insert(made.codes, place, own, axis=1)[sort]
+        chosen = (*made.chosen[:place], node, *made.chosen[place:])
+        scope = tuple(v for v in made.scope if v != node)
+        return _Choices(scope, made.gates, group[sort], made.weights[sort], made.numbers[sort], chosen, codes)
+
+    # --- what may still win ---
+
+    def _fewer(self, made: _Choices) -> _Choices:
+        """Leave out what another choice beats whatever the rest is; of equals keep the first as declared."""
+        self._clock.check()
+        worth = made.weights[:, None]
+        for i in range(len(made.gates)):
+            worth = np.concatenate([worth + made.numbers[:, i, :1], worth + made.numbers[:, i, 1:2]], axis=1)
+        possible = np.any(worth > -np.inf, axis=1)
+        if not possible.all():
+            made, worth = _taken(made, possible), worth[possible]
+        if (np.diff(made.group) == 0).any():
+            made = _taken(made, self._winners(made, worth))
+        return made
+
+    def _winners(self, made: _Choices, worth: np.ndarray) -> np.ndarray:
+        """Which rows are left, ascending."""
+        sort = np.lexsort((*-worth.T[::-1], made.group))
+        groups = made.group[sort]
+        begins = np.flatnonzero(np.concatenate([[True], np.diff(groups) > 0, [True]]))
+        if worth.shape[1] > 2 and int(np.diff(begins).max()) > _MOST_COMPARED:
+            raise _TooMany
+        # How much the last of the respects surely counts beside each of the others.
+        shares = np.zeros(worth.shape[1])
+        for i, g in enumerate(made.gates):
+            shares[np.arange(shares.size) >> i & 1 == 0] -= self._least[g]
+        args = worth[sort], made.codes[sort], begins, shares, self._tied
+        steps = float(worth.size) * 8.0
+        keep = np.empty(groups.size, np.uint8)
+        run("winners", *args, self._ties, keep, steps=steps, clock=self._clock, module=FRONTS)
+        if self._ties and int(np.add.reduceat(keep, begins[:-1], dtype=np.int64).max()) > _KEPT_TIES:
+            fewer = np.empty_like(keep)
+            run("winners", *args, False, fewer, steps=steps, clock=self._clock, module=FRONTS)
+            if not np.array_equal(fewer, keep):
+                keep, self._ties, self._settled = fewer, False, False
+        return np.sort(sort[keep != 0])
+
+
+def _after(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """The numbers of two parts of a gate together."""
+    a, b, g = np.moveaxis(first, -1, 0)
+    more_a, more_b, more_g = np.moveaxis(second, -1, 0)
+    return np.stack([a + more_a, np.logaddexp(a + more_b, b + more_g), g + more_g], axis=-1)
+
+
+def _taken(made: _Choices, rows: np.ndarray) -> _Choices:
+    return replace(
+        made,
+        group=made.group[rows],
+        weights=made.weights[rows],
+        numbers=made.numbers[rows],
+        codes=made.codes[rows],
+    )
