@@ -10,7 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from pgm.config import config
+from pgm.config import config, set_config
 from pgm.cpds import (
     CPD,
     AtLeast,
@@ -116,6 +116,7 @@ __all__ = [
     "read",
     "read_evidence",
     "read_result",
+    "set_config",
     "write",
     "write_result",
 ]

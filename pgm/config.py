@@ -1,17 +1,21 @@
-"""Limits and defaults: `with pgm.config(memory_limit="4 GB", time_limit=60):` holds for its block."""
+"""Limits and defaults: `with pgm.config(...):` holds for its block, `pgm.set_config(...)` from then on."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
+import sys
+import threading
 import time
+import warnings
 from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from types import EllipsisType, TracebackType
+from typing import TypedDict
 
 from pgm.errors import InvalidArgument, OutOfTime, shown
 
@@ -38,33 +42,39 @@ class Settings:
     progress: bool | Callback
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    memory_limit: int | None = None
-    time_limit: float | None = None
-    threads: int | None = None
-    progress: bool | Callback = False
+class _Options(TypedDict, total=False):
+    memory_limit: int | None
+    time_limit: float | None
+    threads: int | None
+    progress: bool | Callback
 
 
-_DEFAULTS = _Chosen()
-_chosen: ContextVar[_Chosen] = ContextVar("pgm.config", default=_DEFAULTS)
+# The permanent options; over them, in other threads, the blocks that the main thread holds open; over these
+# the blocks of this thread or task: docs/decisions/0036.
+_permanent: _Options = {"memory_limit": None, "time_limit": None, "threads": None, "progress": False}
+_of_main: tuple[_Options, ...] = ()
+_block: ContextVar[_Options] = ContextVar("pgm.config", default={})  # noqa: B039  # never changed in place
 
 
 class config:
     """Limits for the questions asked in a `with` block; what is left out stays as it was around it.
 
+    They hold in this thread or asyncio task; blocks of the main thread hold in all other threads too, such as
+    those of a pool, under what these set themselves. `pgm.set_config` sets the same without a block.
+
     Args:
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
         threads: how many may work for one question; None: as many as there are processors.
-        progress: True shows a bar on stderr; a function is called with (done, total, what).
+        progress: True shows a bar on stderr; a function is called with (done, total, what), by whichever
+            thread asks.
 
     >>> with config(memory_limit="4 GB", threads=2):
     ...     current().memory_limit, current().threads
     (4000000000, 2)
     """
 
-    __slots__ = ("_changes", "_tokens")
+    __slots__ = ("_changes", "_tokens", "_used")
 
     def __init__(
         self,
@@ -75,53 +85,126 @@ class config:
         progress: bool | Callback | EllipsisType | None = ...,
     ) -> None:
         """Check the values now; they hold from `with` on."""
-        changes: dict[str, object] = {}
-        if memory_limit is not ...:
-            changes["memory_limit"] = None if memory_limit is None else parse_size(memory_limit)
-        if time_limit is not ...:
-            changes["time_limit"] = None if time_limit is None else _seconds(time_limit)
-        if threads is not ...:
-            changes["threads"] = None if threads is None else _count(threads)
-        if progress is not ...:
-            changes["progress"] = _switch(progress)
-        self._changes = changes
-        self._tokens: list[Token[_Chosen]] = []
+        self._changes = _checked(memory_limit, time_limit, threads, progress)
+        self._tokens: list[tuple[Token[_Options], bool]] = []
+        self._used = not self._changes
 
     def __repr__(self) -> str:
-        """As it would be written."""
-        return f"pgm.config({', '.join(f'{name}={value!r}' for name, value in self._changes.items())})"
+        """As it would be written; until it is used, with what it does not do."""
+        if self._used:
+            return self._written("config")
+        return (
+            f"{self._written('config')}  # nothing is set yet: this holds inside `with`, "
+            "pgm.set_config(...) from then on"
+        )
+
+    def _written(self, name: str) -> str:
+        return f"pgm.{name}({', '.join(f'{option}={value!r}' for option, value in self._changes.items())})"
 
     def __enter__(self) -> Settings:
         """The settings of the block."""
-        self._tokens.append(_chosen.set(replace(_chosen.get(), **self._changes)))  # type: ignore[arg-type]
+        global _of_main
+        self._used = True
+        everywhere = threading.current_thread() is threading.main_thread()
+        if everywhere:
+            _of_main = (*_of_main, self._changes)
+        self._tokens.append((_block.set({**_block.get(), **self._changes}), everywhere))
         return current()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Return to the settings around the block."""
-        _chosen.reset(self._tokens.pop())
+        global _of_main
+        token, everywhere = self._tokens.pop()
+        _block.reset(token)
+        if everywhere:  # tasks of one thread may leave their blocks in any order
+            last = max(i for i, changes in enumerate(_of_main) if changes is self._changes)
+            _of_main = _of_main[:last] + _of_main[last + 1 :]
+
+    def __del__(self) -> None:
+        """Warn where `with` was forgotten: the call alone changes nothing."""
+        if not getattr(self, "_used", True) and not sys.is_finalizing():  # no attribute: it was refused
+            warnings.warn(
+                f"{self._written('config')} was written without `with`, and nothing was set. Write `with "
+                f"{self._written('config')}:` around the questions, or {self._written('set_config')}, which "
+                "holds from then on.",
+                stacklevel=2,
+            )
+
+
+def set_config(
+    *,
+    memory_limit: int | str | EllipsisType | None = ...,
+    time_limit: float | EllipsisType | None = ...,
+    threads: int | EllipsisType | None = ...,
+    progress: bool | Callback | EllipsisType | None = ...,
+) -> None:
+    """Set limits for all questions from now on, in every thread; what is left out stays as it is.
+
+    Inside a `with pgm.config(...)` block, what that sets goes first until the block ends.
+
+    Args:
+        memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
+        time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
+        threads: how many may work for one question; None: as many as there are processors.
+        progress: True shows a bar on stderr; a function is called with (done, total, what), by whichever
+            thread asks.
+
+    >>> set_config(threads=2)
+    >>> current().threads
+    2
+    >>> set_config(threads=None)
+    """
+    _permanent.update(_checked(memory_limit, time_limit, threads, progress))
+
+
+def _checked(memory_limit: object, time_limit: object, threads: object, progress: object) -> _Options:
+    """The options that were given, as they are kept."""
+    changes: _Options = {}
+    if memory_limit is not ...:
+        changes["memory_limit"] = None if memory_limit is None else parse_size(memory_limit)
+    if time_limit is not ...:
+        changes["time_limit"] = None if time_limit is None else _seconds(time_limit)
+    if threads is not ...:
+        changes["threads"] = None if threads is None else _count(threads)
+    if progress is not ...:
+        changes["progress"] = _switch(progress)
+    return changes
+
+
+def _chosen() -> _Options:
+    """What was chosen for here and now."""
+    block, of_main = _block.get(), _of_main
+    if not block and not of_main:
+        return _permanent
+    chosen: _Options = {**_permanent}
+    if threading.current_thread() is not threading.main_thread():
+        for changes in of_main:
+            chosen.update(changes)
+    chosen.update(block)
+    return chosen
 
 
 def current() -> Settings:
     """The settings that hold here and now, in this thread."""
-    chosen = _chosen.get()
-    limit, origin = chosen.memory_limit, "as set by pgm.config"
+    chosen = _chosen()
+    limit, origin = chosen["memory_limit"], "as set by pgm.config"
     if limit is None:
         limit, origin = _default_memory()
-    threads = _processors() if chosen.threads is None else chosen.threads
-    return Settings(limit, origin, chosen.time_limit, threads, chosen.progress)
+    threads = _processors() if chosen["threads"] is None else chosen["threads"]
+    return Settings(limit, origin, chosen["time_limit"], threads, chosen["progress"])
 
 
 def memory_limit() -> int:
     """That setting alone: cheaper than `current`, for what is asked in every question."""
-    limit = _chosen.get().memory_limit
+    limit = _chosen()["memory_limit"]
     return _default_memory()[0] if limit is None else limit
 
 
 def current_progress() -> bool | Callback:
     """The progress setting alone: cheaper than `current`, for loops."""
-    return _chosen.get().progress
+    return _chosen()["progress"]
 
 
 class Profile:
@@ -203,7 +286,7 @@ class Clock:
 
 def start_clock() -> Clock:
     """Start the time of one question under the present limit."""
-    limit = _chosen.get().time_limit
+    limit = _chosen()["time_limit"]
     return Clock(limit, None if limit is None else time.monotonic() + limit)
 
 

@@ -85,6 +85,10 @@ class Intervals:
             of(self.r_hat, 1.0),
         )
 
+    def farthest(self, values: np.ndarray) -> float:
+        """How far one of these numbers is from an end of its interval at most."""
+        return float(np.maximum(self.high - values, values - self.low).max(initial=0.0))
+
     @property
     def sure(self) -> bool:
         """Whether they hold the numbers without fail, or in 95 of 100 seeds."""
@@ -154,6 +158,8 @@ class Course:
 class Report:
     """How an answer was made, and what was measured on the way.
 
+    An error that nobody measured is None; that of an exact answer is 0.
+
     >>> print(Report("loopy", exact=False, converged=False, error=3e-4, advice="raise sweeps="))
     APPROXIMATE (loopy): not converged, error 0.0003; raise sweeps=
     """
@@ -161,7 +167,7 @@ class Report:
     engine: str
     exact: bool
     converged: bool = True  # False as soon as anything but the tolerance stopped it
-    error: float = 0.0  # bound or standard error, in the units of the answer
+    error: float | None = None  # bound, estimate or standard error, in the units of the answer
     advice: str = ""
     iterations: int = 0
     points: int = 0  # of the grid that was summed over
@@ -174,7 +180,7 @@ class Report:
     intervals: Intervals | None = field(default=None, compare=False)  # the same, number by number
     # Of the logarithm of P(given), or of the partition function: what it is between, and its standard error.
     log_bounds: tuple[float, float] | None = None
-    log_error: float = 0.0
+    log_error: float | None = None
     residuals: tuple[float, ...] = ()  # by how much messages still changed, after each iteration
     # Of the variables to be traced: which of its states each had, (chains, draws).
     chains: Mapping[str, np.ndarray] | None = field(default=None, compare=False)
@@ -183,11 +189,16 @@ class Report:
     course: Course | None = field(default=None, compare=False)  # what was known when
     given: Mapping[str, Any] | None = field(default=None, compare=False)  # as the user wrote it
 
+    def __post_init__(self) -> None:
+        """What is exact has no error."""
+        if self.exact and self.error is None:
+            self.__dict__["error"] = 0.0
+
     @classmethod
     def of_exact(cls, engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
         """The report of an exact answer: all else is as the class has it, which saves setting it."""
         self = _new(cls)
-        self.__dict__.update(engine=engine, exact=True, profile=profile, given=given)
+        self.__dict__.update(engine=engine, exact=True, error=0.0, profile=profile, given=given)
         return self
 
     def __str__(self) -> str:
@@ -238,9 +249,9 @@ class Report:
         return plot.report(self, ax=ax)
 
     @property
-    def residual(self) -> float:
-        """By how much messages still changed when it stopped; 0 for an engine that sends none."""
-        return self.residuals[-1] if self.residuals else 0.0
+    def residual(self) -> float | None:
+        """By how much messages still changed when it stopped; None for an engine that sends none."""
+        return self.residuals[-1] if self.residuals else None
 
     @property
     def summary(self) -> str:
@@ -256,8 +267,8 @@ class Report:
     def _measured(self) -> list[tuple[str, str]]:
         """The numbers that were measured, each under its name."""
         facts: list[tuple[str, str]] = []
-        if self.error:
-            facts.append(("error", f"{self.error:.2g}"))
+        if not self.exact:
+            facts.append(("error", "not measured" if self.error is None else f"{self.error:.2g}"))
         if self.interval is not None:
             facts.append(("95 % interval", f"{self.interval[0]:.6g} to {self.interval[1]:.6g}"))
         if self.bounds is not None:
@@ -278,19 +289,22 @@ class Report:
         if self.iterations:
             facts.append(("iterations", f"{self.iterations:,}"))
         if self.residuals:
-            facts.append(("residual", f"{self.residual:.1e}"))
+            facts.append(("residual", f"{self.residuals[-1]:.1e}"))
         return facts
 
     def to_dict(self) -> dict[str, Any]:
         """What was measured, as plain Python objects; what was not, and long records, are left out.
 
+        But for the error: None says that it was not measured.
+
         >>> Report("loopy", exact=False, iterations=20).to_dict()
-        {'engine': 'loopy', 'exact': False, 'converged': True, 'iterations': 20}
+        {'engine': 'loopy', 'exact': False, 'converged': True, 'error': None, 'iterations': 20}
         """
+        always = ("engine", "exact", "converged", "error")
         found: dict[str, Any] = {}
         for each in fields(self):
             value = getattr(self, each.name)
-            if each.compare and (each.name in ("engine", "exact", "converged") or value != each.default):
+            if each.compare and (each.name in always or value != each.default):
                 found[each.name] = list(value) if isinstance(value, tuple) else value
         if self.intervals is not None:
             found["intervals"] = {"low": self.intervals.low.tolist(), "high": self.intervals.high.tolist()}
@@ -314,19 +328,21 @@ def together(reports: Sequence[Report]) -> Report:
     if len(reports) == 1:
         return first
     sizes = [r.effective_sample_size for r in reports if r.effective_sample_size is not None]
-    worst = max(reports, key=lambda r: r.residual)
+    worst = max(reports, key=lambda r: r.residual or 0.0)
+    errors = [r.error for r in reports]
+    log_errors = [r.log_error for r in reports]
     hats = [r.r_hat for r in reports if r.r_hat is not None]
     return replace(
         first,
         exact=all(r.exact for r in reports),
         converged=all(r.converged for r in reports),
-        error=max(r.error for r in reports),
+        error=None if None in errors else max(error for error in errors if error is not None),
         advice=max(reports, key=lambda r: (not r.converged, bool(r.advice))).advice,
         iterations=sum(r.iterations for r in reports),
         samples=sum(r.samples for r in reports),
         effective_sample_size=min(sizes) if sizes else None,
         r_hat=max(hats) if hats else None,
-        log_error=math.hypot(*(r.log_error for r in reports)),
+        log_error=None if None in log_errors else math.hypot(*(e for e in log_errors if e is not None)),
         bounds=None,
         intervals=None,
         log_bounds=None,
@@ -563,7 +579,7 @@ class Distribution(_Value):
         gone = tuple(axis for axis in own.values() if axis not in axes)
         order = [sorted(axes).index(axis) for axis in axes]
         values = self.values.sum(axis=gone).transpose(order).copy()
-        report = _summed(self.report, gone) if gone else self.report
+        report = _summed(self.report, gone, self.values.sum(axis=gone)) if gone else self.report
         if report.intervals is not None:
             report = replace(report, intervals=report.intervals.changed(lambda a, _: a.transpose(order)))
         return Distribution(tuple(self.variables[axis] for axis in axes), values, report)
@@ -654,13 +670,13 @@ def _then(p: Distribution, code: int) -> str:
     return f"{label(p.states[code])} {number(p.values[code])}"
 
 
-def _of_part(report: Report, part: slice) -> Report:
+def _of_part(report: Report, part: slice, values: np.ndarray) -> Report:
     """What a report on several answers says of one of them."""
     assert report.intervals is not None
     own = report.intervals.changed(lambda a, _: a[part])
     report = replace(report, intervals=own)
     if own.errors is None or own.effective_sizes is None:
-        return report
+        return replace(report, error=own.farthest(values))
     size = min(float(own.effective_sizes.min()), float(report.samples))
     hat = None if own.r_hat is None else float(own.r_hat.max())
     return replace(report, error=float(own.errors.max()), effective_sample_size=size, r_hat=hat)
@@ -721,10 +737,11 @@ class Marginals(_Value, Mapping[str, Distribution]):
 
     def _make(self, variable: Variable, start: int) -> Distribution:
         made = _new(Distribution)  # read-only as the array that it is a part of
-        part = slice(start, start + variable.domain.card)
+        part, report = slice(start, start + variable.domain.card), self.report
+        values = self._flat[part]
         _set_variables(made, (variable,))
-        _set_values(made, self._flat[part])
-        _set_report(made, self.report if self.report.intervals is None else _of_part(self.report, part))
+        _set_values(made, values)
+        _set_report(made, report if report.intervals is None else _of_part(report, part, values))
         return made
 
     def items(self) -> ItemsView[str, Distribution]:
@@ -814,15 +831,22 @@ class Probability(_Value, float):
         if log is None:
             log = math.log(value) if value > 0 else -math.inf
         in_logs = report
-        if report.log_error > 0.0:
-            off = NORMAL_95 * report.log_error
-            in_logs = replace(report, error=report.log_error, interval=(log - off, log + off))
-            ends = _exp(log - off), _exp(log + off)
-            report = replace(report, error=value * report.log_error, interval=ends)
+        if report.log_error is not None:
+            in_logs = replace(report, error=report.log_error)
+            report = replace(report, error=value * report.log_error)
+            if in_logs.log_error:
+                off = NORMAL_95 * in_logs.log_error
+                in_logs = replace(in_logs, interval=(log - off, log + off))
+                report = replace(report, interval=(_exp(log - off), _exp(log + off)))
         if report.log_bounds is not None and report.log_bounds[1] < math.inf:
-            low, high = map(_exp, report.log_bounds)
-            low = min(low, sys.float_info.max) * (1.0 - 2.0**-50)
-            report = replace(report, bounds=(low, high * (1.0 + 2.0**-50) + sys.float_info.min))
+            least, most = report.log_bounds
+            low = min(_exp(least), sys.float_info.max) * (1.0 - 2.0**-50)
+            high = _exp(most) * (1.0 + 2.0**-50) + sys.float_info.min
+            report = replace(report, bounds=(low, high))
+            if report.error is None and log < math.inf:  # the bounds say how far off it may be
+                report = replace(report, error=max(value - low, high - value))
+                if least > -math.inf:
+                    in_logs = replace(in_logs, error=max(log - least, most - log))
         _put(self, "log", Logarithm(log, in_logs))
         _put(self, "report", report)
         return self
@@ -1290,8 +1314,8 @@ def _pandas() -> Any:
 # --- notes --------------------------------------------------------------------------------------------------
 
 
-def _summed(report: Report, axes: tuple[int, ...]) -> Report:
-    """The report on sums of the numbers along these axes."""
+def _summed(report: Report, axes: tuple[int, ...], values: np.ndarray) -> Report:
+    """The report on these values, the sums of the numbers along some axes."""
     each = report.intervals
     if each is None:
         return report
@@ -1299,7 +1323,8 @@ def _summed(report: Report, axes: tuple[int, ...]) -> Report:
         return replace(report, intervals=None, error=float(each.errors.sum(axis=axes).max()))
     low = each.low.sum(axis=axes) * (1.0 - 2.0**-40)
     high = each.high.sum(axis=axes) * (1.0 + 2.0**-40)
-    return replace(report, intervals=Intervals(np.minimum(low, 1.0), np.minimum(high, 1.0)))
+    ends = Intervals(np.minimum(low, 1.0), np.minimum(high, 1.0))
+    return replace(report, intervals=ends, error=ends.farthest(values))
 
 
 def _digits(value: float) -> str:

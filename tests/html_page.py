@@ -119,6 +119,8 @@ def _large() -> dict[str, object]:
 
 def _values() -> dict[str, object]:
     """What users write and small results."""
+    with (limits := pgm.config(memory_limit="4 GB", threads=2)):
+        pass  # one that is dropped without having been used warns
     return {
         "bins": pgm.Bins([0, 18, 65, 120]),
         "interval": pgm.Interval(0, 18),
@@ -130,7 +132,7 @@ def _values() -> dict[str, object]:
         "many states": pgm.Variable("n", range(100_000)),
         "domain": as_domain(range(100_000)),
         "continuous": Continuous(),
-        "config": pgm.config(memory_limit="4 GB", threads=2),
+        "config": limits,
         "profile": Profile(),
         "categorical": pgm.Categorical([[0.5, 0.2, 0.2, 0.1]] * 50, symbols=["r", "g", "b", "y"]),
         "gaussian": pgm.Gaussian(np.zeros(3), covariance=np.eye(3)),

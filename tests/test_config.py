@@ -1,20 +1,24 @@
-"""Limits hold for their block, in their thread, and are refused when they mean nothing."""
+"""Limits hold for their block or from then on, reach workers, and are refused when they mean nothing."""
 
+import asyncio
 import contextvars
+import gc
 import importlib
 import io
 import math
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pgm
 from pgm import progress
-from pgm.config import config, current, parse_size, start_clock
+from pgm.config import config, current, parse_size, set_config, start_clock
 from pgm.errors import InvalidArgument, OutOfTime
 
 settings = importlib.import_module("pgm.config")  # `pgm.config` itself is the function in it
@@ -50,15 +54,118 @@ def test_none_means_the_default():
     assert (now.threads, now.progress, now.time_limit) == (settings._processors(), False, None)
 
 
-def test_a_thread_does_not_see_the_settings_of_another():
-    seen = []
-    with config(threads=7):
-        thread = threading.Thread(target=lambda: seen.append(current().threads))
-        thread.start()
-        thread.join()
-        inherited = contextvars.copy_context().run(lambda: current().threads)
-    assert inherited == 7
-    assert seen == [settings._processors()] or sys.version_info >= (3, 14)  # threads may inherit there
+def in_a_thread(work):
+    """What `work` returns in a thread of its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(work).result()
+
+
+@pytest.fixture
+def restored():
+    """Every permanent option is again what it was by default."""
+    yield
+    set_config(memory_limit=None, time_limit=None, threads=None, progress=False)
+
+
+def test_blocks_of_the_main_thread_reach_workers():
+    with config(threads=7), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(lambda: current().threads).result() == 7
+        with config(memory_limit=2 * 10**9):  # a worker that began before this block
+            now = pool.submit(current).result()
+            assert (now.threads, now.memory_limit) == (7, 2 * 10**9)
+        assert pool.submit(current).result().memory_limit != 2 * 10**9
+        assert contextvars.copy_context().run(lambda: current().threads) == 7
+    assert in_a_thread(lambda: current().threads) == settings._processors()
+
+
+def test_a_time_limit_reaches_workers():
+    def ask(net):
+        return net.query("HR", {"CVP": "LOW"})
+
+    net = pgm.load_network("alarm")
+    with config(time_limit=1e-9), ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(ask, net) for _ in range(4)]:
+            with pytest.raises(OutOfTime):
+                future.result()
+
+
+def test_what_a_thread_sets_itself_holds_there_alone():
+    def worker():
+        with config(threads=2):
+            first = current()
+            ready.set()
+            assert go.wait(60)
+        return first, current()
+
+    ready, go = threading.Event(), threading.Event()
+    with config(threads=7, time_limit=60), ThreadPoolExecutor(1) as pool:
+        future = pool.submit(worker)
+        assert ready.wait(60)
+        assert current().threads == 7
+        go.set()
+        inside, after = future.result()
+    assert (inside.threads, inside.time_limit) == (2, 60.0)
+    assert (after.threads, after.time_limit) == (7, 60.0)
+
+
+def test_tasks_leave_their_blocks_in_any_order():
+    async def ask(threads, first, then):
+        with config(threads=threads):
+            await first.wait()
+            seen = current().threads, in_a_thread(lambda: current().time_limit)
+        then.set()
+        return seen
+
+    async def main():
+        now, last = asyncio.Event(), asyncio.Event()
+        now.set()
+        late = asyncio.create_task(ask(2, last, asyncio.Event()))
+        return await asyncio.gather(late, ask(3, now, last))
+
+    with config(time_limit=5):
+        assert asyncio.run(main()) == [(2, 5.0), (3, 5.0)]
+    assert in_a_thread(current).time_limit is None
+
+
+def test_set_config_holds_from_then_on_in_every_thread(restored):
+    set_config(threads=3, memory_limit="1 GB")
+    for now in (current(), in_a_thread(current)):
+        assert (now.threads, now.memory_limit, now.time_limit) == (3, 10**9, None)
+    with config(threads=5):
+        assert (current().threads, current().memory_limit) == (5, 10**9)
+        set_config(threads=4, time_limit=9)  # the block has its own number of threads, and no limit of time
+        assert (current().threads, current().time_limit) == (5, 9.0)
+    assert (current().threads, current().time_limit) == (4, 9.0)
+    set_config(threads=None)
+    assert (current().threads, current().memory_limit) == (settings._processors(), 10**9)
+    with pytest.raises(InvalidArgument, match="threads=0 must be a whole number"):
+        set_config(memory_limit="2 GB", threads=0)
+    assert current().memory_limit == 10**9  # a call that fails sets nothing
+    with pytest.raises(TypeError):
+        set_config(memory="4 GB")
+
+
+def test_a_call_without_with_warns_at_its_line():
+    with pytest.warns(UserWarning, match="without `with`, and nothing was set") as caught:
+        config(time_limit=3, threads=2)
+    assert [one.filename for one in caught] == [__file__]
+    said = str(caught[0].message)
+    assert "Write `with pgm.config(time_limit=3.0, threads=2):` around the questions" in said
+    assert "pgm.set_config(time_limit=3.0, threads=2), which holds from then on" in said
+    kept = config(threads=2)
+    assert repr(kept).endswith("pgm.set_config(...) from then on")  # what a notebook shows, and keeps
+    with pytest.warns(UserWarning, match="nothing was set"):
+        del kept
+
+
+def test_a_block_does_not_warn(recwarn):
+    with config(threads=2):
+        pass
+    with pytest.raises(InvalidArgument):
+        config(threads=0)
+    config()
+    gc.collect()
+    assert not recwarn.list
 
 
 @pytest.mark.parametrize(
@@ -182,4 +289,11 @@ def test_the_bar(monkeypatch):
 
 
 def test_it_prints_as_it_is_written() -> None:
-    assert repr(config(memory_limit="4 GB", threads=2)) == "pgm.config(memory_limit=4000000000, threads=2)"
+    limits = config(memory_limit="4 GB", threads=2)
+    written = "pgm.config(memory_limit=4000000000, threads=2)"
+    assert repr(limits) == (
+        f"{written}  # nothing is set yet: this holds inside `with`, pgm.set_config(...) from then on"
+    )
+    with limits:
+        assert repr(limits) == written
+    assert repr(limits) == written

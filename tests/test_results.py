@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import time
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -19,6 +20,7 @@ from pgm.results import (
     EXACT,
     Assignment,
     Distribution,
+    Intervals,
     Logarithm,
     Marginals,
     Probability,
@@ -135,9 +137,10 @@ def test_the_report_says_what_was_measured():
 def test_the_report_of_messages_and_of_a_bound():
     report = Report("loopy", False, iterations=3, residuals=(0.5, 0.1, 2e-9))
     assert report.residual == 2e-9
-    assert str(report) == "APPROXIMATE (loopy): 3 iterations, residual 2.0e-09"
+    assert str(report) == "APPROXIMATE (loopy): error not measured, 3 iterations, residual 2.0e-09"
     bound = Report("mean-field", False, log_bounds=(-2.5, math.inf))
-    assert str(bound) == "APPROXIMATE (mean-field): log P(given) at least -2.5"
+    assert bound.residual is None  # it sends no messages
+    assert str(bound) == "APPROXIMATE (mean-field): error not measured, log P(given) at least -2.5"
     both = Report("bounds", False, log_bounds=(-2.5, -2.25))
     assert "log P(given) at least -2.5 and at most -2.25" in str(both)
 
@@ -152,6 +155,37 @@ def test_an_answer_of_several_runs_says_the_worst_of_them():
     assert (found.exact, found.converged, found.iterations) == (False, False, 11)
     assert (found.residual, found.advice, found.log_bounds) == (0.25, "go on", None)
     assert together([good, good]).exact
+
+
+def test_an_error_that_was_not_measured_is_none():
+    for exact in (EXACT, Report("search", True), Report.of_exact("exact", EXACT.profile, None)):
+        assert exact.error == 0.0
+        assert "error" not in repr(exact)
+        assert exact.to_dict()["error"] == 0.0
+    unknown = Report("loopy", False)
+    assert unknown.error is None
+    assert unknown.log_error is None
+    assert unknown.to_dict()["error"] is None
+    assert ("error", "not measured") in unknown._facts()
+    for text in (str(unknown), repr(unknown), unknown._repr_html_()):
+        assert "not measured" in text
+    measured = Report("gibbs", False, error=0.0)  # no draw differed: 0 was measured, and is said
+    assert str(measured) == "APPROXIMATE (gibbs): error 0"
+    assert together([measured, replace(measured, error=0.2), EXACT]).error == 0.2
+    assert together([measured, unknown]).error is None
+
+
+def test_sure_intervals_say_how_far_off_each_answer_may_be():
+    ends = Intervals(np.array([0.1, 0.5]), np.array([0.4, 0.9]))
+    report = Report("bounds", False, intervals=ends, error=ends.farthest(np.array([0.3, 0.7])))
+    assert report.error == pytest.approx(0.2)
+    ends = Intervals(np.array([0.1, 0.5, 0.5, 0.5, 0.0]), np.array([0.4, 0.9, 0.5, 0.5, 0.1]))
+    values = np.array([0.3, 0.7, 0.5, 0.5, 0.0])
+    both = Marginals([RAIN, MOOD], values, [0, 2], replace(report, intervals=ends))
+    assert (both["rain"].report.error, both["mood"].report.error) == (pytest.approx(0.2), 0.1)
+    value = Probability(0.25, Report("bounds", False, log_bounds=(math.log(0.2), math.log(0.4))))
+    assert value.report.error == pytest.approx(0.15)
+    assert value.log.report.error == pytest.approx(math.log(1.6))
 
 
 def test_a_trace_prints_as_a_table_and_escapes_what_it_shows():

@@ -135,7 +135,8 @@ class Approximate(Posterior):
         """What the engine takes for the sum of the product of all factors with the evidence."""
         log = 0.0 if self.numbers is None else self.numbers.log_density()
         found = self._solve(self._case([], only_wanted=False), _NOTHING).total()
-        self.reports[-1] = replace(self.reports[-1], intervals=None)
+        # What was measured of single variables says nothing of the sum.
+        self.reports[-1] = replace(self.reports[-1], intervals=None, error=None)
         return times_exp(found, log) if log else found
 
     def _only_states(self, targets: Sequence[int] | None) -> None:
@@ -157,7 +158,7 @@ class Approximate(Posterior):
         case = self._case(targets)
         found = self._solve(case, open_targets(case, targets))
         # What the targets do not depend on was left out of the sum: this says nothing of P(given).
-        self.reports[-1] = replace(self.reports[-1], log_bounds=None, log_error=0.0)
+        self.reports[-1] = replace(self.reports[-1], log_bounds=None, log_error=None)
         if found.values is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
         index, shape = open_index(case, targets), self.program.arrays.cards[list(targets)]
@@ -275,7 +276,7 @@ class Approximate(Posterior):
         said = _ANY if proven else found.report.advice
         if found.report.exact and not proven and more:
             said = "what is hidden inside gates is summed, and the bound is loose there"
-        error = found.report.error if proven else max(0.0, bound - log)
+        error = 0.0 if proven else _below(bound, log)
         self.reports.append(replace(found.report, exact=proven, advice=said, error=error))
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly
@@ -297,7 +298,7 @@ class Approximate(Posterior):
             codes, value, _ = self.worth(case, states)
             log = log_of(value)
             said = found.report.advice if not sure else "" if found.settled else _ANY
-            error = 0.0 if sure else max(0.0, bound - log)
+            error = 0.0 if sure else _below(bound, log)
             report = replace(found.report, exact=sure, error=error, advice=said)
             made.append((codes, value, log if sure else max(bound, log), report))
         return made
@@ -357,7 +358,7 @@ class Approximate(Posterior):
             raise none_possible(self.engine) from None
         log = log_of(value)
         proven = proven or (not said and found.bound - log <= _ROUNDING * max(1.0, abs(log)))
-        error = 0.0 if proven else max(0.0, found.bound - log)
+        error = 0.0 if proven else _below(found.bound, log)
         self.reports.append(replace(found.report, exact=proven, advice=_ANY if proven else said, error=error))
         return codes[: self.program.n_named], value, log if proven else max(found.bound, log), exactly
 
@@ -479,3 +480,8 @@ def warn(report: Report) -> None:
         depth, frame = depth + 1, frame.f_back
     text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
     warnings.warn(text, ConvergenceWarning, stacklevel=depth)
+
+
+def _below(bound: float, log: float) -> float | None:
+    """By how much these states may fall short of the best, in logarithms; None: there is no bound."""
+    return max(0.0, bound - log) if bound < math.inf else None

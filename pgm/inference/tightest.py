@@ -61,7 +61,8 @@ class _Rival(Generic[_Answer]):
             return None
         if intervals is not None and intervals.errors is not None:
             return intervals.errors
-        return np.array([self.report.log_error]) if self.values.size == 1 else None
+        off = self.report.log_error
+        return None if off is None or self.values.size > 1 else np.array([off])
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -295,8 +296,8 @@ class Tightest(Posterior):
         )
 
 
-def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float]:
-    """The one that is nearest to the truth, as far as draws can tell, and an estimate of its error.
+def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float | None]:
+    """The one that is nearest to the truth, as far as draws can tell, and an estimate of its error, if any.
 
     The squared distance of an answer from unbiased draws is its own squared error and the variance of the
     draws. Without enough of these the order of asking counts, but bounds come before what has not converged;
@@ -309,14 +310,15 @@ def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float
     if not judges:
         best = min(rivals, key=lambda r: not r.report.converged and r.name != Bounds.name)
         apart = [math.sqrt(_distance(best, r)) for r in rivals if r is not best and r.name != Bounds.name]
-        return best, max(best.report.error, min(apart, default=0.0))
+        measured = [error for error in (best.report.error, min(apart, default=None)) if error is not None]
+        return best, max(measured, default=None)
     noise, judge = min(judges, key=lambda one: one[0])
 
     def risk(r: _Rival[_Answer]) -> float:
         return noise if r is judge else _distance(r, judge) - noise
 
     best = min(rivals, key=risk)
-    return best, max(math.sqrt(max(risk(best), noise)), best.report.error)
+    return best, max(math.sqrt(max(risk(best), noise)), best.report.error or 0.0)
 
 
 def _distance(a: _Rival[_Answer], b: _Rival[_Answer]) -> float:

@@ -38,6 +38,10 @@ every_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=list(ENGI
 pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
 
 
+# Which say how far off their numbers may be: sure, or as an estimate. The others measure no error.
+MEASURED = ("bounds", "clique-sequence", "likelihood-weighting", "importance", "gibbs")
+
+
 def found_class(engine: Any) -> Any:
     return pgm.engines.ENGINES[engine] if isinstance(engine, str) else type(engine)
 
@@ -144,6 +148,10 @@ def test_an_answer_says_that_it_is_approximate_and_what_was_measured(engine):
             assert f"APPROXIMATE ({found.engine})" in text
             assert "iterations" in text or "samples" in text
         assert pickle.loads(pickle.dumps(found)) == found
+        error, measures = found.report.error, found_class(engine).name in MEASURED
+        assert (error is not None) == measures
+        assert ("error not measured" in repr(found)) == (not measures)
+        assert (found.report.to_dict()["error"] is None) == (not measures)
     assert p.engine == q.engine
     if "probability" not in found_class(engine).answers:
         return
@@ -231,7 +239,7 @@ def test_numbers_far_below_the_smallest_double(engine):
         rows = [[1.0, 1.0], [1e-300, 1e-300]]
         mrf.add_factor(["hub", f"x{i}"], rows if i % 2 else rows[::-1])
     p = mrf.query("hub", engine=engine)
-    assert p.values == pytest.approx([0.5, 0.5], abs=max(1e-9, 6.0 * p.report.error))
+    assert p.values == pytest.approx([0.5, 0.5], abs=max(1e-9, 6.0 * (p.report.error or 0.0)))
     if "probability" not in found_class(engine).answers:
         return
     expected = 150 * math.log(1e-300) + 301 * math.log(2.0)
@@ -320,3 +328,62 @@ def test_a_lower_bound_is_one(data):
         if found is not None and found.report.log_bounds is not None:
             low, high = found.report.log_bounds
             assert low <= log(oracle.partition_before) <= high
+
+
+def frustrated(n: int, strength: float) -> pgm.MarkovNetwork:
+    """A grid of two states each, with couplings of either sign and a field on every second variable."""
+    rng = np.random.default_rng(0)
+    mrf = pgm.MarkovNetwork()
+    cells = [(i, j) for i in range(n) for j in range(n)]
+    for i, j in cells:
+        mrf.add_variable(f"{i},{j}", states=[0, 1])
+        mrf.add_factor([f"{i},{j}"], [1.0, np.exp(rng.normal())])
+    for i, j in cells:
+        for other in ((i + 1, j), (i, j + 1)):
+            if max(other) < n:
+                w = np.exp(strength * rng.choice([-1.0, 1.0]))
+                mrf.add_factor([f"{i},{j}", f"{other[0]},{other[1]}"], [[w, 1.0], [1.0, w]])
+    return mrf
+
+
+@pytest.mark.parametrize("engine", ["loopy", "mean-field"])
+def test_an_engine_that_is_far_off_does_not_claim_an_error_of_zero(engine):
+    mrf = frustrated(8, 1.5)
+    exact = mrf.marginals()
+    assert exact.report.error == 0.0
+    found = mrf.marginals(engine=engine)
+    off = max(np.abs(found[name].values - exact[name].values).max() for name in exact)
+    assert off > 0.1
+    for answer in (found, found["0,0"], mrf.query(["0,0", "0,1"], engine=engine)):
+        assert answer.report.error is None
+        assert "error not measured" in repr(answer)
+        assert "error not measured" in answer._repr_html_()
+
+
+@pytest.mark.parametrize("ibound", [1, 3, 20])
+def test_bounds_say_how_far_off_they_may_be(ibound):
+    mrf = frustrated(4, 1.0)
+    exact, options = mrf.marginals(), pgm.engines.Bounds(ibound=ibound)
+    found = mrf.marginals(engine=options)
+    joint, truth = mrf.query(["0,0", "0,1"], engine=options), mrf.query(["0,0", "0,1"])
+    pairs = [(found[name], exact[name]) for name in exact] + [(joint, truth)]
+    pairs += [(joint.marginal(["0,0"]), exact["0,0"])]
+    for p, right in pairs:
+        assert np.abs(p.values - right.values).max() <= p.report.error + 1e-12
+        ends = np.abs(p.bounds - p.values[..., None])
+        assert p.report.error == pytest.approx(ends.max(), rel=1e-9)
+    z = mrf.partition(engine=options)
+    assert abs(z - mrf.partition()) <= z.report.error * (1.0 + 1e-9)
+    assert abs(z.log - mrf.log_partition()) <= z.log.report.error + 1e-9
+
+
+def test_what_was_measured_of_single_variables_is_not_the_error_of_their_sum():
+    mrf = frustrated(6, 1.0)
+    for engine in ("loopy", "mean-field", pgm.engines.CliqueSequence(clique_bound=2)):
+        for found in (mrf.partition(engine=engine), mrf.log_partition(engine=engine)):
+            assert found.report.error is None
+
+
+def test_the_error_of_states_is_what_the_bound_leaves():
+    best = frustrated(6, 1.0).map(engine="srmp")
+    assert best.report.error == (0.0 if best.exact else pytest.approx(best.gap))

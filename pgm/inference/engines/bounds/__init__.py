@@ -60,6 +60,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
     else:
         least = values = most = np.ones(1)
     middle = 0.5 * (low + high) if low > -math.inf else high
+    intervals = Intervals(least, most)
     return Solution(
         values=values,
         total=lambda: loopy.wide_of(middle),
@@ -69,7 +70,8 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
             exact=False,
             converged=rested,
             iterations=above.iterations + below.iterations,
-            intervals=Intervals(least, most),
+            error=intervals.farthest(values),
+            intervals=intervals,
             log_bounds=(low, high),
             advice=advice,
         ),

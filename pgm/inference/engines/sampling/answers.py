@@ -234,7 +234,7 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
         advice=", and ".join(advice),
         samples=drawn.tried,
         effective_sample_size=size,
-        log_error=0.0 if chains_ else drawn.log_error,
+        log_error=None if chains_ else drawn.log_error,
         r_hat=hat,
         intervals=measured,
         chains=_chains(drawn, options),

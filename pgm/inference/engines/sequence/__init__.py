@@ -95,7 +95,8 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
     except _TooMuch:
         return None
     said = "one forest held everything: these are the numbers of the exact engine"
-    return Solution(values, lambda: total, dict, Report(options.name, exact=False, iterations=1, advice=said))
+    report = Report(options.name, exact=False, error=0.0, iterations=1, advice=said)
+    return Solution(values, lambda: total, dict, report)
 
 
 def outline(problem: Problem, options: CliqueSequence, needs: Needs, clock: Clock) -> tuple[Shape, str]:

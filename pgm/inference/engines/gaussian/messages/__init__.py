@@ -75,7 +75,7 @@ class Told(Mixed):
         made = self._beliefs().report
         if self.unproven:
             advice = "; ".join(said for said in (made.advice, self.unproven) if said)
-            made = replace(made, exact=False, advice=advice)
+            made = replace(made, exact=False, error=None, advice=advice)
         return replace(made, profile=self.clock.profile, given=self.given)
 
     def _beliefs(self) -> Beliefs:
