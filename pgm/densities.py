@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
 
 import numpy as np
 
@@ -301,11 +301,25 @@ class Density(Distribution):
         frame.insert(0, "mean", self.mean)
         return frame
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the density of one variable or of two; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the density of one variable or of two; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.distribution(self, ax=ax, **kwargs)
+        return plot.distribution(self, ax, figsize=figsize, title=title, **unknown)
 
     def __eq__(self, other: object) -> bool:
         """Equal when variables, weights, means and covariances are."""

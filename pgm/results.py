@@ -9,7 +9,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice, product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
 
 import numpy as np
 
@@ -242,11 +242,25 @@ class Report:
             facts.append(("time", repr(self.profile)))
         return facts
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw how the answer came to be: chains, changes of messages, or bounds; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw how the answer came to be: chains, changes of messages, or bounds; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.report(self, ax=ax)
+        return plot.report(self, ax, figsize=figsize, title=title, **unknown)
 
     @property
     def residual(self) -> float | None:
@@ -598,11 +612,25 @@ class Distribution(_Value):
         series: pd.Series = pandas.Series(self.values.ravel().copy(), index=index, name="p")
         return series
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the probabilities as bars; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the probabilities as bars; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.distribution(self, ax=ax, **kwargs)
+        return plot.distribution(self, ax, figsize=figsize, title=title, **unknown)
 
     def __eq__(self, other: object) -> bool:
         """Equal when the variables are the same, in order, and the probabilities identical."""
@@ -781,11 +809,25 @@ class Marginals(_Value, Mapping[str, Distribution]):
         frame: pd.DataFrame = _pandas().DataFrame(columns)
         return frame
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the probabilities of every variable as bars; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the probabilities of every variable as bars; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.marginals(self, ax=ax, **kwargs)
+        return plot.marginals(self, ax, figsize=figsize, title=title, **unknown)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
@@ -1072,11 +1114,25 @@ class Assignment(_Value, Mapping[str, Any]):
         result[tuple(index.T)] = array
         return result
 
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Axes:
-        """Draw the states; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the states; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.assignment(self, ax=ax, **kwargs)
+        return plot.assignment(self, ax, figsize=figsize, title=title, **unknown)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
@@ -1126,11 +1182,25 @@ class Explanations(list[Assignment]):
         differ = (np.array([one.codes for one in self]) != self[0].codes).any(axis=0)
         return [name for name, some in zip(self[0], differ.tolist(), strict=True) if some]
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw their probabilities as bars, beside the states in which they differ; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw their probabilities as bars, beside the states in which they differ; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.explanations(self, ax=ax)
+        return plot.explanations(self, ax, figsize=figsize, title=title, **unknown)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not self:
@@ -1237,11 +1307,27 @@ class Samples(dict[str, np.ndarray]):
         frame: pd.DataFrame = _pandas().DataFrame(dict(self))
         return frame
 
-    def plot(self, name: str | None = None, *, ax: Axes | None = None) -> Axes:
-        """Draw the shares of the states of every variable, or one variable by itself; returns the Axes."""
+    def plot(
+        self,
+        name: str | None = None,
+        *,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the shares of the states of every variable, or one variable by itself; returns the Axes.
+
+        Args:
+            name: of one variable; all if left out.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.samples(self, name, ax=ax)
+        return plot.samples(self, name, ax, figsize=figsize, title=title, **unknown)
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("samples do not change; dict(samples) is a copy that does")

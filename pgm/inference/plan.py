@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 import numpy as np
 
@@ -160,11 +160,25 @@ class Plan:
     def _repr_html_(self) -> str:
         return html_facts(self._lines())
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the sizes of the largest tables beside the memory that is allowed; returns the Axes."""
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw the sizes of the largest tables beside the memory that is allowed; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
         from pgm import plot
 
-        return plot.plan(self, ax=ax)
+        return plot.plan(self, ax, figsize=figsize, title=title, **unknown)
 
     def check(self) -> None:
         """Raise `TooLarge` when the question does not fit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 import networkx as nx
 import numpy as np
@@ -653,6 +653,9 @@ class BayesianNetwork(Questions):
         information: bool = False,
         engine: str | Engine = "auto",
         ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
     ) -> Axes:
         """Draw the network; with `given`, every node with its posterior; returns the matplotlib Axes.
 
@@ -664,7 +667,10 @@ class BayesianNetwork(Questions):
             compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
             information: links as wide as their mutual information, nodes in the colour of their entropy.
             engine: who answers, where posteriors or information are drawn.
-            ax: axes to draw on, else a new figure.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
+            title: what stands above; the name of the model if left out.
+            **unknown: nothing else is taken.
         """
         from pgm import plot
 
@@ -678,6 +684,9 @@ class BayesianNetwork(Questions):
             compare=compare,
             information=information,
             engine=engine,
+            figsize=figsize,
+            title=title,
+            **unknown,
         )
 
     def __repr__(self) -> str:

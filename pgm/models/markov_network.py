@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 import networkx as nx
 import numpy as np
@@ -379,6 +379,9 @@ class MarkovNetwork(Questions):
         information: bool = False,
         engine: str | Engine = "auto",
         ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
     ) -> Axes:
         """Draw the model; with `given`, every variable with its posterior; returns the matplotlib Axes.
 
@@ -388,7 +391,10 @@ class MarkovNetwork(Questions):
             plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
             information: links as wide as their mutual information, nodes in the colour of their entropy.
             engine: who answers, where posteriors or information are drawn.
-            ax: axes to draw on, else a new figure.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
+            title: what stands above; the name of the model if left out.
+            **unknown: nothing else is taken.
         """
         from pgm import plot
 
@@ -400,6 +406,9 @@ class MarkovNetwork(Questions):
             plates=plates,
             information=information,
             engine=engine,
+            figsize=figsize,
+            title=title,
+            **unknown,
         )
 
     def __repr__(self) -> str:

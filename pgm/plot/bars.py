@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
+from typing import Any, Never
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,17 +14,24 @@ from pgm.densities import Density
 from pgm.printing import joined
 from pgm.results import Distribution, Explanations, condition
 
-from .canvas import BAR, EDGE, INK, axes, beside, entitle, plain, readable_on, shortened, text_width, tidy
+from .canvas import BAR, EDGE, Paper, Size, beside, ink, plain, readable_on, shortened, text_width, tidy
 from .curves import density
 
 MOST_BARS = 40  # a joint with more entries shows the largest of them
 MOST_LABELS = 30  # a variable with more states is drawn as a profile, with few labels
 MOST_CELLS = 1_000  # states of a variable in a map
 _NUMBERS = 12  # states of a variable in a map whose cells show their numbers
-_ERRORS = {"ecolor": INK, "elinewidth": 1.0, "capsize": 2.5}
+_ERRORS: dict[str, Any] = {"elinewidth": 1.0, "capsize": 2.5}
 
 
-def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
+def distribution(
+    dist: Distribution,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw a distribution: bars for one variable, a map for two, the largest entries for more.
 
     Where the answer is approximate and its errors are known, the bars show their intervals.
@@ -34,26 +42,44 @@ def distribution(dist: Distribution, ax: Axes | None = None) -> Axes:
     >>> distribution(net.query("rain")).get_title()
     'P(rain)'
     """
+    with Paper(distribution, ax, figsize, title, unknown) as paper:
+        return draw_distribution(dist, paper)
+
+
+def draw_distribution(dist: Distribution, paper: Paper) -> Axes:
+    """Draw it on this."""
     if isinstance(dist, Density):
-        return density(dist, ax)
+        return density(dist, paper)
     values = np.asarray(dist.values)
     lines = [dist.title]
     if len(dist.variables) == 2 and min(values.shape) > 1 and max(values.shape) <= MOST_CELLS:
-        ax = _map(dist, values, ax)
+        ax = _map(dist, values, paper)
     elif len(dist.variables) == 1 and values.size > MOST_LABELS:
-        ax = _profile(dist, values, ax)
+        ax = _profile(dist, values, paper)
     else:
         if values.size > MOST_BARS:
             lines.append(f"the {MOST_BARS} largest of {values.size:,} entries")
-        ax = _entries(dist, values, ax)
+        ax = _entries(dist, values, paper)
     if not dist.exact:
         lines.append(f"approximate: {dist.engine}")
-    entitle(ax, *lines)
+    paper.entitle(ax, *lines)
     return ax
 
 
-def explanations(best: Explanations, ax: Axes | None = None) -> Axes:
+def explanations(
+    best: Explanations,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw the probability of each of several explanations beside the states in which they differ."""
+    with Paper(explanations, ax, figsize, title, unknown) as paper:
+        return _explanations(best, paper)
+
+
+def _explanations(best: Explanations, paper: Paper) -> Axes:
     names = best.differing()
     shown = best[:MOST_BARS]
     labels = [
@@ -66,18 +92,18 @@ def explanations(best: Explanations, ax: Axes | None = None) -> Axes:
     top = float(logs.max(initial=-math.inf))
     absolute = known and top > -600
     heights = np.exp(logs - (0.0 if absolute or not shown else top))
-    ax = _horizontal(labels, heights, ax)
+    ax = _horizontal(labels, heights, paper)
     given = condition(best[0].given) if best else ""
     after = f" given {given}" if given else ""
-    title = f"the {len(shown)} most probable explanations{after}" if shown else "no states are possible"
-    lines = [title] if absolute or not shown else [title, f"relative to the first, log {top:.6g}"]
+    head = f"the {len(shown)} most probable explanations{after}" if shown else "no states are possible"
+    lines = [head] if absolute or not shown else [head, f"relative to the first, log {top:.6g}"]
     if shown and not shown[0].exact:
         lines.append(f"approximate: {shown[0].engine}")
-    entitle(ax, *lines)
+    paper.entitle(ax, *lines)
     return ax
 
 
-def _entries(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+def _entries(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
     shown = np.arange(values.size)
     if values.size > MOST_BARS:
         shown = np.sort(np.argsort(-values, axis=None, kind="stable")[:MOST_BARS])
@@ -91,24 +117,33 @@ def _entries(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
     ]
     ends = dist.report.intervals
     between = None if ends is None else (np.ravel(ends.low)[shown], np.ravel(ends.high)[shown])
-    return _horizontal(labels, values.reshape(-1)[shown], ax, between)
+    return _horizontal(labels, values.reshape(-1)[shown], paper, between)
 
 
 def _horizontal(
     labels: Sequence[str],
     heights: np.ndarray,
-    ax: Axes | None,
+    paper: Paper,
     between: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Axes:
     """Bars to the right, each with its label before it and its number behind it."""
     room = max((text_width(label, 10) for label in labels), default=0.0) / 72
-    ax = axes(ax, 4.2 + room, 0.9 + 0.3 * max(len(labels), 2))
+    ax = paper.axes(4.2 + room, 0.9 + 0.3 * max(len(labels), 2))
     rows = np.arange(len(labels))
     errors, ends = None, heights
     if between is not None:
         errors = np.maximum(np.stack([heights - between[0], between[1] - heights]), 0.0)
         ends = np.maximum(heights, between[1])
-    ax.barh(rows, heights, 0.7, color=BAR, edgecolor=EDGE, linewidth=0.8, xerr=errors, error_kw=_ERRORS)
+    ax.barh(
+        rows,
+        heights,
+        0.7,
+        color=BAR,
+        edgecolor=EDGE,
+        linewidth=0.8,
+        xerr=errors,
+        error_kw=_ERRORS | {"ecolor": ink(ax)},
+    )
     for row, height, end in zip(rows, heights, ends, strict=True):
         beside(ax, float(end), float(row), f"{height:.4g}")
     ax.set_yticks(rows, [plain(label) for label in labels])
@@ -120,15 +155,15 @@ def _horizontal(
     return ax
 
 
-def _profile(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+def _profile(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
     """The states in a row, too many for a label each; one artist, however many."""
-    ax = axes(ax, 6.4, 3.4)
+    ax = paper.axes(6.4, 3.4)
     edges = np.repeat(np.arange(values.size + 1) - 0.5, 2)[1:-1]
     ax.fill_between(edges, np.repeat(values, 2), facecolor=BAR, edgecolor=EDGE, linewidth=0.8)
     top, ends = float(values.max()), dist.report.intervals
     if ends is not None:
         low, high = np.repeat(ends.low, 2), np.repeat(ends.high, 2)
-        ax.fill_between(edges, low, high, facecolor=INK, alpha=0.25, linewidth=0)
+        ax.fill_between(edges, low, high, facecolor=ink(ax), alpha=0.25, linewidth=0)
         top = max(top, float(ends.high.max()))
     few = _few(values.size, 9)
     labels = [shortened(dist.variables[0].states[i], 18) for i in few]
@@ -145,7 +180,7 @@ def _few(size: int, most: int) -> np.ndarray:
     return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
 
 
-def _map(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
+def _map(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
     """Two variables: a cell for each pair of states, with its number where there are not many."""
     down, across = dist.variables
     numbers = max(values.shape) <= _NUMBERS
@@ -157,7 +192,7 @@ def _map(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
     rooms = [max(text_width(label, 10) for label in those) / 72 for those in labels]
     upright = rooms[1] + 0.1 > cells[1] * across.card / max(len(ticks[1]), 1)
     wide, high = min(cells[1] * across.card, 7.2), min(cells[0] * down.card, 7.2)
-    ax = axes(ax, 1.4 + rooms[0] + wide + (0.0 if numbers else 0.9), 1.2 + high + upright * rooms[1])
+    ax = paper.axes(1.4 + rooms[0] + wide + (0.0 if numbers else 0.9), 1.2 + high + upright * rooms[1])
     top = max(float(values.max()), 1e-300)
     image = ax.imshow(values, cmap="Blues", vmin=0.0, vmax=top * 1.15, aspect="auto", interpolation="nearest")
     if numbers:
@@ -168,9 +203,10 @@ def _map(dist: Distribution, values: np.ndarray, ax: Axes | None) -> Axes:
         figure.colorbar(image, ax=ax, shrink=0.8).outline.set_visible(False)
     ax.set_yticks(ticks[0], labels[0])
     ax.set_xticks(ticks[1], labels[1], rotation=90 if upright else 0)
-    ax.set_ylabel(plain(shortened(down.name)), color=INK)
-    ax.set_xlabel(plain(shortened(across.name)), color=INK)
-    ax.tick_params(length=0, colors=INK)
+    ax.set_ylabel(plain(shortened(down.name)))
+    ax.set_xlabel(plain(shortened(across.name)))
+    ax.tick_params(length=0)
+    ax.grid(visible=False)
     for spine in ax.spines.values():
         spine.set_visible(False)
     return ax

@@ -1,19 +1,30 @@
-"""Where pictures are drawn: on the axes that a user hands over, or on a figure that needs no screen."""
+"""Where pictures are drawn: on the axes that a user hands over, or on a figure of the content's size.
+
+The figure is pyplot's where a program has imported that (docs/decisions/0037), and else needs no screen.
+"""
 
 from __future__ import annotations
 
+import inspect
 import io
+import math
+import sys
 import textwrap
+import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from types import TracebackType
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from matplotlib import get_backend, is_interactive, rc_context, rcParams
+from matplotlib._pylab_helpers import Gcf
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.ft2font import LoadFlags
@@ -22,7 +33,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 
-from pgm.errors import InvalidArgument, shown
+from pgm.errors import InvalidArgument, nearest, shown
 
 INK = "#1f2a37"
 LINE = "#8793a3"
@@ -36,7 +47,7 @@ SEEN_BAR = "#e3a43b"
 # so also in grey. The even ones are dark enough for white letters and for lines, the odd ones light enough
 # for INK.
 STATES = ("#274f8f", "#a6c6ee", "#b35c00", "#f7d083", "#2a7f72", "#b3e0d2", "#5b1e54", "#e2b3d8")
-LINES = STATES[::2]
+DARK_LINES, LIGHT_LINES = STATES[::2], STATES[1::2]
 DASHES = ("-", "--", "-.", ":")  # lines that cross each other differ in these too
 SOFT = "#b9c2cc"
 
@@ -45,51 +56,185 @@ _TITLE_LINES = 4
 _MIDDLE = 0.225  # the luminance on which white and INK are equally easy to read
 
 
-HEADROOM = 0.35  # inches, for a title
+HEADROOM, _MORE_ROOM = 0.35, 0.2  # inches, for a title, and for each line after its first
+_LONGEST_SIDE = 650.0  # inches: beyond 65,535 pixels of 100 to the inch nothing draws
+_SHOWN_BY_NOBODY = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  # backends that only write files
 _UNITS = 100.0  # the size that outlines of letters are kept at
 _OUTLINED = 300  # texts, from which on all are drawn at once
 _CAPITAL = 0.365  # half the height of a capital letter, of the size of letters
 
 
-class Picture(Axes):
-    """Axes that a notebook shows as the picture itself."""
+Size: TypeAlias = tuple[float, float]
 
-    def _repr_png_(self) -> bytes:
-        out = io.BytesIO()
+
+class Picture(Axes):
+    """Axes of a figure of ours: a notebook shows them as the picture itself."""
+
+    headroom = math.inf  # inches above, for a title; a layout makes room by itself
+
+    def set_title(self, label: str, *args: Any, **kwargs: Any) -> Any:
+        """Write a title, and grow the figure where there is no room for it yet."""
+        wanted = HEADROOM + _MORE_ROOM * str(label).count("\n") if label else 0.0
+        if wanted > self.headroom:
+            figure = self.get_figure(root=True)
+            assert figure is not None
+            width, height = figure.get_size_inches()
+            whole = height + wanted - self.headroom
+            left, low, right, top = self.get_position(original=True).extents
+            figure.set_size_inches(width, whole)
+            self.set_position((left, low * height / whole, right - left, (top - low) * height / whole))
+            self.headroom = wanted
+        return super().set_title(label, *args, **kwargs)
+
+    def _repr_png_(self) -> bytes | None:
+        """The picture, unless pyplot will show it: it is to be seen once."""
         figure = self.get_figure(root=True)
         assert figure is not None
+        shows = is_interactive() and get_backend().lower() not in _SHOWN_BY_NOBODY
+        if shows and figure.canvas.manager in Gcf.get_all_fig_managers():
+            return None
+        out = io.BytesIO()
         figure.savefig(out, format="png")
         return out.getvalue()
 
 
-def axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return `ax`, or axes on a new figure of this size in inches, made without a screen."""
-    if ax is not None:
-        return usable(ax)
-    figure = Figure(figsize=(width, height), layout="constrained")
+class Paper:
+    """What a picture is drawn on, as a user asked for it; a `with` block takes it back if drawing fails.
+
+    Args:
+        draw: the function that was called, for the names of its options.
+        ax: axes to draw on, or None: a new figure.
+        figsize: width and height of that figure in inches, or None: of the size that the content needs.
+        title: what stands above the picture, or None: what it shows.
+        unknown: options that nothing knows.
+    """
+
+    def __init__(
+        self,
+        draw: Callable[..., Axes],
+        ax: object,
+        figsize: object,
+        title: object,
+        unknown: Mapping[str, object],
+    ) -> None:
+        for name in unknown:
+            known = [option for option in list(inspect.signature(draw).parameters)[1:] if option != "unknown"]
+            raise InvalidArgument(
+                f"plot() has no option {name}=; it has {', '.join(f'{option}=' for option in known)}."
+                f"{nearest(name, known)}"
+            )
+        if ax is not None and not isinstance(ax, Axes):
+            raise InvalidArgument(
+                f"ax= takes matplotlib Axes, one of what plt.subplots() returns, not {shown(ax)}."
+            )
+        if ax is not None and figsize is not None:
+            raise InvalidArgument("figsize= is the size of a new figure; that of ax= has one already.")
+        self.ax = ax
+        self.figsize = None if figsize is None else _size(figsize)
+        self.title = title
+        self._figure: Figure | None = None
+
+    def __enter__(self) -> Paper:
+        """Nothing is made before it is known how large it is to be."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Leave no empty figure behind."""
+        if error is not None and self._figure is not None and self._figure.canvas.manager is not None:
+            Gcf.destroy_fig(self._figure)
+
+    @property
+    def natural(self) -> bool:
+        """Whether the content decides how large it is."""
+        return self.ax is None and self.figsize is None
+
+    def axes(self, width: float, height: float) -> Axes:
+        """Return the user's axes, or some on a new figure of this size in inches."""
+        if self.ax is not None:
+            return self.ax
+        self._figure = new_figure(self.figsize or (width, height))
+        self._figure.set_layout_engine("constrained")
+        return self._figure.add_subplot(axes_class=Picture)
+
+    def sheet(self, width: float, height: float, below: float = 0.0) -> Axes:
+        """The same without room around it but for some below; for a title there is what it needs."""
+        if self.ax is not None:
+            return self.ax
+        above = 0.0 if self.figsize is None else min(HEADROOM, 0.2 * self.figsize[1])
+        width, whole = self.figsize or (width, height + below)
+        low = min(below / whole, 0.4)
+        self._figure = new_figure((width, whole))
+        self._figure.set_layout_engine("none")
+        ax = self._figure.add_axes((0.0, low, 1.0, 1.0 - low - above / whole), axes_class=Picture)
+        assert isinstance(ax, Picture)
+        ax.headroom = above if self.figsize is None else math.inf
+        return ax
+
+    def titled(self, title: str) -> str:
+        """Return the title that the user wants, else this one."""
+        return title if self.title is None else str(self.title)
+
+    def entitle(self, ax: Axes, *lines: str) -> None:
+        """Write a title of at most four lines, as wide as the axes will be, in letters to suit its length."""
+        if self.title is not None:
+            lines = tuple(str(self.title).splitlines())
+        elif not any(lines):
+            return  # the title that the axes may have is the user's
+        figure = ax.get_figure(root=True)
+        inches = ax.bbox.width / ax.figure.dpi
+        if figure is not None and isinstance(ax, Picture):  # its layout comes when it is drawn
+            labels = max((text_width(tick.get_text(), 10.0) for tick in ax.get_yticklabels()), default=0.0)
+            inches = figure.get_figwidth() - 0.6 - labels / 72
+        size = 12.0 if max((text_width(line, 12.0) for line in lines), default=0.0) <= 72 * inches else 9.5
+        letters = max(16, int(72 * inches / (0.56 * size)))
+        broken = [part for line in lines for part in textwrap.wrap(" ".join(line.split()), letters)]
+        if len(broken) > _TITLE_LINES:
+            broken = [*broken[: _TITLE_LINES - 1], "…"]
+        ax.set_title("\n".join(map(plain, broken)), fontsize=size)
+
+
+def _size(figsize: object) -> Size:
+    try:
+        width, height = map(float, figsize)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        width = height = math.nan
+    if not (0.0 < width <= _LONGEST_SIDE and 0.0 < height <= _LONGEST_SIDE):
+        raise InvalidArgument(f"figsize= takes width and height in inches, as (6, 4), not {shown(figsize)}.")
+    return width, height
+
+
+def new_figure(size: Size) -> Figure:
+    """Make a figure: one of pyplot's where the program uses that and it can show or save it."""
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot is not None and threading.current_thread() is threading.main_thread():
+        ours = [
+            manager.canvas.figure
+            for manager in Gcf.get_all_fig_managers()
+            if any(isinstance(ax, Picture) for ax in manager.canvas.figure.axes)
+        ]
+        most = rcParams["figure.max_open_warning"]
+        try:
+            with rc_context({"figure.max_open_warning": 0}):
+                figure: Figure = pyplot.figure(figsize=size)
+        except Exception:  # the backend lacks a screen or its toolkit, and each says so in its own way
+            pass
+        else:
+            # Of as many as pyplot would have without a warning ours are half: the oldest give way to the new.
+            others = len(Gcf.figs) - len(ours) - 1
+            kept = max(1, min(most // 2, most - others))
+            for old in ours[: max(0, len(ours) + 1 - kept)] if most else ():
+                Gcf.destroy_fig(old)
+            return figure
+    figure = Figure(figsize=size)
     FigureCanvasAgg(figure)
-    return figure.add_subplot(axes_class=Picture)
-
-
-def sheet(width: float, height: float, above: float = 0.0, below: float = 0.0) -> Axes:
-    """Return axes of this size in inches that fill a new figure but for some room above and below."""
-    whole = height + above + below
-    figure = Figure(figsize=(width, whole))
-    FigureCanvasAgg(figure)
-    return figure.add_axes((0.0, below / whole, 1.0, height / whole), axes_class=Picture)
-
-
-def usable(ax: object) -> Axes:
-    """Return the axes that a user handed over, if they are that."""
-    if not isinstance(ax, Axes):
-        raise InvalidArgument(
-            f"ax= takes matplotlib Axes, one of what plt.subplots() returns, not {shown(ax)}."
-        )
-    return ax
+    return figure
 
 
 def bare(ax: Axes) -> None:
     """Take everything off the axes that is no data: frame, ticks, grid."""
+    ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
     for spine in ax.spines.values():
@@ -102,29 +247,20 @@ def tidy(ax: Axes) -> None:
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         ax.spines[side].set_color(SOFT)
-    ax.tick_params(colors=INK, length=3)
+    ax.tick_params(length=3)
 
 
-def entitle(ax: Axes, *lines: str) -> None:
-    """Write a title of at most four lines, as wide as its axes will be, in letters that suit its length."""
-    figure = ax.get_figure(root=True)
-    inches = ax.bbox.width / ax.figure.dpi
-    if figure is not None and isinstance(ax, Picture):  # its layout comes when it is drawn
-        labels = max((text_width(tick.get_text(), 10.0) for tick in ax.get_yticklabels()), default=0.0)
-        inches = figure.get_figwidth() - 0.6 - labels / 72
-    size = 12.0 if max((text_width(line, 12.0) for line in lines), default=0.0) <= 72 * inches else 9.5
-    letters = max(16, int(72 * inches / (0.56 * size)))
-    broken = [part for line in lines for part in textwrap.wrap(" ".join(line.split()), letters)]
-    if len(broken) > _TITLE_LINES:
-        broken = [*broken[: _TITLE_LINES - 1], "…"]
-    ax.set_title("\n".join(map(plain, broken)), color=INK, fontsize=size)
-
-
-def beside(ax: Axes, x: float, y: float, text: str, color: str = INK, *, below: bool = False) -> None:
+def beside(ax: Axes, x: float, y: float, text: str, color: str = "", *, below: bool = False) -> None:
     """Write to the right of a point."""
     at = (6.0, -10.0) if below else (4.0, 0.0)
     ax.annotate(
-        plain(text), (x, y), xytext=at, textcoords="offset points", va="center", fontsize=9, color=color
+        plain(text),
+        (x, y),
+        xytext=at,
+        textcoords="offset points",
+        va="center",
+        fontsize=9,
+        color=color or ink(ax),
     )
 
 
@@ -133,15 +269,49 @@ def count_along(ax: Axes) -> None:
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
 
 
+def backdrop(ax: Axes) -> tuple[float, float, float]:
+    """Return the colour that things are drawn on: of the axes, or of the figure where these are clear."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    face, behind = to_rgba(ax.get_facecolor()), to_rgba(figure.get_facecolor())
+    share = face[3] if ax.patch.get_visible() and ax.axison else 0.0
+    r, g, b = (share * a + (1.0 - share) * c for a, c in zip(face[:3], behind[:3], strict=True))
+    return r, g, b
+
+
+def ink(ax: Axes) -> str:
+    """Return the colour of what is written on the axes beside bars and boxes: styles may be dark."""
+    return readable_on(backdrop(ax))
+
+
+def lines(ax: Axes) -> tuple[str, ...]:
+    """Return the colours for lines that can be told from the axes."""
+    return DARK_LINES if ink(ax) == INK else LIGHT_LINES
+
+
 def readable_on(color: Sequence[float] | np.ndarray) -> str:
     """White or INK, whichever is easier to read on a colour."""
     r, g, b = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color[:3])
     return "white" if 0.2126 * r + 0.7152 * g + 0.0722 * b < _MIDDLE else INK
 
 
-@lru_cache(maxsize=10_000)
 def text_width(text: str, size: float) -> float:
     """Return how wide `text` is in points, in the default font."""
+    return _text_width(text, size, *_family())
+
+
+def _family() -> tuple[str, ...]:
+    """What the default font depends on, which a style may change."""
+    return (
+        *rcParams["font.family"],
+        *rcParams["font.sans-serif"],
+        *rcParams["font.serif"],
+        *rcParams["font.monospace"],
+    )
+
+
+@lru_cache(maxsize=10_000)
+def _text_width(text: str, size: float, *family: str) -> float:
     # As a picture measures it, but without drawing letters; a user's name never means a formula.
     font = FontProperties(size=size)
     with warnings.catch_warnings():
@@ -201,7 +371,8 @@ def outlines(text: Text) -> Path | None:
 
     None: the font lacks a letter.
     """
-    found = [_letter(letter, text.bold) for letter in one_line(text.text)]
+    family = _family()
+    found = [_letter(letter, text.bold, *family) for letter in one_line(text.text)]
     pieces = [letter for letter in found if letter is not None]
     if len(pieces) < len(found):
         return None
@@ -216,7 +387,7 @@ def outlines(text: Text) -> Path | None:
 
 
 @lru_cache(maxsize=2_000)
-def _letter(letter: str, bold: bool) -> tuple[np.ndarray, np.ndarray, float] | None:
+def _letter(letter: str, bold: bool, *family: str) -> tuple[np.ndarray, np.ndarray, float] | None:
     """The outline of a letter at `_UNITS` points, and how far it is to the next one."""
     font = get_font(findfont(FontProperties(weight="bold" if bold else "normal")))
     if font.get_char_index(ord(letter)) == 0:

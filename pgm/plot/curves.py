@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, listed
 
-from .canvas import BAR, EDGE, INK, LINES, axes, beside, entitle, plain, shortened, tidy
+from .canvas import BAR, DARK_LINES, EDGE, Paper, beside, lines, plain, shortened, tidy
 
 _POINTS = 400  # of a curve
 _CELLS = 160  # of a map, along each axis
@@ -16,38 +16,32 @@ _ENDS = (0.0005, 0.9995)  # what lies beyond is not drawn
 _FLAT = 1e-7  # a standard deviation along an axis, beside the largest, that is none
 
 
-def density(dist: Density, ax: Axes | None = None) -> Axes:
+def density(dist: Density, paper: Paper) -> Axes:
     """Draw the density of one number, or of two.
 
     Numbers that a variable has with a probability of their own (sd = 0) are stems, as high as that is.
-
-    >>> import pgm
-    >>> net = pgm.BayesianNetwork()
-    >>> net.add("x", pgm.LinearGaussian({}, bias=1.0, sd=2.0))
-    >>> density(net.query("x", {})).get_title()
-    'p(x)'
     """
     if len(dist.variables) > 2:
         raise InvalidArgument(
             f"A picture is of one number or of two; this is the joint distribution of {listed(dist.names)}. "
             "Take p.marginal([name, other])."
         )
-    lines = [dist.title]
+    said = [dist.title]
     if dist.form == "moments":
-        ax = _moments(dist, ax)
-        lines.append("mean and standard deviation; the density is not known")
+        ax = _moments(dist, paper)
+        said.append("mean and standard deviation; the density is not known")
     else:
-        ax = _curve(dist, ax) if len(dist.variables) == 1 else _plane(dist, ax)
+        ax = _curve(dist, paper) if len(dist.variables) == 1 else _plane(dist, paper)
     if not dist.exact:
-        lines.append(f"approximate: {dist.engine}")
+        said.append(f"approximate: {dist.engine}")
     tidy(ax)
-    entitle(ax, *lines)
+    paper.entitle(ax, *said)
     return ax
 
 
-def _curve(dist: Density, ax: Axes | None) -> Axes:
+def _curve(dist: Density, paper: Paper) -> Axes:
     """The density over all that is not in its last thousandth on either side."""
-    ax = axes(ax, 4.6, 2.8)
+    ax = paper.axes(4.6, 2.8)
     weights, means, covariances = dist.components
     sds = np.sqrt(covariances[:, 0, 0])
     used = weights > 0
@@ -61,48 +55,52 @@ def _curve(dist: Density, ax: Axes | None) -> Axes:
         y = share * smooth.pdf(x)
         ax.fill_between(x, y, color=BAR, edgecolor=EDGE, linewidth=0.8)
         ax.set_ylim(0.0, 1.08 * float(y.max()))
-        ax.set_ylabel("density", color=INK)
+        ax.set_ylabel("density")
     if points.any():
         _stems(ax, weights[points], means[points, 0], alone=not spread.any())
-    ax.set_xlabel(plain(shortened(dist.names[0])), color=INK)
+    ax.set_xlabel(plain(shortened(dist.names[0])))
     ax.locator_params(axis="x", nbins=6)
     return ax
 
 
 def _stems(ax: Axes, weights: np.ndarray, at: np.ndarray, *, alone: bool) -> None:
     """Probabilities of single numbers, on a scale of their own beside that of a density."""
+    color = lines(ax)[1]
     at, codes = np.unique(at, return_inverse=True)
     heights = np.bincount(codes, weights)
     stems = ax
     if not alone:
         stems = ax.twinx()
+        ax.margins(x=0.15)  # for the numbers beside the outer ones
+        ax.figure.sca(ax)  # what a user adds next belongs to the picture, not to its second scale
+        stems.grid(visible=False)
         stems.spines["top"].set_visible(False)
         stems.spines["left"].set_visible(False)
-    stems.vlines(at, 0.0, heights, color=LINES[1], linewidth=2.0)
-    stems.plot(at, heights, "o", color=LINES[1], markersize=5.0)
+    stems.vlines(at, 0.0, heights, color=color, linewidth=2.0)
+    stems.plot(at, heights, "o", color=color, markersize=5.0)
     stems.set_ylim(0.0, 1.15 * float(heights.max()))
-    stems.set_ylabel("probability", color=LINES[1])
-    stems.tick_params(axis="y", colors=LINES[1])
+    stems.set_ylabel("probability", color=color)
+    stems.tick_params(axis="y", colors=color)
     if len(at) <= 12:
         for x, height in zip(at.tolist(), heights.tolist(), strict=True):
-            beside(stems, x, height, f"{height:.3g} at {x:.4g}", LINES[1])
+            beside(stems, x, height, f"{height:.3g} at {x:.4g}", color)
     if len(at) == 1 and alone:
         ax.set_xlim(at[0] - max(1.0, 0.1 * abs(at[0])), at[0] + max(1.0, 0.1 * abs(at[0])))
 
 
-def _moments(dist: Density, ax: Axes | None) -> Axes:
-    ax = axes(ax, 4.6, 1.2 + 0.4 * len(dist.variables))
+def _moments(dist: Density, paper: Paper) -> Axes:
+    ax = paper.axes(4.6, 1.2 + 0.4 * len(dist.variables))
     means, sds = np.atleast_1d(dist.mean), np.atleast_1d(dist.std)
     rows = np.arange(len(means))
-    ax.errorbar(means, rows, xerr=sds, fmt="o", color=LINES[0], capsize=4.0)
+    ax.errorbar(means, rows, xerr=sds, fmt="o", color=lines(ax)[0], capsize=4.0)
     ax.set_yticks(rows, [plain(shortened(name)) for name in dist.names])
     ax.set_ylim(len(means) - 0.4, -0.6)
     return ax
 
 
-def _plane(dist: Density, ax: Axes | None) -> Axes:
+def _plane(dist: Density, paper: Paper) -> Axes:
     """The density of two numbers as a map with contours; components that are flat, as lines and points."""
-    ax = axes(ax, 4.8, 4.2)
+    ax = paper.axes(4.8, 4.2)
     weights, means, covariances = dist.components
     used = weights > 0
     weights, means, covariances = weights[used], means[used], covariances[used]
@@ -126,13 +124,16 @@ def _plane(dist: Density, ax: Axes | None) -> Axes:
     for k in np.flatnonzero(~full).tolist():
         arm = 2.0 * np.sqrt(max(float(sizes[k, 1]), 0.0)) * directions[k, :, 1] * scale[k] * (sds[k] > 0)
         ends = np.stack([means[k] - arm, means[k] + arm])
-        ax.plot(ends[:, 0], ends[:, 1], "-", color=LINES[1], linewidth=2.0)
-        ax.plot(*means[k], "o", color=LINES[1], markersize=5.0)
-        beside(ax, float(means[k, 0]), float(means[k, 1]), f"{weights[k]:.3g}", LINES[1], below=True)
+        # A map is light whatever the style, and what is around it is no background of lines.
+        color = DARK_LINES[1] if full.any() else lines(ax)[1]
+        ax.plot(ends[:, 0], ends[:, 1], "-", color=color, linewidth=2.0)
+        ax.plot(*means[k], "o", color=color, markersize=5.0)
+        beside(ax, float(means[k, 0]), float(means[k, 1]), f"{weights[k]:.3g}", color, below=True)
+    ax.grid(visible=False)
     ax.set_xlim(float(lo[0]), float(hi[0]))
     ax.set_ylim(float(lo[1]), float(hi[1]))
-    ax.set_xlabel(plain(shortened(dist.names[0])), color=INK)
-    ax.set_ylabel(plain(shortened(dist.names[1])), color=INK)
+    ax.set_xlabel(plain(shortened(dist.names[0])))
+    ax.set_ylabel(plain(shortened(dist.names[1])))
     return ax
 
 

@@ -25,19 +25,19 @@ from .canvas import (
     BAR,
     EDGE,
     FILL,
-    HEADROOM,
     INK,
     LINE,
     SEEN_BAR,
     SEEN_EDGE,
     SEEN_FILL,
+    Paper,
     Text,
+    backdrop,
     bare,
+    ink,
     plain,
-    sheet,
     shortened,
     text_width,
-    usable,
     write,
 )
 from .placement import Placed, Point, place
@@ -134,9 +134,9 @@ def refuse_many(boxes: int, links: int) -> None:
         )
 
 
-def draw(sketch: Sketch, ax: Axes | None = None, title: str = "") -> Axes:
+def draw(sketch: Sketch, paper: Paper, title: str = "") -> Axes:
     """Draw boxes in layers, each link from its first end down to its second; or in cells, if any."""
-    boxes, links = sketch.boxes, sketch.links
+    boxes, links, title = sketch.boxes, sketch.links, paper.titled(title)
     refuse_many(len(boxes), len(links))
     sizes = {node: box.size() for node, box in boxes.items()}
     if sketch.cells:
@@ -149,10 +149,10 @@ def draw(sketch: Sketch, ax: Axes | None = None, title: str = "") -> Axes:
     broad = max(placed.width, key_width, min(text_width(title, _HEADLINE), 720.0)) + 2 * _MARGIN
     width, height = max(broad, 100.0), max(placed.height + key_height, 20.0) + 2 * _MARGIN
     scale = min(1.0, 72 * LARGEST / max(width, height), 72 * math.sqrt(LARGEST_AREA / (width * height)))
-    if ax is None:
-        ax = sheet(width * scale / 72, height * scale / 72, HEADROOM * bool(title))
-    else:
-        scale = _room(usable(ax), width, height)
+    ax = paper.sheet(width * scale / 72, height * scale / 72)
+    if not paper.natural:
+        scale = _room(ax, width, height)
+    ax.patch.set_visible(False)  # boxes have a ground of their own, and lie on that of the figure
     _draw_frames(ax, placed, scale)
     _draw_links(ax, placed.routes, sketch, scale)
     texts: list[Text] = []
@@ -167,8 +167,7 @@ def draw(sketch: Sketch, ax: Axes | None = None, title: str = "") -> Axes:
     ax.set_ylim(_MARGIN - height, _MARGIN)
     ax.set_aspect("equal")
     bare(ax)
-    if title:
-        ax.set_title(plain(title), color=INK, fontsize=_HEADLINE)
+    paper.entitle(ax, title)
     return ax
 
 
@@ -216,7 +215,7 @@ def _draw_frames(ax: Axes, placed: Placed, scale: float) -> None:
             color=PLATE,
             fontstyle="italic",
             zorder=3,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6 * scale},
+            bbox={"facecolor": backdrop(ax), "edgecolor": "none", "pad": 0.6 * scale},
         )
 
 
@@ -267,7 +266,7 @@ def _draw_key(ax: Axes, key: Sequence[tuple[str, Stroke | Box]], scale: float) -
         loc="lower left",
         frameon=False,
         fontsize=_KEY * scale,
-        labelcolor=INK,
+        labelcolor=ink(ax),
         handlelength=2.6,
         borderaxespad=0.3,
     )
@@ -313,7 +312,7 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
         yield Text(x, middle, line, size=TITLE * scale, bold=bool(box.rows))
     if box.note:
         low = top - box.head() + 0.5 * _ROW_HEIGHT + 1.5
-        yield Text(x, low, box.note, size=ROW * scale, color=NOTE)
+        yield Text(x, low, box.note, size=ROW * scale, color=INK if box.face else NOTE)
     for i, (label, share) in enumerate(box.rows):
         middle = top - box.head() - (i + 0.5) * _ROW_HEIGHT
         yield Text(left + _PADDING, middle, label, "left", size=ROW * scale)

@@ -15,7 +15,7 @@ from pgm.evidence import observe
 from pgm.factors import Dense
 from pgm.models import MarkovNetwork
 
-from .canvas import HEADROOM, INK, STATES, bare, plain, sheet, shortened, usable
+from .canvas import STATES, Paper, bare, ink, plain, shortened
 
 MOST_PIXELS = 4_000_000
 _SIDE = 6.0  # inches, of the longer side
@@ -27,7 +27,7 @@ def image(
     cells: Mapping[Hashable, tuple[int, int]],
     given: Mapping[str, Any] | None,
     engine: Any,
-    ax: Axes | None,
+    paper: Paper,
 ) -> tuple[Axes, bool]:
     """Draw a pixel for each variable: its posterior, or without evidence what its own factors say."""
     domains = {v.states for v in net.variables.values()}
@@ -48,24 +48,21 @@ def image(
     places = np.array(list(cells.values()))
     rows, columns = (places.max(axis=0) + 1).tolist()
     scale = _SIDE / max(rows, columns)
-    if ax is None:
-        ax = sheet(max(columns * scale, 2.5), max(rows * scale, 1.0), HEADROOM, _KEY)
-    else:
-        ax = usable(ax)
+    ax = paper.sheet(max(columns * scale, 2.5), max(rows * scale, 1.0), _KEY)
     shown = np.ones((rows, columns, 3))
     colors = np.array([to_rgb(c) for c in _colors(len(states))])
     shown[places[:, 0], places[:, 1]] = shares @ colors  # a doubtful pixel is a mixture
     ax.imshow(shown, interpolation="nearest")
     bare(ax)
     ax.legend(
-        [Patch(facecolor=c, edgecolor=INK, linewidth=0.5) for c in colors[:8]],
+        [Patch(facecolor=c, edgecolor=ink(ax), linewidth=0.5) for c in colors[:8]],
         [plain(shortened(s, 16)) for s in states[:8]],
         loc="upper center",
         bbox_to_anchor=(0.5, 0.0),
         ncols=min(len(states), 8),
         frameon=False,
         fontsize=8.5,
-        labelcolor=INK,
+        labelcolor=ink(ax),
         handlelength=1.2,
     )
     return ax, exact

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
-from typing import Any, TypeAlias
+from typing import Any, Never, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ from pgm.inference.engines import Engine
 from pgm.models import BayesianNetwork, MarkovNetwork
 
 from . import overlays
-from .canvas import INK, plain, shortened, wrapped
+from .canvas import Paper, Size, shortened, wrapped
 from .drawing import ARROW, DASHED, Box, Sketch, draw, refuse_many
 from .images import image
 from .plates import checked
@@ -55,12 +55,15 @@ def network(
     compare: BayesianNetwork | None = None,
     information: bool = False,
     engine: str | Engine = "auto",
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
 ) -> Axes:
     """Draw a model in layers; a grid of many pixels as an image.
 
     Args:
         net: a Bayesian or Markov network.
-        ax: axes to draw on; a new figure of the size that the drawing needs if left out.
+        ax: axes to draw on; a new figure if left out.
         given: evidence, possibly empty: every variable shows its posterior, what is observed is marked.
         kind: "network", "moral", "factor-graph" or "junction-tree".
         plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
@@ -68,6 +71,9 @@ def network(
         compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
         information: arrows as wide as their mutual information, nodes in the colour of their entropy.
         engine: who answers, where posteriors or information are drawn.
+        figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
+        title: what stands above; the name of the model if left out.
+        **unknown: nothing else is taken.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork("weather")
@@ -78,6 +84,7 @@ def network(
     >>> network(net, paths=("rain", "wet")).get_title()
     'rain may depend on wet'
     """
+    paper = Paper(network, ax, figsize, title, unknown)
     if kind not in KINDS:
         raise InvalidArgument(
             f"There is no picture of kind {shown(kind)}; there are {listed(KINDS)}.{nearest(kind, KINDS)}"
@@ -86,38 +93,43 @@ def network(
     if kind == "network" and isinstance(net, MarkovNetwork) and len(net) > MOST_CELLS and not plates:
         cells = grid_cells(list(net.variables))
         if cells:
-            ax, exact = image(net, cells, given, engine, ax)
-            return _titled(ax, net.name, exact)
+            with paper:
+                ax, exact = image(net, cells, given, engine, paper)
+                paper.entitle(ax, net.name if exact else f"{net.name} (approximate)".strip())
+            return ax
     refuse_many(len(net), 0)
     exact = True
     boxes: Callable[[str], Box] = partial(_named, net)
     if given is not None and paths is None and not information:
         boxes, exact = _believed(net, given, engine)
     sketch = KINDS[kind](net, boxes)
-    title = net.name
+    head = net.name
     if plates is not None:
         sketch = replace(sketch, plates=checked(plates, [str(name) for name in sketch.boxes]), cells={})
     if paths is not None:
         assert isinstance(net, BayesianNetwork)
-        sketch, title = overlays.paths(net, sketch, paths, given)
+        sketch, head = overlays.paths(net, sketch, paths, given)
     elif compare is not None:
         assert isinstance(net, BayesianNetwork)
         sketch = overlays.compare(net, sketch, compare)
     elif information:
         sketch, exact = overlays.information(net, sketch, given, engine)
-    return draw(sketch, ax, title if exact else f"{title} (approximate)".strip())
+    with paper:
+        return draw(sketch, paper, head if exact else f"{head} (approximate)".strip())
 
 
-def _titled(ax: Axes, title: str, exact: bool) -> Axes:
-    if title or not exact:
-        ax.set_title(plain(title if exact else f"{title} (approximate)".strip()), color=INK)
-    return ax
-
-
-def junction_tree(tree: JunctionTree, ax: Axes | None = None) -> Axes:
+def junction_tree(
+    tree: JunctionTree,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw cliques, and between them what they share."""
     refuse_many(len(tree), 2 * len(tree.edges))
-    return draw(_cliques(tree), ax)
+    with Paper(junction_tree, ax, figsize, title, unknown) as paper:
+        return draw(_cliques(tree), paper)
 
 
 def _check_options(

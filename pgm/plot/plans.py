@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import math
+from typing import Never
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from pgm.inference.plan import Plan
 
-from .canvas import BAR, EDGE, INK, LINES, axes, count_along, entitle, tidy
+from .canvas import BAR, EDGE, Paper, Size, count_along, lines, tidy
 
 
-def plan(found: Plan, ax: Axes | None = None) -> Axes:
+def plan(
+    found: Plan,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw the entries of the largest tables, on a scale of powers of ten, beside those that memory holds.
 
     >>> import pgm
@@ -21,7 +29,13 @@ def plan(found: Plan, ax: Axes | None = None) -> Axes:
     >>> plan(net.plan("rain")).get_ylabel()
     'entries'
     """
-    ax = axes(ax, 5.4, 3.0)
+    with Paper(plan, ax, figsize, title, unknown) as paper:
+        return _plan(found, paper)
+
+
+def _plan(found: Plan, paper: Paper) -> Axes:
+    ax = paper.axes(5.4, 3.0)
+    limit = lines(ax)[1]
     sizes = np.array(found.log2_cliques or (found.log2_largest,)) * math.log10(2.0)
     at = np.arange(1, sizes.size + 1)
     # Powers of ten by hand: a table may have more entries than a double holds.
@@ -29,7 +43,7 @@ def plan(found: Plan, ax: Axes | None = None) -> Axes:
         at, np.maximum(sizes, 0.02), width=0.8 if sizes.size <= 30 else 1.0, color=BAR, edgecolor=EDGE, lw=0.6
     )
     room = math.log10(max(found.memory_limit / 8.0, 1.0))
-    ax.axhline(room, color=LINES[1], linestyle="--", linewidth=1.2)
+    ax.axhline(room, color=limit, linestyle="--", linewidth=1.2)
     ax.annotate(
         "all memory allowed",
         (1.0, room),
@@ -37,7 +51,7 @@ def plan(found: Plan, ax: Axes | None = None) -> Axes:
         xytext=(-2, 3),
         textcoords="offset points",
         ha="right",
-        color=LINES[1],
+        color=limit,
         fontsize=9,
     )
     top = max(float(sizes.max(initial=0.0)), room) * 1.12
@@ -50,9 +64,9 @@ def plan(found: Plan, ax: Axes | None = None) -> Axes:
         ax.set_xticks(at)
     else:
         count_along(ax)
-    ax.set_xlabel("tables, the largest first", color=INK)
-    ax.set_ylabel("entries", color=INK)
+    ax.set_xlabel("tables, the largest first")
+    ax.set_ylabel("entries")
     tidy(ax)
     verdict = "fits" if found.fits else "does not fit"
-    entitle(ax, found.question, f"{verdict}, engine {found.engine}")
+    paper.entitle(ax, found.question, f"{verdict}, engine {found.engine}")
     return ax

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from typing import Never
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ from pgm.errors import InvalidArgument
 from pgm.results import Assignment, Distribution, Marginals, Samples, condition
 from pgm.variables import Continuous, Variable
 
-from .bars import distribution
+from .bars import draw_distribution
 from .canvas import (
     BAR,
     EDGE,
@@ -25,10 +26,11 @@ from .canvas import (
     INK,
     SOFT,
     STATES,
+    Paper,
+    Size,
     Text,
-    axes,
     bare,
-    entitle,
+    ink,
     plain,
     readable_on,
     shortened,
@@ -43,16 +45,25 @@ _NUMBERS = 30  # different numbers, of which more are drawn as a histogram
 _COLUMN = 50  # rows before the table of marginals starts a new column
 
 
-def marginals(answers: Marginals, ax: Axes | None = None) -> Axes:
+def marginals(
+    answers: Marginals,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw one line for each variable, divided among its states; ready for a thousand variables.
 
     Where intervals are known, the half width of the widest stands behind each line.
     """
     head = f"marginals given {condition(answers.given)}" if answers.given else "marginals"
-    return _stacked(answers, ax, head if answers.exact else f"{head}\napproximate: {answers.report.engine}")
+    said = head if answers.exact else f"{head}\napproximate: {answers.report.engine}"
+    with Paper(marginals, ax, figsize, title, unknown) as paper:
+        return _stacked(answers, paper, said)
 
 
-def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -> Axes:
+def _stacked(answers: Mapping[str, Distribution], paper: Paper, said: str) -> Axes:
     names = list(answers)
     _refuse_many(len(names))
     size = 9.0
@@ -62,7 +73,8 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
     rows = -(-len(names) // columns)
     inch = 1 / 2.6  # a bar is one data unit and 2.6 inches long
     gap = 0.9 if any(p.report.intervals is not None for p in answers.values()) else 0.3
-    ax = axes(ax, columns * (2.6 + room + gap), 0.7 + 0.27 * max(rows, 2))
+    ax = paper.axes(columns * (2.6 + room + gap), 0.7 + 0.27 * max(rows, 2))
+    around = ink(ax)
     pieces: list[list[tuple[float, float]]] = []
     colors: list[str] = []
     texts: list[Text] = []
@@ -70,13 +82,13 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
         dist = answers[name]
         left = (i // rows) * (1 + (room + gap) * inch)
         row = i % rows
-        texts.append(Text(left - 0.08 * inch, row, shown[i], "right", size))
+        texts.append(Text(left - 0.08 * inch, row, shown[i], "right", size, around))
         if isinstance(dist, Density):
-            texts.append(Text(left + 0.02, row, f"{dist.mean:.4g} ± {dist.std:.2g}", "left"))
+            texts.append(Text(left + 0.02, row, f"{dist.mean:.4g} ± {dist.std:.2g}", "left", color=around))
             continue
         if (ends := dist.report.intervals) is not None:
             off = f"± {float((ends.high - ends.low).max()) / 2:.2g}"
-            texts.append(Text(left + 1.02, row, off, "left"))
+            texts.append(Text(left + 1.02, row, off, "left", color=around))
         edges = left + np.concatenate(([0.0], np.cumsum(np.asarray(dist.values))))
         for k, state in enumerate(dist.variables[0].states):
             lo, hi = float(edges[k]), float(edges[k + 1])
@@ -92,9 +104,9 @@ def _stacked(answers: Mapping[str, Distribution], ax: Axes | None, title: str) -
     write(ax, texts)
     bare(ax)
     if not names:
-        ax.text(0.5, 0.0, "every variable is observed", ha="center", va="center", color=INK)
+        ax.text(0.5, 0.0, "every variable is observed", ha="center", va="center", color=around)
         ax.set_xlim(0.0, 1.0)
-    entitle(ax, *title.split("\n"))
+    paper.entitle(ax, *said.split("\n"))
     return ax
 
 
@@ -107,20 +119,32 @@ def _inside(lo: float, hi: float, row: float, state: str, share: str, k: int, po
     return []
 
 
-def assignment(best: Assignment, ax: Axes | None = None) -> Axes:
+def assignment(
+    best: Assignment,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw an explanation: an image if the variables are its pixels, else a table of names and states."""
+    with Paper(assignment, ax, figsize, title, unknown) as paper:
+        return _assignment(best, paper)
+
+
+def _assignment(best: Assignment, paper: Paper) -> Axes:
     names = list(best)
     pixels = _pixels(names)
     if pixels is None:
-        ax = _table({name: best[name] for name in names}, ax)
+        ax = _table({name: best[name] for name in names}, paper)
     else:
-        ax = _image(best, pixels, ax)
+        ax = _image(best, pixels, paper)
     lines = [_how_probable(best)]
     if best.given:
         lines[0] += f" given {condition(best.given)}"
     if not best.exact:
         lines.append(f"approximate: {best.engine}")
-    entitle(ax, *lines)
+    paper.entitle(ax, *lines)
     return ax
 
 
@@ -144,12 +168,12 @@ def _pixels(names: list[str]) -> tuple[str, int, int] | None:
     return (prefixes.pop(), height, width) if height * width == len(cells) else None
 
 
-def _image(best: Assignment, pixels: tuple[str, int, int], ax: Axes | None) -> Axes:
+def _image(best: Assignment, pixels: tuple[str, int, int], paper: Paper) -> Axes:
     prefix, height, width = pixels
     array = best.to_array(prefix)
     states, codes = np.unique(array.astype(str), return_inverse=True)
     scale = 6.0 / max(height, width, 1)
-    ax = axes(ax, max(width * scale, 2.0), max(height * scale, 1.0) + 0.7)
+    ax = paper.axes(max(width * scale, 2.0), max(height * scale, 1.0) + 0.7)
     shades = np.linspace(0.95, 0.15, max(len(states), 2))
     greys = ListedColormap([(g, g, g) for g in shades.tolist()])
     last = max(len(states) - 1, 1)
@@ -166,13 +190,13 @@ def _image(best: Assignment, pixels: tuple[str, int, int], ax: Axes | None) -> A
             bbox_to_anchor=(0.5, -0.01),
             ncols=min(len(states), 6),
             frameon=False,
-            labelcolor=INK,
+            labelcolor=ink(ax),
             fontsize=9,
         )
     return ax
 
 
-def _table(states: Mapping[str, object], ax: Axes | None) -> Axes:
+def _table(states: Mapping[str, object], paper: Paper) -> Axes:
     _refuse_many(len(states))
     size = 10.0
     rows = [(shortened(name), shortened(state)) for name, state in states.items()]
@@ -181,11 +205,11 @@ def _table(states: Mapping[str, object], ax: Axes | None) -> Axes:
     columns = -(-len(rows) // _COLUMN) or 1
     deep = max(-(-len(rows) // columns), 1)
     step = left + right + 40
-    ax = axes(ax, max(columns * step / 72, 1.5), 0.5 + 0.25 * deep)
+    ax = paper.axes(max(columns * step / 72, 1.5), 0.5 + 0.25 * deep)
     for i, (name, state) in enumerate(rows):
         column, row = divmod(i, deep)
         x = column * step + left
-        ax.text(x, row, plain(name), ha="right", va="center", fontsize=size, color=INK)
+        ax.text(x, row, plain(name), ha="right", va="center", fontsize=size, color=ink(ax))
         ax.text(
             x + 14,
             row,
@@ -202,7 +226,15 @@ def _table(states: Mapping[str, object], ax: Axes | None) -> Axes:
     return ax
 
 
-def samples(drawn: Samples, name: str | None = None, ax: Axes | None = None) -> Axes:
+def samples(
+    drawn: Samples,
+    name: str | None = None,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw the shares of the states of every variable, or one of them: bars, a histogram of numbers.
 
     >>> import pgm
@@ -211,6 +243,11 @@ def samples(drawn: Samples, name: str | None = None, ax: Axes | None = None) -> 
     >>> samples(net.sample(100, seed=0), "rain").get_title()
     'rain: 100 samples'
     """
+    with Paper(samples, ax, figsize, title, unknown) as paper:
+        return _samples(drawn, name, paper)
+
+
+def _samples(drawn: Samples, name: str | None, paper: Paper) -> Axes:
     after = f" given {condition(drawn.given)}" if drawn.given else ""
     said = f"{drawn.n_rows:,} samples{after}"
     lines = [said if name is None else f"{name}: {said}"]
@@ -218,19 +255,19 @@ def samples(drawn: Samples, name: str | None = None, ax: Axes | None = None) -> 
         lines.append(f"approximate: {drawn.engine}")
     if name is None:
         _refuse_many(len(drawn))
-        return _stacked({each: _shares(each, drawn[each]) for each in drawn}, ax, "\n".join(lines))
+        return _stacked({each: _shares(each, drawn[each]) for each in drawn}, paper, "\n".join(lines))
     column = drawn[name]
     if _has_numbers(column):
-        ax = axes(ax, 4.6, 2.8)
+        ax = paper.axes(4.6, 2.8)
         ax.hist(
             column, bins=min(60, max(10, round(len(column) ** 0.5))), color=BAR, edgecolor=EDGE, linewidth=0.6
         )
-        ax.set_ylabel("samples", color=INK)
-        ax.set_xlabel(plain(shortened(name)), color=INK)
+        ax.set_ylabel("samples")
+        ax.set_xlabel(plain(shortened(name)))
         tidy(ax)
     else:
-        ax = distribution(_shares(name, column), ax)
-    entitle(ax, *lines)
+        ax = draw_distribution(_shares(name, column), paper)
+    paper.entitle(ax, *lines)
     return ax
 
 

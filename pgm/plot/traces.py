@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +13,20 @@ from matplotlib.colors import to_rgb
 from pgm.errors import InvalidArgument
 from pgm.results import Course, Report
 
-from .canvas import BAR, DASHES, INK, LINES, SOFT, STATES, axes, count_along, entitle, plain, shortened, tidy
+from .canvas import (
+    BAR,
+    DASHES,
+    SOFT,
+    STATES,
+    Paper,
+    Size,
+    count_along,
+    ink,
+    lines,
+    plain,
+    shortened,
+    tidy,
+)
 
 _MOST_CHAINS = 8
 _MOST_VARIABLES = 6
@@ -21,53 +34,65 @@ _THIN = 1_500  # places of a line, however long a run was
 _EARLIEST = 0.01  # of a chain: before that its share jumps about
 
 
-def report(found: Report, ax: Axes | None = None) -> Axes:
+def report(
+    found: Report,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
     """Draw what was measured on the way: chains that were kept, bounds, or by how much messages changed.
 
     >>> report(Report("loopy", exact=False, residuals=(1.0, 0.1, 0.01))).get_ylabel()
     'largest change of a message'
     """
-    lines = [found.engine if found.exact else f"approximate: {found.engine}"]
+    with Paper(report, ax, figsize, title, unknown) as paper:
+        return _report(found, paper)
+
+
+def _report(found: Report, paper: Paper) -> Axes:
+    said = [found.engine if found.exact else f"approximate: {found.engine}"]
     if found.chains:
-        ax = _chains(found.chains, ax)
+        ax = _chains(found.chains, paper)
     elif found.course is not None and found.course.at:
-        ax = _course(found.course, ax)
+        ax = _course(found.course, paper)
     elif found.residuals:
-        ax = _residuals(found.residuals, ax)
+        ax = _residuals(found.residuals, paper)
     else:
         raise InvalidArgument(
             f'Nothing was noted down on the way to this answer of engine="{found.engine}". Messages, '
             "mean fields and searches are; chains with pgm.engines.Gibbs(trace=[name])."
         )
     if not found.converged:
-        lines[0] += ", not converged"
+        said[0] += ", not converged"
     if found.chains and found.r_hat is not None:
-        lines.append(f"R-hat {found.r_hat:.3f} at most")
-    entitle(ax, *lines)
+        said.append(f"R-hat {found.r_hat:.3f} at most")
+    paper.entitle(ax, *said)
     tidy(ax)
     return ax
 
 
-def _residuals(residuals: tuple[float, ...], ax: Axes | None) -> Axes:
-    ax = axes(ax, 5.2, 3.0)
-    changes = np.array(residuals)
+def _residuals(residuals: tuple[float, ...], paper: Paper) -> Axes:
+    ax = paper.axes(5.2, 3.0)
+    changes, color = np.array(residuals), lines(ax)[0]
     at = np.arange(1, changes.size + 1)
     marker = "o" if changes.size <= 40 else ""
     positive = changes > 0.0
-    ax.plot(at[positive], changes[positive], color=LINES[0], marker=marker, markersize=3.5)
+    ax.plot(at[positive], changes[positive], color=color, marker=marker, markersize=3.5)
     if positive.any():
         ax.set_yscale("log")
     for x in at[~positive][:20]:  # nothing changed any more: no place on such a scale
-        ax.annotate("0", (x, 0.0), xycoords=("data", "axes fraction"), ha="center", color=LINES[0])
-    ax.set_xlabel("iteration", color=INK)
-    ax.set_ylabel("largest change of a message", color=INK)
+        ax.annotate("0", (x, 0.0), xycoords=("data", "axes fraction"), ha="center", color=color)
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("largest change of a message")
     count_along(ax)
     return ax
 
 
-def _course(course: Course, ax: Axes | None) -> Axes:
+def _course(course: Course, paper: Paper) -> Axes:
     """What the answer was known to be at least and at most; the gap between is shaded."""
-    ax = axes(ax, 5.2, 3.0)
+    ax = paper.axes(5.2, 3.0)
     at, least, most = (np.array(part) for part in (course.at, course.least, course.most))
     low, high = np.isfinite(least), np.isfinite(most)
     step = "steps-post" if course.unit == "seconds" else "default"
@@ -75,8 +100,8 @@ def _course(course: Course, ax: Axes | None) -> Axes:
         where: Literal["post"] | None = "post" if course.unit == "seconds" else None
         ax.fill_between(at[both], least[both], most[both], step=where, color=BAR, alpha=0.35, linewidth=0)
     for values, kept, color, dash, name in (
-        (most, high, LINES[1], DASHES[1], "at most"),
-        (least, low, LINES[0], DASHES[0], "at least"),
+        (most, high, lines(ax)[1], DASHES[1], "at most"),
+        (least, low, lines(ax)[0], DASHES[0], "at least"),
     ):
         if kept.any():
             marker = "o" if kept.sum() <= 40 else ""
@@ -88,23 +113,23 @@ def _course(course: Course, ax: Axes | None) -> Axes:
                 "markersize": 3,
             }
             ax.plot(at[kept], values[kept], label=name, **line)
-    ax.legend(frameon=False, labelcolor=INK)
-    ax.set_xlabel(course.unit, color=INK)
+    ax.legend(frameon=False, labelcolor=ink(ax))
+    ax.set_xlabel(course.unit)
     what = "of the sum" if course.unit == "iterations" else "of P(states, given)"
-    ax.set_ylabel(f"logarithm {what}", color=INK)
+    ax.set_ylabel(f"logarithm {what}")
     if course.unit == "iterations":
         count_along(ax)
     return ax
 
 
-def _chains(chains: Mapping[str, np.ndarray], ax: Axes | None) -> Axes:
+def _chains(chains: Mapping[str, np.ndarray], paper: Paper) -> Axes:
     """For each variable a band: the states of each chain in colours, and above the share of one state so far.
 
     Chains that have forgotten where they began look alike, and come to the same share.
     """
     names = list(chains)[:_MOST_VARIABLES]
     bands = len(names)
-    ax = axes(ax, 7.0, 0.9 + 1.9 * bands)
+    ax = paper.axes(7.0, 0.9 + 1.9 * bands)
     ticks: list[tuple[float, str]] = []
     draws = 1
     for band, name in enumerate(names):
@@ -116,7 +141,7 @@ def _chains(chains: Mapping[str, np.ndarray], ax: Axes | None) -> Axes:
     ax.set_xlim(0.0, draws)
     ax.set_ylim(-0.05, bands)
     left = f"; {dropped:,} more variables are not shown" if dropped else ""
-    ax.set_xlabel(f"draw of each chain{left}", color=INK)
+    ax.set_xlabel(f"draw of each chain{left}")
     shown = np.asarray(chains[names[0]])
     if len(shown) > 1:
         ax.legend(
@@ -124,20 +149,21 @@ def _chains(chains: Mapping[str, np.ndarray], ax: Axes | None) -> Axes:
             loc="upper left",
             bbox_to_anchor=(1.0, 1.0),
             frameon=False,
-            labelcolor=INK,
+            labelcolor=ink(ax),
             fontsize=9,
         )
     return ax
 
 
 def _key(ax: Axes, n: int) -> list[tuple[object, str]]:
-    lines = [ax.plot([], [], **_style(chain))[0] for chain in range(n)]
-    return [(line, f"chain {chain + 1}") for chain, line in enumerate(lines)]
+    drawn = [ax.plot([], [], **_style(ax, chain))[0] for chain in range(n)]
+    return [(line, f"chain {chain + 1}") for chain, line in enumerate(drawn)]
 
 
-def _style(chain: int) -> dict[str, Any]:
-    n = len(LINES)
-    return {"color": LINES[chain % n], "linestyle": DASHES[(chain + chain // n) % n], "linewidth": 1.3}
+def _style(ax: Axes, chain: int) -> dict[str, Any]:
+    colors = lines(ax)
+    n = len(colors)
+    return {"color": colors[chain % n], "linestyle": DASHES[(chain + chain // n) % n], "linewidth": 1.3}
 
 
 def _band(ax: Axes, states: np.ndarray, base: float, name: str) -> list[tuple[float, str]]:
@@ -149,7 +175,7 @@ def _band(ax: Axes, states: np.ndarray, base: float, name: str) -> list[tuple[fl
     for y in (low, high):
         ax.axhline(y, color=SOFT, linewidth=0.8)
     said = f"{name}: the states, and the share of state number {target} so far"
-    ax.text(0.0, high + 0.02, plain(said), color=INK, fontsize=9, va="bottom")
+    ax.text(0.0, high + 0.02, plain(said), color=ink(ax), fontsize=9, va="bottom")
     colors = np.array([to_rgb(color) for color in STATES])
     some = states[:, _thinned(0, draws - 1)]
     extent = (0.0, float(draws), base, base + 0.3)
@@ -160,7 +186,7 @@ def _band(ax: Axes, states: np.ndarray, base: float, name: str) -> list[tuple[fl
     kept = _thinned(first, draws)
     for chain, row in enumerate(states):
         shares = np.cumsum(row == target)[kept - 1] / kept
-        ax.plot(kept, low + (high - low) * shares, **_style(chain))
+        ax.plot(kept, low + (high - low) * shares, **_style(ax, chain))
     return [(low, "0"), ((low + high) / 2, "½"), (high, "1")]
 
 

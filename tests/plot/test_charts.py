@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 import pgm
 from pgm import plot
 from pgm.inference import engines
-from pgm.plot.canvas import INK, LINES, STATES, readable_on
+from pgm.plot.canvas import DARK_LINES, INK, STATES, readable_on
 from pgm.results import Course, Distribution, Explanations, Report
 from tests.html_page import everything
 
@@ -66,14 +66,14 @@ def test_neighbouring_colours_can_be_told_apart(eyes):
     for a, b in pairwise([*seen, seen[0]]):
         assert np.linalg.norm(a - b) > APART
         assert abs(a[0] - b[0]) > LIGHTER  # also in print without colours
-    for a, b in combinations([lab(color, SEEN[eyes]) for color in LINES], 2):
+    for a, b in combinations([lab(color, SEEN[eyes]) for color in DARK_LINES], 2):
         assert np.linalg.norm(a - b) > LINES_APART
 
 
 def test_letters_on_colours_can_be_read():
     for color in STATES:
         assert contrast(readable_on(to_rgb(color)), color) >= 4.5
-    for color in LINES:
+    for color in DARK_LINES:
         assert contrast("white", color) >= 4.5
     for grey in np.linspace(0, 1, 50):
         other = INK if readable_on((grey,) * 3) == "white" else "white"
