@@ -222,6 +222,43 @@ class Density(Distribution):
             return -math.inf
         return float(0.5 * (len(self.variables) * (1.0 + math.log(2.0 * math.pi)) + log))
 
+    def mutual_information(
+        self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()
+    ) -> float:
+        """How much some numbers tell about others, in nats, of a joint normal distribution.
+
+        Of two with the correlation r it is -log(1 - r**2) / 2 (Cover & Thomas 2006, example 8.5.1).
+
+        Args:
+            a: one of the names, or several.
+            b: others.
+            given: numbers that are known when b is heard of, whichever they are.
+
+        Raises:
+            InvalidArgument: this is a mixture, which has no formula; some of the numbers follow from the
+                others, so that it is infinite or not defined; or a name comes twice.
+
+        >>> from pgm.variables import Continuous
+        >>> xy = Variable("x", Continuous()), Variable("y", Continuous())
+        >>> p = Density(xy, np.ones(1), np.zeros((1, 2)), np.array([[[1.0, 0.6], [0.6, 1.0]]]))
+        >>> round(p.mutual_information("x", "y"), 6)
+        0.223144
+        """
+        sets = self._sets(a, b, given)
+        if self.form != "normal":
+            raise InvalidArgument("The mutual information of a mixture of normals has no formula.")
+        place = {name: i for i, name in enumerate(self.names)}
+
+        def log_determinant(*names: str) -> float:
+            """Of their correlations: the scales cancel."""
+            at = [place[name] for name in names]
+            factor, _ = _factor(self._covariances[0][np.ix_(at, at)], names, "mutual information")
+            return 2.0 * float(np.log(np.diag(factor)).sum())
+
+        first, second, known = sets
+        apart = log_determinant(*first, *known) + log_determinant(*second, *known)
+        return max(0.0, 0.5 * (apart - log_determinant(*first, *second, *known) - log_determinant(*known)))
+
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
         """Draw n numbers, or n rows in the order of `names`."""
         self._needs_density("sample")
@@ -447,6 +484,15 @@ class MixedMarginals(Marginals):
     def _all(self) -> Iterator[Distribution]:
         return (self[name] for name in self)
 
+    def to_array(self, prefix: str) -> np.ndarray:
+        """The probabilities of variables with states; see `Marginals.to_array`."""
+        if any(v.continuous and v.name.startswith(f"{prefix}[") for v in self._variables):
+            raise InvalidArgument(
+                f"The variables '{prefix}[...]' are numbers, which have no states to give probabilities to; "
+                "take .mean and .std of each."
+            )
+        return self._discrete.to_array(prefix)
+
     def to_pandas(self) -> pd.DataFrame:
         """A long frame with the columns variable, state, p of what has states, and mean, sd of the others."""
         import pandas
@@ -547,16 +593,22 @@ def _log_normal(off: np.ndarray, covariance: np.ndarray, names: tuple[str, ...])
         if variance == 0.0:
             return np.where(off[..., 0] == 0.0, np.inf, -np.inf)
         return np.asarray(-0.5 * off[..., 0] ** 2 / variance - 0.5 * math.log(2.0 * math.pi * variance))
+    factor, scale = _factor(covariance, names, "density")
+    solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
+    log = np.log(np.diag(factor)).sum() + np.log(scale).sum() + 0.5 * dim * math.log(2.0 * math.pi)
+    return np.asarray((-0.5 * (solved**2).sum(axis=0) - log).reshape(off.shape[:-1]))
+
+
+def _factor(covariance: np.ndarray, names: Sequence[str], what: str) -> tuple[np.ndarray, np.ndarray]:
+    """The Cholesky factor of the correlations, and the standard deviations."""
     scale = np.sqrt(np.diag(covariance))
     try:
         factor = np.linalg.cholesky(covariance / np.outer(scale, scale)) if (scale > 0).all() else None
     except np.linalg.LinAlgError:
         factor = None
-    if factor is None or np.diag(factor).min() < 1e-7:  # what is left of a variance is rounding
+    if factor is None or np.diag(factor).min(initial=1.0) < 1e-7:  # what is left of a variance is rounding
         raise InvalidArgument(
-            f"The joint distribution of {listed(names)} has no density: its covariance is singular, some of "
+            f"The joint distribution of {listed(names)} has no {what}: its covariance is singular, some of "
             "them follow from the others. Leave those out."
         )
-    solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
-    log = np.log(np.diag(factor)).sum() + np.log(scale).sum() + 0.5 * dim * math.log(2.0 * math.pi)
-    return np.asarray((-0.5 * (solved**2).sum(axis=0) - log).reshape(off.shape[:-1]))
+    return factor, scale

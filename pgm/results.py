@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
 
@@ -566,6 +566,55 @@ class Distribution(_Value):
         p = self.values[self.values > 0]
         return max(0.0, -float(p @ np.log(p)))
 
+    def mutual_information(
+        self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()
+    ) -> float:
+        """How much some variables of a joint distribution tell about others, in nats.
+
+        I(a; b), or I(a; b | given), averaged over the states of `given` (Cover & Thomas 2006, equations 2.28
+        and 2.60). It is 0 where they are independent, and at most the entropy of either.
+
+        Args:
+            a: one of the names, or several, taken as one variable.
+            b: others.
+            given: variables whose states are known when b is heard of, whichever they are.
+
+        Raises:
+            UnknownVariable: a name that this is not the distribution of.
+            InvalidArgument: a name comes twice, or a or b is empty.
+
+        >>> bits = [Variable(name, [0, 1]) for name in ("a", "b", "parity")]
+        >>> j = Distribution(tuple(bits), np.array([[[0.25, 0.0], [0.0, 0.25]], [[0.0, 0.25], [0.25, 0.0]]]))
+        >>> j.mutual_information("a", "b"), round(j.mutual_information("a", "b", given="parity"), 6)
+        (0.0, 0.693147)
+        """
+        sets = self._sets(a, b, given)
+        joint = self.marginal([name for names in sets for name in names])
+        cards = [v.card for v in joint.variables]
+        ends = np.cumsum([0, *map(len, sets)])
+        abc = joint.values.reshape([math.prod(cards[i:j]) for i, j in pairwise(ends.tolist())])
+        ac, bc, c = abc.sum(axis=1, keepdims=True), abc.sum(axis=0, keepdims=True), abc.sum(axis=(0, 1))
+        some = abc > 0.0
+        b_given_ac = np.divide(abc, ac, where=some, out=np.ones_like(abc))
+        b_given_c = np.divide(bc, c, where=bc > 0.0, out=np.ones_like(bc))
+        return max(0.0, float((abc * (np.log(b_given_ac) - np.log(b_given_c))).sum()))
+
+    def _sets(
+        self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str]
+    ) -> tuple[tuple[str, ...], ...]:
+        """The names of three sets that have none in common; only the last may be empty."""
+        own = {variable.name: variable for variable in self.variables}
+        sets = names_of(a, own), names_of(b, own), names_of(given, own)
+        every = [name for names in sets for name in names]
+        if twice := [name for i, name in enumerate(every) if name in every[:i]]:
+            raise InvalidArgument(
+                f"{listed(dict.fromkeys(twice))}: what tells, what is told about and what is given are "
+                "different variables. What one tells about itself is its entropy()."
+            )
+        if not sets[0] or not sets[1]:
+            raise InvalidArgument(f"mutual_information is between two of the names {listed(own)}.")
+        return sets
+
     def expectation(self, f: Callable[..., float] | None = None) -> float:
         """The mean of the states, which must be numbers, or of a function of them.
 
@@ -809,6 +858,28 @@ class Marginals(_Value, Mapping[str, Distribution]):
         frame: pd.DataFrame = _pandas().DataFrame(columns)
         return frame
 
+    def to_array(self, prefix: str) -> np.ndarray:
+        """The probabilities of the variables "prefix[0]", "prefix[1]", ..., or "prefix[0,0]", ....
+
+        The last axis has the states, in order, which must be the same for all; the others are the indices.
+
+        >>> pixels = [Variable(f"pixel[{i}]", ["black", "white"]) for i in range(2)]
+        >>> Marginals(pixels, np.array([0.25, 0.75, 0.5, 0.5]), [0, 2]).to_array("pixel")
+        array([[0.25, 0.75],
+               [0.5 , 0.5 ]])
+        """
+        places, index, shape = _indexed(self, prefix, self.report)
+        first, *others = (self._variables.domains[i] for i in places)
+        if any(other is not first and other != first for other in others):
+            raise InvalidArgument(
+                f"The variables '{prefix}[...]' do not all have the same states in the same order, so that "
+                "their probabilities make no array. Take them one by one, by name."
+            )
+        begins = np.array(self._offsets)[places]
+        result = np.empty((*shape, first.card))
+        result[index] = self._flat[begins[:, np.newaxis] + np.arange(first.card)]
+        return result
+
     def plot(
         self,
         ax: Axes | None = None,
@@ -941,6 +1012,34 @@ class Logarithm(_Value, float):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle value and report."""
         return Logarithm, (float(self), self.report)
+
+
+class Information(_Value, float):
+    """How much variables tell about each other, in nats; a float that knows whether it is exact.
+
+    >>> Information(0.5).exact
+    True
+    """
+
+    __slots__ = ("report",)
+    report: Report
+
+    def __new__(cls, value: float, report: Report = EXACT) -> Information:
+        """Take a number of nats and how it was found."""
+        self = super().__new__(cls, value)
+        _put(self, "report", report)
+        return self
+
+    def to_dict(self) -> dict[str, float]:
+        """{"nats": the number}."""
+        return {"nats": float(self)}
+
+    def _repr_html_(self) -> str:
+        return _html_number(self, self.report)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle value and report."""
+        return Information, (float(self), self.report)
 
 
 def _html_number(value: float, report: Report) -> str:
@@ -1077,41 +1176,10 @@ class Assignment(_Value, Mapping[str, Any]):
         array([[1, 0],
                [0, 1]])
         """
-        begin = f"{prefix}["
-        matches = [
-            (i, name[len(begin) : -1])
-            for i, name in enumerate(self)
-            if name.startswith(begin) and name[-1] == "]"
-        ]
-        text = ",".join([indices for _, indices in matches])
-        if not _NUMBERS(text):  # some other name is written alike
-            matches = [(i, indices) for i, indices in matches if _NUMBERS(indices)]
-            text = ",".join([indices for _, indices in matches])
-        if not matches:
-            first = islice(self, 10_000)
-            prefixes = dict.fromkeys(name.partition("[")[0] for name in first if "[" in name)
-            raise InvalidArgument(
-                f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
-            )
-        if len({indices.count(",") for _, indices in matches}) > 1:
-            raise InvalidArgument(f"The variables '{prefix}[...]' have different numbers of indices.")
-        index = np.fromstring(text, dtype=np.int64, sep=",").reshape(len(matches), -1)
-        shape = tuple(int(size) for size in index.max(axis=0) + 1)
-        right = math.prod(shape) == len(matches)
-        if right:
-            seen = np.zeros(shape, bool)
-            seen[tuple(index.T)] = True
-        if not seen.all() if right else len(np.unique(index, axis=0)) < len(matches):
-            raise InvalidArgument(f"Several of the variables '{prefix}[...]' have the same indices.")
-        if not right:
-            raise InvalidArgument(
-                f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
-                f"that an array of shape {shape} needs."
-            )
-        positions = [i for i, _ in matches]
-        array = _states_of(self._variables.take(positions), self.codes[positions])
+        places, index, shape = _indexed(self, prefix, self.report)
+        array = _states_of(self._variables.take(places), self.codes[places])
         result = np.empty(shape, dtype=array.dtype)
-        result[tuple(index.T)] = array
+        result[index] = array
         return result
 
     def plot(
@@ -1377,6 +1445,46 @@ def _states_of(variables: VariableList, codes: np.ndarray) -> np.ndarray:
     if all(domain is domains[0] for domain in domains):
         return np.take(domains[0].array, codes)
     return typed_array([domain.states[code] for domain, code in zip(domains, codes.tolist(), strict=True)])
+
+
+def _indexed(
+    names: Iterable[str], prefix: str, report: Report
+) -> tuple[list[int], tuple[np.ndarray, ...], tuple[int, ...]]:
+    """Where names like "prefix[0,0]" stand, their indices axis by axis, and the shape that these fill."""
+    begin = f"{prefix}["
+    matches = [
+        (i, name[len(begin) : -1])
+        for i, name in enumerate(names)
+        if name.startswith(begin) and name[-1] == "]"
+    ]
+    text = ",".join([indices for _, indices in matches])
+    if not _NUMBERS(text):  # some other name is written alike
+        matches = [(i, indices) for i, indices in matches if _NUMBERS(indices)]
+        text = ",".join([indices for _, indices in matches])
+    if not matches:
+        prefixes = dict.fromkeys(name.partition("[")[0] for name in islice(names, 10_000) if "[" in name)
+        raise InvalidArgument(
+            f"No variable is named like '{prefix}[0]' or '{prefix}[0,0]'.{nearest(prefix, prefixes)}"
+        )
+    if len({indices.count(",") for _, indices in matches}) > 1:
+        raise InvalidArgument(f"The variables '{prefix}[...]' have different numbers of indices.")
+    index = np.fromstring(text, dtype=np.int64, sep=",").reshape(len(matches), -1)
+    shape = tuple(int(size) for size in index.max(axis=0) + 1)
+    right = math.prod(shape) == len(matches)
+    if right:
+        seen = np.zeros(shape, bool)
+        seen[tuple(index.T)] = True
+    if not seen.all() if right else len(np.unique(index, axis=0)) < len(matches):
+        raise InvalidArgument(f"Several of the variables '{prefix}[...]' have the same indices.")
+    if not right:
+        given = [name for name in report.given or () if name.startswith(begin)]
+        was = "was" if len(given) == 1 else "were"
+        why = f" {listed(given)} {was} given: what is known is no part of it."
+        raise InvalidArgument(
+            f"The variables '{prefix}[...]' are {len(matches):,} of the {math.prod(shape):,} "
+            f"that an array of shape {shape} needs.{why if given else ''}"
+        )
+    return [i for i, _ in matches], tuple(index.T), shape
 
 
 def _places_of(found: Marginals | Assignment) -> dict[str, int]:

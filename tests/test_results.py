@@ -447,6 +447,43 @@ def test_an_assignment_is_a_mapping():
     assert repr(small).endswith("log probability -5000")
 
 
+@given(hnp.arrays(float, (2, 3, 2, 2), elements=st.sampled_from([0.0, 1.0, 2.0, 5.0, 1e-300])), st.data())
+def test_mutual_information_is_its_sum_over_all_states(weights, data):
+    if weights.sum() == 0.0:
+        weights[0, 0, 0, 0] = 1.0
+    sizes = {"a": 2, "b": 3, "c": 2, "d": 2}
+    p = Distribution(tuple(Variable(n, range(k)) for n, k in sizes.items()), weights / weights.sum())
+    names = data.draw(st.permutations(list(sizes)))
+    i = data.draw(st.integers(1, 3))
+    j = data.draw(st.integers(i + 1, 4))
+    one, other, known = names[:i], names[i:j], names[j:]
+
+    def of(key, kept):
+        state = dict(zip(sizes, key, strict=True))
+        same = lambda k: all(dict(zip(sizes, k, strict=True))[n] == state[n] for n in kept)  # noqa: E731
+        return math.fsum(q for k, q in p.items() if same(k))
+
+    expected = math.fsum(
+        q
+        * math.log(
+            of(key, names[:j] + known) / of(key, one + known) / (of(key, other + known) / of(key, known))
+        )
+        for key, q in p.items()
+        if q > 0
+    )
+    assert p.mutual_information(one, other, known) == pytest.approx(expected, abs=1e-12)
+    assert p.mutual_information(other, one, known) == pytest.approx(expected, abs=1e-12)
+
+
+def test_mutual_information_is_between_different_variables():
+    with pytest.raises(InvalidArgument, match=r"'rain': what tells, .* are different variables"):
+        joint().mutual_information("rain", ["mood", "rain"])
+    with pytest.raises(InvalidArgument, match="between two of the names 'rain', 'mood'"):
+        joint().mutual_information("rain", [])
+    with pytest.raises(UnknownVariable, match="Did you mean 'mood'"):
+        joint().mutual_information("rain", "mod")
+
+
 def grid(rows, columns, prefix="pixel"):
     domain = as_domain([0, 1])
     return [Variable.of(f"{prefix}[{i},{j}]", domain) for i in range(rows) for j in range(columns)]
@@ -485,6 +522,31 @@ def test_to_array_refuses_holes_and_strangers():
     mixed = Assignment([Variable("x[0]", [0, 1]), Variable("x[0,0]", [0, 1])], [0, 0], 0.0, 0.0)
     with pytest.raises(InvalidArgument, match="different numbers of indices"):
         mixed.to_array("x")
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.randoms())
+def test_to_array_of_marginals_has_the_states_last(rows, columns, rnd):
+    variables = grid(rows, columns)
+    of = {v.name: rnd.random() for v in variables}
+    rnd.shuffle(variables)
+    variables.insert(rnd.randint(0, len(variables)), Variable("other", ["a", "b", "c"]))
+    parts = [[1 - of[v.name], of[v.name]] if v.name in of else [0.5, 0.25, 0.25] for v in variables]
+    begins = np.cumsum([0, *map(len, parts)])[:-1]
+    array = Marginals(variables, np.concatenate(parts), begins).to_array("pixel")
+    assert array.shape == (rows, columns, 2)
+    for i, j in np.ndindex(rows, columns):
+        p = of[f"pixel[{i},{j}]"]
+        assert array[i, j].tolist() == [1 - p, p]
+
+
+def test_to_array_of_marginals_refuses_what_makes_no_array():
+    several = [Variable("x[0]", ["a", "b"]), Variable("x[1]", ["b", "a"])]
+    with pytest.raises(InvalidArgument, match="do not all have the same states in the same order"):
+        Marginals(several, np.full(4, 0.5), [0, 2]).to_array("x")
+    seen = Report("exact", exact=True, given={"pixel[0,1]": 1, "rain": True})
+    left = [v for v in grid(2, 2) if v.name != "pixel[0,1]"]
+    with pytest.raises(InvalidArgument, match=r"needs\. 'pixel\[0,1\]' was given: what is known is no part"):
+        Marginals(left, np.full(6, 0.5), [0, 2, 4], seen).to_array("pixel")
 
 
 # --- Samples ------------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ from pgm.results import (
     Assignment,
     Distribution,
     Explanations,
+    Information,
     Logarithm,
     Marginals,
     Probability,
@@ -431,6 +432,49 @@ class Questions:
         columns = dict(drawn)
         self._forward(columns, below, rng)
         return Samples(columns, drawn.report)
+
+    def mutual_information(
+        self,
+        a: str | Sequence[str],
+        b: str | Sequence[str],
+        given: Mapping[str, Any] | str | Sequence[str] | None = None,
+        *,
+        engine: str | Engine = "auto",
+    ) -> Information:
+        """Return how much some variables tell about others, in nats: 0 where they are independent.
+
+        A mapping as `given` is what is known, as in every question: I(a; b | wet=True). Where only names are
+        given, it is the average over their states: I(a; b | wet), 0 where `independent` is true. For both at
+        once take the joint: `net.query(["a", "b", "c"], {"wet": True}).mutual_information("a", "b", "c")`.
+
+        Args:
+            a: the name of a variable, or a list of several, taken as one.
+            b: others.
+            given: evidence, or names.
+            engine: who answers; see `query`.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            InvalidArgument: a name comes twice; or numbers and states, or a mixture of normals, which have no
+                formula.
+            TooLarge: the joint distribution of all that is named does not fit.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("coin", 0.5)
+        >>> net.add("said", {True: 0.9, False: 0.1}, parents=["coin"])
+        >>> round(net.mutual_information("coin", "said"), 6)
+        0.368064
+        """
+        evidence = given if given is None or isinstance(given, Mapping) else None
+        others = names_of(None if evidence is not None else given)
+        asked = [*names_of(a), *names_of(b), *others]
+        joint = self.query(list(dict.fromkeys(asked)), evidence, engine=engine)
+        report = joint.report
+        return Information(
+            joint.mutual_information(a, b, others),
+            Report(report.engine, report.exact, report.converged, advice=report.advice, given=report.given),
+        )
 
     def plan(
         self,

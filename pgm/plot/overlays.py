@@ -6,7 +6,6 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import numpy as np
 from matplotlib.colors import LinearSegmentedColormap, to_hex
 
 from pgm.errors import InvalidArgument, listed, shown
@@ -117,7 +116,7 @@ def information(
         if a not in observed.hard and b not in observed.hard:
             joint = net.query([str(a), str(b)], given, engine=engine)
             exact = exact and joint.exact
-            shared[a, b] = _mutual(np.asarray(joint.values))
+            shared[a, b] = joint.mutual_information(str(a), str(b))
     most, widest = max(entropy.values(), default=0.0), max(shared.values(), default=0.0)
     boxes = {
         name: replace(
@@ -144,10 +143,3 @@ def information(
     if any(value <= _NO_LINK for value in shared.values()):
         key.append(("mutual information 0", Stroke(LINE, 0.9, (0, (2, 3)))))
     return replace(sketch, boxes=boxes, strokes=strokes, key=key), exact
-
-
-def _mutual(joint: np.ndarray) -> float:
-    """Return what two variables tell about each other, in nats (Cover & Thomas 2006, section 2.3)."""
-    apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    some = joint > 0
-    return max(0.0, float((joint[some] * np.log(joint[some] / apart[some])).sum()))

@@ -641,3 +641,13 @@ def test_an_interval_holds_its_lower_end_and_not_its_upper() -> None:
     assert net.probability({"x": pgm.Interval(9, 30)}, given={"x": pgm.Interval(-5, 18)}) == near(0.6)
     closed = {"x": pgm.Interval(9, 18, closed=True)}
     assert net.probability({"x": pgm.Interval(0, 18, closed=True)}, given=closed) == near(1.0)
+
+
+def test_marginals_of_states_beside_numbers_become_an_array_and_numbers_do_not() -> None:
+    net = pgm.BayesianNetwork()
+    for i, p in enumerate((0.25, 0.5)):
+        net.add(f"a[{i}]", p)
+        net.add(f"x[{i}]", pgm.Gaussian(float(i), 1.0))
+    assert net.marginals().to_array("a").tolist() == [[0.75, 0.25], [0.5, 0.5]]
+    with pytest.raises(pgm.InvalidArgument, match=r"'x\[\.\.\.\]' are numbers"):
+        net.marginals().to_array("x")

@@ -15,6 +15,14 @@ from tests.known.book import factor_graph
 T, F = True, False
 
 
+DENOISED = [  # O20: P(+1) of each pixel
+    [0.9691785653, 0.8471342003, 0.02238535782, 0.009044449548],
+    [0.978590015, 0.7170096801, 0.0126549382, 0.008194179485],
+    [0.9900193882, 0.9417860599, 0.02803469721, 0.04988280036],
+    [0.9872464801, 0.9542112639, 0.0389879016, 0.02548832697],
+]
+
+
 def near(value: float, digits: int = 10) -> object:
     return pytest.approx(value, rel=0.6 * 10.0 ** (1 - digits))
 
@@ -126,16 +134,10 @@ def test_C55_denoising():
     assert best.probability == near(0.6214331218)
     assert best.log_joint == near(29.18334746)  # log of the product of factors: the energy of the book
     assert second.log_joint == near(27.38057204)
-    expected = [
-        [0.9691785653, 0.8471342003, 0.02238535782, 0.009044449548],
-        [0.978590015, 0.7170096801, 0.0126549382, 0.008194179485],
-        [0.9900193882, 0.9417860599, 0.02803469721, 0.04988280036],
-        [0.9872464801, 0.9542112639, 0.0389879016, 0.02548832697],
-    ]
     m = net.marginals()
     for i in range(4):
         for j in range(4):
-            assert m[f"x{i}{j}"][1] == near(expected[i][j])
+            assert m[f"x{i}{j}"][1] == near(DENOISED[i][j])
             assert m[f"x{i}{j}"].mode() == clean[f"x{i}{j}"]
     weak = book.denoising(0.2)
     assert dict(weak.map()) == {f"x{i}{j}": int(book.PIXELS[i, j]) for i in range(4) for j in range(4)}
@@ -148,6 +150,9 @@ def test_C55_denoising_as_a_grid():
     assert grid.map().to_array("pixel").tolist() == [[1, 1, 0, 0]] * 4
     # exp(x y) on spins is exp(2 [x = y]) but for a constant: the same posterior
     assert grid.query("pixel[1,1]")[1] == near(0.7170096801)
+    believed = grid.marginals().to_array("pixel")
+    assert believed.shape == (4, 4, 2)
+    assert believed[..., 1].tolist() == [list(map(near, row)) for row in DENOISED]
     assert grid.map().probability == near(0.6214331218)
 
 

@@ -1,6 +1,7 @@
 """Building, editing and comparing networks; every failed edit leaves the network as it was."""
 
 import copy
+import math
 import pickle
 
 import networkx as nx
@@ -337,6 +338,70 @@ def test_independence_is_asked_of_two_that_are_named(nothing):
             with pytest.raises(pgm.InvalidEvidence, match="or a list of them, is expected"):
                 model.independent(*pair)
         assert model.independent("rain", "sprinkler", given=nothing)
+
+
+def entropy(*p: float) -> float:
+    return -math.fsum(x * math.log(x) for x in p)
+
+
+def test_mutual_information_of_a_noisy_channel_and_of_a_parity() -> None:
+    """Cover & Thomas 2006, section 7.1.4: a symmetric channel tells log 2 - H(error)."""
+    net = pgm.BayesianNetwork()
+    net.add("sent", 0.5)
+    net.add("heard", {True: 0.9, False: 0.1}, parents=["sent"])
+    net.add("again", {True: 0.8, False: 0.2}, parents=["heard"])
+    found = net.mutual_information("sent", "heard")
+    assert found == pytest.approx(math.log(2) - entropy(0.1, 0.9), abs=1e-14)
+    assert found.exact
+    assert found.to_dict() == {"nats": float(found)}
+    both = 0.9 * 0.8 + 0.1 * 0.2  # two channels in a row
+    assert net.mutual_information("sent", "again") == pytest.approx(
+        math.log(2) - entropy(both, 1 - both), abs=1e-14
+    )
+    # names: whichever state it has; a mapping: that state, as in every question
+    assert net.mutual_information("sent", "again", "heard") == pytest.approx(0.0, abs=1e-15)
+    assert net.mutual_information("sent", "again", ["heard"]) == net.mutual_information(
+        "sent", "again", "heard"
+    )
+    known = net.mutual_information("sent", "heard", {"again": True})
+    p = net.query(["sent", "heard"], {"again": True})
+    assert known == pytest.approx(
+        entropy(*p.marginal("sent").values) + entropy(*p.marginal("heard").values) - entropy(*p.values.flat),
+        abs=1e-14,
+    )
+    assert known.given == {"again": True}
+    assert net.mutual_information("sent", "heard", {"heard": True}) == 0.0
+
+    coins = pgm.BayesianNetwork()
+    coins.add("a", 0.5)
+    coins.add("b", 0.5)
+    coins.add("odd", pgm.Parity(["a", "b"]))
+    assert coins.mutual_information("a", "b") == 0.0
+    assert coins.mutual_information("a", "b", "odd") == pytest.approx(math.log(2), abs=1e-15)
+    assert coins.mutual_information("a", "b", {"odd": False}) == pytest.approx(math.log(2), abs=1e-15)
+    assert coins.mutual_information(["a", "b"], "odd") == pytest.approx(math.log(2), abs=1e-15)
+
+
+def test_mutual_information_of_numbers() -> None:
+    """-log(1 - r**2) / 2 for the correlation r (Cover & Thomas 2006, example 8.5.1)."""
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(3.0, 2.0))
+    net.add("y", pgm.LinearGaussian({"x": 1.5}, bias=1.0, sd=4.0))
+    net.add("z", pgm.LinearGaussian({"y": -2.0}, sd=1.0))
+    r2 = 9.0 / (9.0 + 16.0)  # of x and y: var(1.5 x) = 9, and 16 of noise
+    assert net.mutual_information("x", "y") == pytest.approx(-0.5 * math.log(1 - r2), rel=1e-12)
+    assert net.mutual_information("x", "z", "y") == pytest.approx(0.0, abs=1e-12)
+    assert net.mutual_information("x", "y", {"z": 7.0}) < net.mutual_information("x", "y")
+    assert net.mutual_information("x", ["y", "z"]) == pytest.approx(-0.5 * math.log(1 - r2), rel=1e-12)
+    net.add("copy", pgm.LinearGaussian({"x": 1.0}, sd=0.0))
+    with pytest.raises(pgm.InvalidArgument, match="no mutual information: its covariance is singular"):
+        net.mutual_information("x", "copy")
+    net.add("h", {"a": 0.5, "b": 0.5})
+    net.add(
+        "w", {"a": pgm.LinearGaussian({}, bias=0.0), "b": pgm.LinearGaussian({"x": 1.0})}, parents=["h", "x"]
+    )
+    with pytest.raises(pgm.InvalidArgument, match="mixture of normals has no formula"):
+        net.mutual_information("x", "w")
 
 
 def test_tables_by_name():
