@@ -1,6 +1,7 @@
 """Structure without probabilities: separation, moral graphs, elimination orders, cliques and their trees."""
 
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
+from pgm.graphs.dot import to_dot
 from pgm.graphs.elimination import ELIMINATIONS, elimination_order, width_bounds
 from pgm.graphs.moral import moral_graph
 from pgm.graphs.separation import (
@@ -25,6 +26,7 @@ __all__ = [
     "moral_graph",
     "reachable",
     "separated",
+    "to_dot",
     "triangulated",
     "width_bounds",
 ]

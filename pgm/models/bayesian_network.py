@@ -136,6 +136,45 @@ class BayesianNetwork(Questions):
         """Return the children of a node, in the order in which they were added."""
         return tuple(self._children[self._known(name)])
 
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """Return the parents of a node, their parents, and so on, in the order in which they were added.
+
+        Args:
+            name: a node of the network, which is not among them.
+
+        Raises:
+            UnknownVariable: there is no such node.
+
+        >>> BayesianNetwork(edges="a -> b -> d <- c").ancestors("d")
+        ('a', 'b', 'c')
+        """
+        return self._reached(self._known(name), self._parents)
+
+    def descendants(self, name: str) -> tuple[str, ...]:
+        """Return the children of a node, their children, and so on, in the order in which they were added.
+
+        Args:
+            name: a node of the network, which is not among them.
+
+        Raises:
+            UnknownVariable: there is no such node.
+
+        >>> BayesianNetwork(edges="a -> b -> d <- c").descendants("a")
+        ('b', 'd')
+        """
+        return self._reached(self._known(name), self._children)
+
+    def _reached(self, start: str, nexts: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+        """What can be reached from a node, without it, in the model's order."""
+        found = {start}
+        queue = [start]
+        for node in queue:  # grows while it is read
+            for other in nexts[node]:
+                if other not in found:
+                    found.add(other)
+                    queue.append(other)
+        return tuple([node for node in self._parents if node in found and node != start])
+
     @property
     def _children(self) -> dict[str, dict[str, None]]:
         found = self._known_children
@@ -589,6 +628,18 @@ class BayesianNetwork(Questions):
             graph.add_node(node, **({} if domain is None else {"states": domain.states}))
         graph.add_edges_from(self.edges)
         return graph
+
+    def to_dot(self) -> str:
+        """Return the graph in DOT, which Graphviz and many programs that draw graphs read.
+
+        >>> print(BayesianNetwork(edges="rain -> wet").to_dot())
+        digraph {
+          "rain";
+          "wet";
+          "rain" -> "wet";
+        }
+        """
+        return graphs.to_dot(self.to_networkx())
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
         """Return parents, children and their other parents: all that can tell about the node directly."""

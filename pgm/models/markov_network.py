@@ -350,6 +350,22 @@ class MarkovNetwork(Questions):
                 graph.add_edges_from((order[a], order[b]) for a, b in pairs)
         return graph
 
+    def to_dot(self) -> str:
+        """Return the graph in DOT, which Graphviz and many programs that draw graphs read.
+
+        >>> mrf = MarkovNetwork()
+        >>> mrf.add_variable("a", states=[0, 1])
+        >>> mrf.add_variable("b", states=[0, 1])
+        >>> mrf.add_factor(["a", "b"], [[2, 1], [1, 2]])
+        >>> print(mrf.to_dot())
+        graph {
+          "a";
+          "b";
+          "a" -- "b";
+        }
+        """
+        return graphs.to_dot(self.to_networkx())
+
     def junction_tree(self) -> JunctionTree:
         """Return cliques of the triangulated graph, joined as a tree."""
         return graphs.junction_tree(

@@ -308,6 +308,23 @@ def test_blanket_and_order():
     assert pgm.BayesianNetwork(edges="c <- b; b <- a").topological_order() == ("a", "b", "c")
 
 
+def test_ancestors_and_descendants() -> None:
+    net = grass()
+    assert net.ancestors("wet") == ("cloudy", "sprinkler", "rain")  # the model's order
+    assert net.ancestors("cloudy") == net.descendants("wet") == ()
+    assert net.descendants("cloudy") == ("sprinkler", "rain", "wet")
+    assert net.descendants("rain") == ("wet",)
+    with pytest.raises(pgm.UnknownVariable, match="Did you mean 'rain'"):
+        net.ancestors("rian")
+    asia = pgm.load_network("asia")
+    graph = asia.to_networkx()
+    for name in asia:
+        assert asia.ancestors(name) == tuple(n for n in asia if n in nx.ancestors(graph, name))
+        assert asia.descendants(name) == tuple(n for n in asia if n in nx.descendants(graph, name))
+    chain = pgm.BayesianNetwork(edges=[(f"x{i}", f"x{i + 1}") for i in range(20_000)])
+    assert len(chain.ancestors("x20000")) == len(chain.descendants("x0")) == 20_000
+
+
 def test_separation():
     net = grass()
     assert net.independent("rain", "sprinkler", given="cloudy")
