@@ -102,7 +102,7 @@ def _theirs(
     given = [
         {ids[i]: int(c) for i, c in enumerate(row) if c >= 0 and i != own} for row in codes[:rows].tolist()
     ]
-    ours = net.predict_proba(table.head(rows), target)
+    ours = np.asarray(net.predict_proba(table.head(rows), target))
     found = {}
     for label in LOOPS:
         best = np.inf

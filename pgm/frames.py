@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import date, datetime
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -221,6 +222,74 @@ def _unknown(variable: Variable, value: object, row: int, count: int, remedy: st
     more = f" ({count:,} rows have such values)" if count > 1 else ""
     where = f"Row {row:,} (the first is 0)"
     return UnknownState(variable, value, where=where, remedy=f"{remedy}{more}.")
+
+
+# --- answers as the frame that was asked about --------------------------------------------------------------
+
+
+class Alike:
+    """Makes what was found for the rows of a frame such a thing as that frame is.
+
+    A pandas frame gives pandas, with its index; polars and pyarrow give their own kind. Anything else gives
+    arrays: dicts, lists of rows, and frames that are only a plan of what to read (lazy ones, databases).
+    """
+
+    def __init__(self, frame: Any, variables: Mapping[str, Variable]) -> None:
+        """Look at the frame; its rows are read elsewhere."""
+        self._variables = variables
+        frame = _as_table(frame)
+        held = (
+            nw.dependencies.is_pandas_like_dataframe(frame)
+            or nw.dependencies.is_polars_dataframe(frame)
+            or nw.dependencies.is_pyarrow_table(frame)
+        )
+        self._library: Any = nw.get_native_namespace(frame) if held else None
+        self._index = getattr(frame, "index", None) if hasattr(self._library, "Index") else None
+
+    def column(self, name: str, values: np.ndarray) -> Any:
+        """One array as a series, or as it is."""
+        if self._library is None:
+            return values
+        if self._index is not None:
+            return self._library.Series(values, index=self._index, name=name, copy=True)
+        return nw.new_series(name, self._plain(name, values), backend=self._library).to_native()
+
+    def columns(self, values: dict[str, np.ndarray]) -> Any:
+        """Several arrays as a frame with a column for each, or as they are."""
+        if self._library is None:
+            return values
+        if self._index is not None:
+            return self._library.DataFrame(values, index=self._index, copy=True)
+        plain = {name: self._plain(name, column) for name, column in values.items()}
+        return nw.from_dict(plain, backend=self._library).to_native()
+
+    def shares(self, name: str, values: np.ndarray) -> Any:
+        """An array of shape (rows, states) as a frame with a column for each state, or as it is.
+
+        Names of columns are text in polars and pyarrow: there False is "False".
+        """
+        if self._library is None:
+            return values
+        variable = self._variables[name]
+        if self._index is not None:
+            states = self._library.Index(variable.states, name=name, tupleize_cols=False)
+            return self._library.DataFrame(values, index=self._index, columns=states, copy=True)
+        parts = {str(state): values[:, code].copy() for code, state in enumerate(variable.states)}
+        if len(parts) < variable.card:
+            raise InvalidFrame(
+                f"{name!r} has states that are written alike, which cannot all name a column: pass "
+                "a pandas frame, or a dict of columns."
+            )
+        return nw.from_dict(parts, backend=self._library).to_native()
+
+    def _plain(self, name: str, values: np.ndarray) -> Any:
+        """States as polars and pyarrow take them: as text if they are of several types."""
+        if values.dtype.kind in "biuf":
+            return values.copy()  # theirs from here on
+        kinds = set(map(type, self._variables[name].states))
+        if len(kinds) == 1 and kinds <= {bool, int, float, str, date, datetime}:
+            return values.tolist()
+        return [None if state is None else str(state) for state in values.tolist()]
 
 
 # --- from a frame to columns --------------------------------------------------------------------------------

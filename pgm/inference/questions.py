@@ -24,6 +24,7 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import Factor, LinearGaussian, Score, Tables
+from pgm.frames import Alike
 from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate, warn
 from pgm.inference.compiled_model import CompiledModel, Linked, make_posterior, with_densities
 from pgm.inference.engines import (
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
 
 _MOST_AXES = 64
+_Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answers are arrays
 
 Given = Mapping[str, Any] | None
 _Answer = TypeVar("_Answer")
@@ -538,51 +540,97 @@ class Questions:
         return rows.CompiledQuery(self, compiled, self._asked(compiled, target), known)
 
     @overload
-    def predict(self, frame: Any, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    def predict(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
     @overload
-    def predict(self, frame: Any, target: Iterable[str] | None = None, *, bad_rows: str = "raise") -> Any: ...
+    def predict(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any: ...
     def predict(
         self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
     ) -> Any:
         """Return the most probable state of the target in each row of a frame, given its other columns.
 
+        A pandas frame gives a Series with its index, or for several targets a DataFrame; polars and pyarrow
+        give their own kind, in which states of several types are text. A dict of columns gives an array or
+        {name: array}, as do lists of rows and frames that are read as they go (lazy ones, databases).
+
         Args:
             frame: a data frame, or a dict of columns; columns that are no variable are not read.
-            target: one variable gives an array, several {name: array}; their columns are not read. None: all
-                variables, and every column is read, so that this fills the gaps of a frame.
+            target: one variable, or several; their columns are not read. None: all variables, and every
+                column is read, so that this fills the gaps of a frame.
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
+
+        Raises:
+            UnknownVariable: a target that the model does not have.
+            UnknownState: a value that is no state, with its row.
+            ImpossibleEvidence: a row that cannot be, with a smallest contradiction.
+            InvalidFrame: what was passed is no frame, or its columns differ in length.
+            TooLarge: the rows do not fit the memory limit.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.predict({"wet": [True, False, None]}, "rain")
+        array([ True, False, False])
         """
         from pgm.inference import rows
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
         if compiled.gaussians is not None:
-            answers = number_rows.predict(compiled, frame, names, bad_rows)
-            return answers[names[0]] if names is not None and len(names) == 1 else answers
-        codes = rows.predict(compiled, frame, names, bad_rows)
-        found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
-        return found[names[0]] if names is not None and len(names) == 1 else found
+            found = number_rows.predict(compiled, frame, names, bad_rows)
+        else:
+            codes = rows.predict(compiled, frame, names, bad_rows)
+            found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
+        alike = Alike(frame, compiled.by_name)
+        if names is not None and len(names) == 1:
+            return alike.column(names[0], found[names[0]])
+        return alike.columns(found)
 
     @overload
-    def predict_proba(self, frame: Any, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    def predict_proba(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
     @overload
     def predict_proba(
-        self, frame: Any, target: Iterable[str] | None = None, *, bad_rows: str = "raise"
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
     ) -> Any: ...
     def predict_proba(
         self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
     ) -> Any:
-        """Return P(target | row) for each row of a frame: an array with a column for each state, in order.
+        """Return P(target | row) for each row of a frame: a column for each state, in order.
 
-        Several targets give {name: array}, None all variables, each by itself: those that a row observes have
+        A pandas frame gives a DataFrame with its index and the states as columns; polars and pyarrow give
+        their own kind, its columns named by the states as text; a dict of columns gives an array. Several
+        targets give {name: such a table}, None all variables, each by itself: those that a row observes have
         a 1 at their state.
+
+        Args:
+            frame: as for `predict`.
+            target: one variable, several, or None for all.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+
+        Raises:
+            InvalidArgument: a target is a number and has no states.
+            UnknownVariable, UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge: as for `predict`.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.predict_proba({"wet": [True, False]}, "rain").round(6)
+        array([[0.307692, 0.692308],
+               [0.972973, 0.027027]])
         """
         from pgm.inference import rows
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
         of_rows = rows.predict_proba if compiled.gaussians is None else number_rows.predict_proba
-        found = of_rows(compiled, frame, names, bad_rows)
+        alike = Alike(frame, compiled.by_name)
+        found = {
+            name: alike.shares(name, values)
+            for name, values in of_rows(compiled, frame, names, bad_rows).items()
+        }
         return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:

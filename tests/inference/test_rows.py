@@ -606,3 +606,101 @@ def test_reading_a_frame_counts_in_the_time(monkeypatch, numbers):
     with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime):
         net.predict(frame, "c")
     assert read == ["x0"]
+
+
+# --- answers in kind ----------------------------------------------------------------------------------------
+
+CELLS = {"wet": [True, None, False], "note": ["x", "y", "z"]}
+
+
+def moody() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("rain", 0.2)
+    net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    net.add("mood", {True: [0.2, 0.8], False: [0.6, 0.4]}, parents=["rain"], states=["low", "high"])
+    net.add("drops", {True: [0.2, 0.8], False: [0.7, 0.3]}, parents=["rain"], states=[0, "many"])
+    return net
+
+
+RAIN = [0.2 * 0.9 / 0.26, 0.2, 0.2 * 0.1 / 0.74]  # P(rain | wet), P(rain), P(rain | dry)
+
+
+def test_pandas_in_pandas_out_with_its_index() -> None:
+    pd = pytest.importorskip("pandas")
+    net, frame = moody(), pd.DataFrame(CELLS, index=pd.Index(["a", "b", "c"], name="who"))
+    rain = net.predict(frame, "rain")
+    pd.testing.assert_series_equal(rain, pd.Series([True, False, False], index=frame.index, name="rain"))
+    rain["a"] = False  # the user's own
+    shares = net.predict_proba(frame, "rain")
+    assert shares.index.equals(frame.index)
+    assert shares.columns.tolist() == [False, True]
+    assert shares.columns.name == "rain"
+    assert shares[True].tolist() == pytest.approx(RAIN)
+    assert shares.loc["b", False] == pytest.approx(0.8)
+    several = net.predict(frame, ["mood", "drops"])
+    expected = pd.DataFrame({"mood": ["high", "low", "low"], "drops": ["many", 0, 0]}, index=frame.index)
+    pd.testing.assert_frame_equal(several, expected, check_dtype=False)
+    assert net.predict(frame).columns.tolist() == list(net)
+    both = net.predict_proba(frame, ["drops", "rain"])
+    assert list(both) == ["drops", "rain"]
+    assert both["drops"].columns.tolist() == [0, "many"]
+    bad = net.predict(pd.DataFrame({"wet": [True, "damp"]}, index=[7, 3]), "rain", bad_rows="missing")
+    assert bad.to_dict() == {7: True, 3: None}
+    twice = pd.DataFrame([[1, 2, True]], columns=["note", "note", "wet"])
+    assert net.predict(twice, "rain").tolist() == [True]
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_polars_and_pyarrow_give_their_own_kind(library: str) -> None:
+    module = pytest.importorskip(library)
+    net, frame = moody(), module.table(CELLS) if library == "pyarrow" else module.DataFrame(CELLS)
+    rain = net.predict(frame, "rain")
+    assert type(rain).__module__.startswith(library)
+    assert rain.to_pylist() == [True, False, False] if library == "pyarrow" else rain.name == "rain"
+    shares = net.predict_proba(frame, "rain")
+    assert type(shares) is type(frame)
+    names = shares.column_names if library == "pyarrow" else shares.columns
+    assert list(names) == ["False", "True"]
+    assert np.asarray(shares["True"]).tolist() == pytest.approx(RAIN)
+    dry = net.predict(frame[1:], ["mood", "drops", "rain"])  # states of two types are text, whichever are met
+    assert [
+        list(map(type, column))
+        for column in zip(
+            *map(dict.values, dry.to_pylist() if library == "pyarrow" else dry.to_dicts()), strict=True
+        )
+    ] == [[str] * 2, [str] * 2, [bool] * 2]
+    bad = net.predict(
+        module.table({"wet": ["yes"]}) if library == "pyarrow" else module.DataFrame({"wet": ["yes"]}),
+        "mood",
+        bad_rows="missing",
+    )
+    assert list(bad.to_pylist() if library == "pyarrow" else bad) == [None]
+
+
+def test_states_that_are_written_alike_name_no_columns_of_polars() -> None:
+    pl = pytest.importorskip("polars")
+    net = pgm.BayesianNetwork()
+    net.add("x", [0.5, 0.5], states=[(1,), "(1,)"])
+    net.add("y", 0.5)
+    with pytest.raises(pgm.InvalidFrame, match="'x' has states that are written alike"):
+        net.predict_proba(pl.DataFrame({"y": [True]}), "x")
+
+
+def test_what_is_no_frame_in_memory_gives_arrays() -> None:
+    net = moody()
+    lists = [dict(zip(CELLS, row, strict=True)) for row in zip(*CELLS.values(), strict=True)]
+    lazy = [pytest.importorskip("polars").DataFrame(CELLS).lazy()]
+    for frame in [CELLS, lists, *lazy]:
+        assert isinstance(net.predict(frame, "rain"), np.ndarray)
+        assert net.predict_proba(frame, "rain")[:, 1].tolist() == pytest.approx(RAIN)
+        assert isinstance(net.predict(frame), dict)
+
+
+def test_numbers_are_predicted_in_kind_too() -> None:
+    pd = pytest.importorskip("pandas")
+    net = pgm.BayesianNetwork()
+    net.add("sex", {"f": 0.5, "m": 0.5})
+    net.add("height", {"f": pgm.Gaussian(1.65, 0.07), "m": pgm.Gaussian(1.78, 0.07)}, parents=["sex"])
+    frame = pd.DataFrame({"sex": ["m", "f"]}, index=[5, 6])
+    assert net.predict(frame, "height").to_dict() == {5: pytest.approx(1.78), 6: pytest.approx(1.65)}
+    assert net.predict_proba(pd.DataFrame({"height": [1.9]}, index=["you"]), "sex").loc["you", "m"] > 0.99
