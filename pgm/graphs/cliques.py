@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Never
 import networkx as nx
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidStructure, TooLarge
-from pgm.graphs.naming import Numbered
+from pgm.errors import InvalidArgument, InvalidStructure, TooLarge, listed
+from pgm.graphs.naming import Numbered, members
 from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.jit import kernels
 from pgm.printing import html_table, joined, text_table
@@ -65,7 +65,8 @@ class JunctionTree:
         return len(self.cliques)
 
     def __repr__(self) -> str:
-        return f"JunctionTree({len(self):,} cliques, {len(self.order):,} variables, width {self.width:,})"
+        facts = f"{len(self):,} cliques, {len(self.order):,} variables, width {self.width:,}"
+        return f"{type(self).__name__}({facts})"
 
     def __str__(self) -> str:
         return f"{self!r}\n{text_table(*self._printed())}"
@@ -112,6 +113,7 @@ def junction_tree(
     cards: Mapping[Any, int] | None = None,
     order: Iterable[Any] | None = None,
     last: Iterable[Any] = (),
+    root: Any = None,
 ) -> JunctionTree:
     """Return the maximal cliques of a triangulation, joined as a tree, or as a forest if the graph has parts.
 
@@ -121,6 +123,7 @@ def junction_tree(
         order: triangulate by this order of elimination; else a good one is searched for.
         last: nodes to eliminate after all others, which makes the tree a strong one (Jensen, Jensen &
         Dittmer 1994).
+        root: a node, or several, of which a clique that holds them all becomes the root of its tree.
 
     >>> tree = junction_tree(nx.cycle_graph(["a", "b", "c", "d"]))
     >>> len(tree), tree.width, [len(separator) for separator in tree.separators]
@@ -133,11 +136,41 @@ def junction_tree(
     found = triangulate(
         g.indptr, g.indices, g.log2_card, order=None if order is None else g.order(order), stage=stage
     )
-    cliques = _cliques(g, found)
-    edges = tuple((c, p) for c, p in enumerate(found.parent.tolist()) if p >= 0)
-    separators = tuple(_named(g, found.separator(c)) for c, _ in edges)
+    cliques, parent = _cliques(g, found), found.parent.tolist()
+    if root is not None:
+        if stage.any():
+            raise InvalidArgument("Give root= or last=, not both: a strong tree has its root already.")
+        cliques, parent = _rooted(cliques, parent, members(graph, root))
+    edges = tuple((c, p) for c, p in enumerate(parent) if p >= 0)
+    separators = tuple(tuple(v for v in cliques[c] if v in set(cliques[p])) for c, p in edges)
     names = tuple(g.names[v] for v in found.order.tolist())
-    return JunctionTree(cliques, tuple(found.parent.tolist()), edges, separators, names)
+    return JunctionTree(cliques, tuple(parent), edges, separators, names)
+
+
+def _rooted(
+    cliques: tuple[tuple[Any, ...], ...], parent: list[int], names: tuple[Any, ...]
+) -> tuple[tuple[tuple[Any, ...], ...], list[int]]:
+    """The same tree with a clique that holds these names as a root, children first as before."""
+    root = next((c for c, clique in enumerate(cliques) if set(names) <= set(clique)), None)
+    if root is None:
+        raise InvalidArgument(
+            f"No clique holds all of {listed(names)}, which the root should; the cliques are "
+            f"{'; '.join(map(_shown, cliques[:_SHOWN]))}{'; ...' if len(cliques) > _SHOWN else ''}."
+        )
+    near: list[list[int]] = [[] for _ in cliques]
+    for c, p in enumerate(parent):
+        if p >= 0:
+            near[c].append(p)
+            near[p].append(c)
+    above = {root: -1}
+    for c in (walk := [root]):  # grows while it is read
+        for other in near[c]:
+            if other not in above:
+                above[other] = c
+                walk.append(other)
+    order = [c for c in range(len(cliques)) if c not in above] + walk[::-1]
+    place = {c: i for i, c in enumerate(order)} | {-1: -1}
+    return tuple(cliques[c] for c in order), [place[above.get(c, parent[c])] for c in order]
 
 
 def triangulated(graph: nx.Graph[Any], order: Iterable[Any]) -> nx.Graph[Any]:

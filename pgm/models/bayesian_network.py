@@ -35,14 +35,13 @@ from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
 from . import arrows
+from .clique_tree import CliqueTree
 from .markov_network import MarkovNetwork
 from .renaming import renamed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.random import Generator
-
-    from pgm.graphs import JunctionTree
 
 _FIELDS = ("name", "_domains", "_parents", "_cpds", "_pending")
 
@@ -652,11 +651,44 @@ class BayesianNetwork(Questions):
         """Return the undirected graph in which parents of a common child are joined."""
         return graphs.moral_graph(self.to_networkx())
 
-    def junction_tree(self) -> JunctionTree:
-        """Return cliques of the triangulated moral graph, joined as a tree."""
+    def junction_tree(
+        self,
+        given: Mapping[str, Any] | None = None,
+        *,
+        order: Iterable[str] | None = None,
+        root: str | Iterable[str] | None = None,
+    ) -> CliqueTree:
+        """Return cliques of the triangulated moral graph, joined as a tree, with their tables and messages.
+
+        It is for teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and made when
+        first asked for; what `query` runs on is smaller.
+
+        Args:
+            given: evidence, which sets table entries to zero and leaves the cliques as they are.
+            order: all variables, in the order in which to eliminate them; else a good one is searched for.
+            root: a variable, or several, of which a clique that holds them all becomes the root.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            InvalidArgument: `order` lacks a variable, or no clique holds all of `root`.
+            InvalidEvidence: what is given is no event, as pgm.Soft is none.
+            TooLarge: the cliques are too many to list; or, once tables are asked for, these do not fit.
+            ImpossibleEvidence: when tables are asked for and what is given cannot be.
+
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.add("slippery", {True: 0.7, False: 0.0}, parents=["wet"])
+        >>> print(net.junction_tree(order=["slippery", "rain", "wet"]).trace)
+        step  pass  from  to  over  numbers
+        1  inward  wet, slippery  rain, wet  wet  1.000000 1.000000
+        2  outward  rain, wet  wet, slippery  wet  0.740000 0.260000
+        """
         known = len(self._cpds) == len(self._parents)
         cards = {name: v.card for name, v in self.variables.items()} if known else None
-        return graphs.junction_tree(self.moral_graph(), cards=cards)
+        tree = graphs.junction_tree(self.moral_graph(), cards=cards, order=order, root=root)
+        return CliqueTree.of(tree, self, given)
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
         """Tell whether the graph makes two sets of variables independent, given others (d-separation).

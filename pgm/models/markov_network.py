@@ -28,14 +28,13 @@ from pgm.printing import html_table, joined, text_table
 from pgm.results import Logarithm, Probability, Report
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
+from .clique_tree import CliqueTree
 from .grid import Pixels, grid_parts
 from .potentials import Potential, read_factor
 from .renaming import renamed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from pgm.graphs import JunctionTree
 
 
 class MarkovNetwork(Questions):
@@ -366,11 +365,42 @@ class MarkovNetwork(Questions):
         """
         return graphs.to_dot(self.to_networkx())
 
-    def junction_tree(self) -> JunctionTree:
-        """Return cliques of the triangulated graph, joined as a tree."""
-        return graphs.junction_tree(
-            self.to_networkx(), cards={name: domain.card for name, domain in self._domains.items()}
-        )
+    def junction_tree(
+        self,
+        given: Mapping[str, Any] | None = None,
+        *,
+        order: Iterable[str] | None = None,
+        root: str | Iterable[str] | None = None,
+    ) -> CliqueTree:
+        """Return cliques of the triangulated graph, joined as a tree, with their tables and messages.
+
+        It is for teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and made when
+        first asked for; what `query` runs on is smaller.
+
+        Args:
+            given: evidence, which sets table entries to zero and leaves the cliques as they are.
+            order: all variables, in the order in which to eliminate them; else a good one is searched for.
+            root: a variable, or several, of which a clique that holds them all becomes the root.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            InvalidArgument: `order` lacks a variable, or no clique holds all of `root`.
+            InvalidEvidence: what is given is no event, as pgm.Soft is none.
+            TooLarge: the cliques are too many to list; or, once tables are asked for, these do not fit.
+            ImpossibleEvidence: when tables are asked for and what is given cannot be.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "abc":
+        ...     mrf.add_variable(name, states=[0, 1])
+        >>> mrf.add_factor(["a", "b"], [[2, 1], [1, 2]])
+        >>> mrf.add_factor(["b", "c"], [[3, 1], [1, 3]])
+        >>> mrf.junction_tree(root="c").messages[0].values, mrf.junction_tree().total
+        (array([3., 3.]), 24.0)
+        """
+        cards = {name: domain.card for name, domain in self._domains.items()}
+        tree = graphs.junction_tree(self.to_networkx(), cards=cards, order=order, root=root)
+        return CliqueTree.of(tree, self, given)
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
         """Tell whether every path between two sets of variables goes through others that are given."""

@@ -58,6 +58,13 @@ def test_junction_trees(seed):
     last = list(graph)[:3]
     strong = junction_tree(graph, cards, last=last)
     check(graph, strong)
+    for clique in tree.cliques:
+        rooted = junction_tree(graph, cards, root=clique)
+        check(graph, rooted)
+        assert set(map(frozenset, rooted.cliques)) == set(map(frozenset, tree.cliques))
+        assert any(
+            p < 0 and set(clique) <= set(c) for c, p in zip(rooted.cliques, rooted.parent, strict=True)
+        )
     assert set(strong.order[len(graph) - len(last) :]) == set(last)
     assert pickle.loads(pickle.dumps(tree)) == tree
 
@@ -132,6 +139,14 @@ def test_errors():
         elimination_order(square, cards={"a": 2, "b": 2, "c": 2})
     with pytest.raises(InvalidArgument, match="not both"):
         junction_tree(square, order="abcd", last="a")
+    with pytest.raises(InvalidArgument, match="Give root= or last=, not both"):
+        junction_tree(square, root="a", last="a")
+    with pytest.raises(
+        InvalidArgument, match=r"No clique holds all of 'b', 'd'.*the cliques are a, b, c; a, c, d"
+    ):
+        junction_tree(square, order="bdac", root=["b", "d"])
+    with pytest.raises(UnknownVariable, match="'e'"):
+        junction_tree(square, root="e")
     with pytest.raises(InvalidArgument, match="moral_graph"):
         junction_tree(nx.DiGraph(square))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import networkx as nx
+import numpy as np
 import pytest
 
 import pgm
@@ -27,6 +28,12 @@ ONLY_IF_E_TO_B = ["D E ", "C E ", "C F D"]
 ONLY_IF_B_TO_E = ["D E B", "C E B", "C F BD"]
 Statement = tuple[str, str, tuple[str, ...]]
 BOTH = pytest.mark.parametrize("orientation", ["E -> B", "B -> E"])
+
+
+O12_GIVEN_W = {  # P(C, R, S | W); a small letter is False
+    "CRS": 0.05834932821, "CRs": 0.4975047985, "CrS": 0.01381957774, "Crs": 0.01381957774,
+    "cRS": 0.03646833013, "cRs": 0.03454894434, "crS": 0.310940499, "crs": 0.03454894434,
+}  # fmt: skip
 
 
 def holds(net: pgm.BayesianNetwork, statement: str) -> bool:
@@ -166,12 +173,50 @@ def test_C43_junction_tree_of_the_diamond():
     wet = net.query(["R", "S"], {"W": True})
     assert {k: p * net.probability({"W": True}) for k, p in wet.items()} == pytest.approx(with_w)
     clique = net.query(["C", "R", "S"], {"W": True})
-    printed = {
-        "CRS": 0.05834932821, "CRs": 0.4975047985, "CrS": 0.01381957774, "Crs": 0.01381957774,
-        "cRS": 0.03646833013, "cRs": 0.03454894434, "crS": 0.310940499, "crs": 0.03454894434,
-    }  # fmt: skip
-    for key, value in printed.items():
+    for key, value in O12_GIVEN_W.items():
         assert clique[tuple(letter.isupper() for letter in key)] == pytest.approx(value, abs=1e-10)
+
+
+def test_C43_tables_and_messages_of_the_tree_itself():
+    """O12, from the tree's own tables: cliques {C, R, S} and {R, S, W} with the separator {R, S}."""
+    net = book.fig_14_5()
+    for root in ("C", "W"):
+        tree = net.junction_tree(root=root)
+        assert "".join(sorted(tree.cliques[-1])) == {"C": "CRS", "W": "RSW"}[root]
+        assert tree.parent == (1, -1)
+        (shared,) = tree.separator_beliefs
+        assert set(shared.names) == {"R", "S"}
+        near = {(True, True): 0.065, (True, False): 0.385, (False, True): 0.235, (False, False): 0.315}
+        assert named(shared, "RS") == pytest.approx(near, abs=1e-14)
+        # what P(C) P(R | C) P(S | C) and P(W | R, S) sum to over what the other has not
+        from_c = next(m for m in tree.messages if "C" in m.sender)
+        from_w = next(m for m in tree.messages if "W" in m.sender)
+        assert from_c.inward == (root == "W")
+        assert named(from_c.table, "RS") == pytest.approx(near, abs=1e-14)
+        assert from_w.values.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+        wet = net.junction_tree({"W": True}, root=root)
+        with_w = {(True, True): 0.06175, (True, False): 0.3465, (False, True): 0.2115, (False, False): 0.0315}
+        assert named(wet.separator_beliefs[0], "RS") == pytest.approx(with_w, abs=1e-14)
+        from_w = next(m for m in wet.messages if "W" in m.sender)
+        assert named(from_w.table, "RS") == pytest.approx(
+            {(r, s): with_w[r, s] / near[r, s] for r, s in near}, abs=1e-14
+        )
+        assert wet.total == pytest.approx(0.65125, abs=1e-15)
+        for belief in wet.beliefs:
+            assert belief.values.sum() == pytest.approx(0.65125, abs=1e-15)
+        clique = named(next(b for b in wet.beliefs if "C" in b.names), "CRS")
+        for key, value in O12_GIVEN_W.items():
+            assert clique[tuple(x.isupper() for x in key)] / 0.65125 == pytest.approx(value, abs=1e-10)
+        before = named(next(b for b in wet.potentials if "C" in b.names), "CRS")
+        assert before[True, True, False] == pytest.approx(0.5 * 0.8 * 0.9, abs=1e-16)
+    assert sorted(sum(tree.assigned, ())) == ["P(C)", "P(R | C)", "P(S | C)", "P(W | R, S)"]
+
+
+def named(table: pgm.models.potentials.Potential, order: str) -> dict[tuple[bool, ...], float]:
+    """A table's numbers by the states of its variables in this order."""
+    moved = np.moveaxis(table.values, [table.names.index(n) for n in order], range(len(order)))
+    return {tuple(bool(i) for i in at): float(value) for at, value in np.ndenumerate(moved)}
 
 
 def test_C46_maximal_cliques():
@@ -309,6 +354,7 @@ def test_C58_cost_by_the_largest_clique():
     tree = book.fig_14_5().junction_tree()
     assert max(len(c) for c in tree.cliques) == 3
     assert tree.width == 2
+    assert [table.values.size for table in tree.beliefs] == [8, 8]
     plan = book.fig_14_5().plan("C", {"W": True})
     assert "exact" in str(plan)
     assert plan.largest_entries == 8.0
