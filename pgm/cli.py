@@ -328,7 +328,8 @@ def _read(given: argparse.Namespace) -> Model:
         raise InvalidArgument(
             f"stdin has no name that tells its format: --format is one of {listed(FORMATS)}."
         )
-    return pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+    model: Model = pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+    return model
 
 
 def _input(path: str) -> Any:

@@ -625,12 +625,40 @@ class Distribution(_Value):
         if f is not None:
             joint = len(self.variables) > 1
             return math.fsum(p * (f(*key) if joint else f(key)) for key, p in self.items() if p > 0)
+        return math.fsum(p * state for state, p in self._numbers() if p > 0)
+
+    @property
+    def mean(self) -> Any:
+        """The mean of one variable whose states are numbers, as `expectation()` gives it.
+
+        >>> Distribution((Variable("children", [0, 1, 2]),), np.array([0.5, 0.25, 0.25])).mean
+        0.75
+        """
+        return self.expectation()
+
+    @property
+    def variance(self) -> Any:
+        """The variance of one variable whose states are numbers.
+
+        >>> Distribution((Variable("children", [0, 1, 2]),), np.array([0.5, 0.25, 0.25])).variance
+        0.6875
+        """
+        mean = self.expectation()
+        return math.fsum(p * (state - mean) ** 2 for state, p in self._numbers() if p > 0)
+
+    @property
+    def std(self) -> Any:
+        """The standard deviation of one variable whose states are numbers."""
+        return math.sqrt(self.variance)
+
+    def _numbers(self) -> Iterable[tuple[Any, float]]:
+        """Pairs of state and probability, of one variable whose states are numbers."""
         if len(self.variables) > 1 or not all(isinstance(state, int | float) for state in self.states):
             raise InvalidArgument(
                 f"The mean of {listed(self.names)} needs one variable whose states are numbers; "
                 "give a function of the states: expectation(lambda state: ...)."
             )
-        return math.fsum(p * state for state, p in self.items() if p > 0)
+        return self.items()
 
     def marginal(self, names: str | Sequence[str]) -> Distribution:
         """The distribution of some of the variables, with its axes in the order asked."""

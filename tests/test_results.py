@@ -484,6 +484,18 @@ def test_mutual_information_is_between_different_variables():
         joint().mutual_information("rain", "mod")
 
 
+def test_moments_of_numbers():
+    die = Distribution((DIE,), np.full(6, 1 / 6))
+    assert die.mean == pytest.approx(3.5)
+    assert die.variance == pytest.approx(35 / 12)  # (n^2 - 1) / 12
+    assert die.std == pytest.approx(math.sqrt(35 / 12))
+    assert single().mean == 0.75
+    for p in (joint(), Distribution((MOOD,), np.full(3, 1 / 3))):
+        for name in ("mean", "variance", "std"):
+            with pytest.raises(InvalidArgument, match="needs one variable whose states are numbers"):
+                getattr(p, name)
+
+
 def grid(rows, columns, prefix="pixel"):
     domain = as_domain([0, 1])
     return [Variable.of(f"{prefix}[{i},{j}]", domain) for i in range(rows) for j in range(columns)]

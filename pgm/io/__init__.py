@@ -37,8 +37,8 @@ FORMATS = {
 _ANSWERS = (".evid", ".mar", ".map", ".mpe", ".pr")
 
 
-def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Model:
-    """Read a model from a file.
+def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Any:
+    """Read a model from a file: a `BayesianNetwork`, or a `MarkovNetwork` where the file holds one.
 
     Args:
         file: a path, or a file that is open; it may be packed by gzip.
@@ -54,8 +54,9 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
     True
     """
     module = _module(_format(file, format, "read"))
-    model: Model = module.read(read_text(file, encoding))
-    return model
+    return module.read(
+        read_text(file, encoding)
+    )  # Any: only the file knows of which kind, and users of either do
 
 
 def write(
