@@ -10,6 +10,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from pgm.calls import guard_constructors, guard_methods
 from pgm.config import config, set_config
 from pgm.cpds import (
     CPD,
@@ -35,6 +36,7 @@ from pgm.errors import (
     ImpossibleEvidence,
     IncompleteModel,
     InvalidArgument,
+    InvalidCall,
     InvalidEvidence,
     InvalidFrame,
     InvalidStructure,
@@ -78,6 +80,7 @@ __all__ = [
     "IncompleteModel",
     "Interval",
     "InvalidArgument",
+    "InvalidCall",
     "InvalidEvidence",
     "InvalidFrame",
     "InvalidStructure",
@@ -120,6 +123,17 @@ __all__ = [
     "write",
     "write_result",
 ]
+
+_RESULTS = (Distribution, Density, Marginals, Probability, Assignment, Samples, Report)
+_FORMS = (
+    *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
+    *(Parity, MixtureCPD, LinearGaussian, Gaussian, Categorical),
+)
+_EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
+guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
+guard_constructors(
+    [BayesianNetwork, MarkovNetwork, *_FORMS, *_EVIDENCE, Variable, Bins, config, *engines.ENGINES.values()]
+)
 
 _LAZY = {
     "list_networks": "pgm.io.bundled",

@@ -167,6 +167,10 @@ class InvalidArgument(PGMError, ValueError):
     """An option out of range, unknown, or without effect."""
 
 
+class InvalidCall(PGMError, TypeError):
+    """A call with an argument that there is not, or without one that there must be."""
+
+
 class IncompleteModel(PGMError, ValueError):
     """A question to a model that lacks a table."""
 

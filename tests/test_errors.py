@@ -27,6 +27,7 @@ BUILT_IN = {
     "InvalidStructure": ValueError,
     "InvalidEvidence": ValueError,
     "InvalidArgument": ValueError,
+    "InvalidCall": TypeError,
     "IncompleteModel": ValueError,
     "InvalidFrame": ValueError,
     "ImpossibleEvidence": ValueError,

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, nearest, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 
@@ -37,6 +38,7 @@ FORMATS = {
 _ANSWERS = (".evid", ".mar", ".map", ".mpe", ".pr")
 
 
+@guarded
 def read(file: File, *, format: str | None = None, encoding: str | None = None) -> Any:
     """Read a model from a file: a `BayesianNetwork`, or a `MarkovNetwork` where the file holds one.
 
@@ -59,6 +61,7 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
     )  # Any: only the file knows of which kind, and users of either do
 
 
+@guarded
 def write(
     model: Model,
     file: File,
@@ -116,6 +119,10 @@ def _format(file: File, format: str | None, what: str) -> str:
         raise InvalidArgument(f"Which format has the open file? Pass format=, one of {known}.")
     reader = "read_evidence" if extension == ".evid" else "read_result"
     hint = f" This is read by pgm.{reader}(file, model)." if extension in _ANSWERS else ""
+    if not extension and what == "read" and not os.path.exists(name):
+        from .bundled import bundled_instead  # which loads JSON's format
+
+        raise InvalidArgument(f"There is no file {shown(name)}. {bundled_instead(name)}")
     raise InvalidArgument(
         f"Which format has {shown(name)}? A name ends in .{', .'.join(FORMATS)} (and .gz); "
         f"or pass format=, one of {known}.{hint}"

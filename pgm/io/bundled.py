@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.models import BayesianNetwork
 from pgm.printing import html_table, text_table
@@ -81,6 +82,7 @@ def list_networks() -> BundledNetworks:
     return BundledNetworks(dict(sorted(found.items(), key=lambda item: (item[1].nodes, item[0]))))
 
 
+@guarded
 def load_network(name: str) -> BayesianNetwork:
     """Return a network that comes with pgm; `pgm.list_networks()` shows which there are.
 
@@ -95,6 +97,17 @@ def load_network(name: str) -> BayesianNetwork:
     net = model_of(_file(name))
     assert isinstance(net, BayesianNetwork)
     return net
+
+
+def bundled_instead(name: str) -> str:
+    """What to say to someone who reads a file by a name that has none: the networks that come with pgm.
+
+    >>> bundled_instead("asia")
+    'A network of this name comes with pgm: pgm.load_network("asia").'
+    """
+    if name in _names():
+        return f'A network of this name comes with pgm: pgm.load_network("{name}").'
+    return f"Nor is it a network that comes with pgm: those are {listed(_names())}.{nearest(name, _names())}"
 
 
 @cache

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.config import current
 from pgm.cpds import rows
 from pgm.cpds.table import TableCPD
@@ -149,6 +150,7 @@ def _bayesian(
         raise FileFormatError(f"{str(error).rstrip('.')}{remedy}", numbers.source.path) from None
 
 
+@guarded
 def read_evidence(file: File, model: Any) -> dict[str, State]:
     """Read what was observed, in the names and states of the model.
 

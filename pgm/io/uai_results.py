@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Logarithm, Marginals, Probability, Report
@@ -30,6 +31,7 @@ _OFF = 1e-3  # that probabilities may be from a sum of one: solvers round them, 
 _READ = Report("UAI result file", exact=False, advice="it does not say how exact it is")
 
 
+@guarded
 def read_result(file: File, model: BayesianNetwork | MarkovNetwork) -> Marginals | Assignment | Logarithm:
     """Read the answer to a question about a model, a result file of the UAI competitions.
 
@@ -129,6 +131,7 @@ def _assignment(
 # --- writing ------------------------------------------------------------------------------------------------
 
 
+@guarded
 def write_result(
     answer: Marginals | Assignment | Probability | Logarithm,
     file: File,

@@ -435,6 +435,10 @@ def find(engine: str | Engine, question: Question) -> Engine:
     elif isinstance(engine, str) and engine in ENGINES:
         found = ENGINES[engine]()
     else:
+        passed: object = engine
+        if isinstance(passed, type) and passed in ENGINES.values():
+            name = passed.__name__
+            raise InvalidArgument(f"engine= takes an engine, and {name} is the class of one: write {name}().")
         names = ", ".join(repr(name) for name in ("auto", *ENGINES))
         raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, ENGINES)}")
     if question not in found.answers:
