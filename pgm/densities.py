@@ -134,12 +134,35 @@ class Density(Distribution):
 
         The last axis of points has the variables in the order of `names`; a dict {name: number} will do too.
         Where a standard deviation is zero it is infinite at the mean.
+
+        Args:
+            x: a number, an array of numbers, or points.
+
+        Raises:
+            InvalidArgument: only moments are known, or the covariance is singular.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> round(p.pdf(1.0), 6)
+        0.199471
         """
         log = self.log_pdf(x)
         return math.exp(log) if isinstance(log, float) else np.exp(log)
 
     def log_pdf(self, x: Any) -> Any:
-        """The logarithm of the density; see `pdf`."""
+        """The logarithm of the density; see `pdf`.
+
+        Args:
+            x: as for `pdf`.
+
+        Raises:
+            InvalidArgument: only moments are known, or the covariance is singular.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> round(p.log_pdf(1.0), 6)
+        -1.612086
+        """
         self._needs_density("pdf")
         points = _points(x, len(self.variables), self.names)
         logs = np.full((len(self._weights), *points.shape[:-1]), -np.inf)
@@ -154,7 +177,19 @@ class Density(Distribution):
         return float(found) if found.ndim == 0 else found
 
     def cdf(self, x: Any) -> Any:
-        """P(variable <= x), of a number or of each of an array."""
+        """P(variable <= x), of a number or of each of an array.
+
+        Args:
+            x: a number, or an array of them.
+
+        Raises:
+            InvalidArgument: only moments are known, or there are several variables.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> p.cdf(1.0)
+        0.5
+        """
         self._needs_density("cdf", one=True)
         points = _points(x, 1, self.names)[..., 0]
         found = self._below(points)
@@ -170,7 +205,19 @@ class Density(Distribution):
         return np.asarray(parts @ self._weights)
 
     def quantile(self, q: Any) -> Any:
-        """The least x with cdf(x) >= q, for a number from 0 to 1 or each of an array."""
+        """The least x with cdf(x) >= q, for a number from 0 to 1 or each of an array.
+
+        Args:
+            q: a number from 0 to 1, or an array of them.
+
+        Raises:
+            InvalidArgument: q is no such number, only moments are known, or there are several variables.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> round(p.quantile(0.975), 6)
+        4.919928
+        """
         self._needs_density("quantile", one=True)
         wanted = np.asarray(q, dtype=np.float64)
         if not ((wanted >= 0) & (wanted <= 1)).all():
@@ -260,7 +307,20 @@ class Density(Distribution):
         return max(0.0, 0.5 * (apart - log_determinant(*first, *second, *known) - log_determinant(*known)))
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
-        """Draw n numbers, or n rows in the order of `names`."""
+        """Draw n numbers, or n rows in the order of `names`.
+
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: only moments are known.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> p.sample(3, seed=0).shape
+        (3,)
+        """
         self._needs_density("sample")
         rng = np.random.default_rng(seed)
         chosen = rng.choice(len(self._weights), size=n, p=self._weights / self._weights.sum())

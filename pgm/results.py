@@ -618,6 +618,12 @@ class Distribution(_Value):
     def expectation(self, f: Callable[..., float] | None = None) -> float:
         """The mean of the states, which must be numbers, or of a function of them.
 
+        Args:
+            f: a function of a state; of a joint distribution, of as many states. None: the state itself.
+
+        Raises:
+            InvalidArgument: without f, states that are no numbers, or several variables.
+
         >>> die = Distribution((Variable("die", range(1, 7)),), np.full(6, 1 / 6))
         >>> round(die.expectation(), 6), round(die.expectation(lambda eyes: eyes**2), 6)
         (3.5, 15.166667)
@@ -661,7 +667,19 @@ class Distribution(_Value):
         return self.items()
 
     def marginal(self, names: str | Sequence[str]) -> Distribution:
-        """The distribution of some of the variables, with its axes in the order asked."""
+        """The distribution of some of the variables, with its axes in the order asked.
+
+        Args:
+            names: one name, or a list of names in the order wanted.
+
+        Raises:
+            UnknownVariable: a name that this is not the distribution of.
+            InvalidArgument: no name at all.
+
+        >>> rain, wet = Variable("rain", [False, True]), Variable("wet", ["no", "yes"])
+        >>> Distribution((rain, wet), np.array([[0.5, 0.125], [0.125, 0.25]])).marginal("rain")[True]
+        0.375
+        """
         own = {variable.name: axis for axis, variable in enumerate(self.variables)}
         kept = names_of(names, dict(zip(own, self.variables, strict=True)))
         if not kept:
@@ -890,6 +908,12 @@ class Marginals(_Value, Mapping[str, Distribution]):
         """The probabilities of the variables "prefix[0]", "prefix[1]", ..., or "prefix[0,0]", ....
 
         The last axis has the states, in order, which must be the same for all; the others are the indices.
+
+        Args:
+            prefix: what stands before the brackets.
+
+        Raises:
+            InvalidArgument: no variable is named so, some are missing, or they have different states.
 
         >>> pixels = [Variable(f"pixel[{i}]", ["black", "white"]) for i in range(2)]
         >>> Marginals(pixels, np.array([0.25, 0.75, 0.5, 0.5]), [0, 2]).to_array("pixel")
@@ -1198,6 +1222,12 @@ class Assignment(_Value, Mapping[str, Any]):
 
     def to_array(self, prefix: str) -> np.ndarray:
         """The states of the variables "prefix[0]", "prefix[1]", ..., or "prefix[0,0]", ..., as an array.
+
+        Args:
+            prefix: what stands before the brackets.
+
+        Raises:
+            InvalidArgument: no variable is named so, or some are missing.
 
         >>> pixels = [Variable(f"pixel[{i},{j}]", [0, 1]) for i in range(2) for j in range(2)]
         >>> Assignment(pixels, [1, 0, 0, 1], 0.0, 0.0).to_array("pixel")

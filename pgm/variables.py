@@ -313,7 +313,17 @@ class Variable:
         return self.domain.bins
 
     def code(self, state: object) -> int:
-        """The position of the state that a value means; `UnknownState` if it means none."""
+        """The position of the state that a value means; `UnknownState` if it means none.
+
+        Args:
+            state: a value that means a state: equal to it, or else written alike.
+
+        Raises:
+            UnknownState: it means none; with the nearest.
+
+        >>> Variable("rain", ["no", "yes"]).code("yes")
+        1
+        """
         code = self.domain.find(state)
         if code < 0:
             missing = "None and NaN mean not observed." if is_missing(state) else ""

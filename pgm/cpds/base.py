@@ -78,20 +78,72 @@ class CPD(ABC):
 
     @abstractmethod
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> CPD:
-        """Return this distribution of `name` (states None: not declared) given these parents."""
+        """Return this distribution of `name` (states None: not declared) given these parents.
+
+        Args:
+            name: the child.
+            states: its states in order; None: not declared.
+            given: the parents as variables, in the order of `parents`.
+
+        Raises:
+            InvalidTable: it does not go with these states.
+
+        >>> import pgm
+        >>> rain = Variable("rain", [False, True])
+        >>> pgm.NoisyOr({"rain": 0.9}).bind("wet", None, (rain,)).child.states
+        (False, True)
+        """
 
     @abstractmethod
     def factor(self, scope: Sequence[int]) -> Factor:
-        """Return the distribution as a factor; `scope` has the positions of the parents, then the child's."""
+        """Return the distribution as a factor; `scope` has the positions of the parents, then the child's.
+
+        Args:
+            scope: positions among the variables of a model.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.cpd("lung").factor([2, 3]).scopes.tolist()
+        [[2, 3]]
+        """
 
     @abstractmethod
     def rows(self, codes: Codes) -> Array:
-        """Return P(child | row) for each row of the parents' codes, (rows, parents): (rows, states)."""
+        """Return P(child | row) for each row of the parents' codes, (rows, parents): (rows, states).
+
+        Args:
+            codes: int array; a column for each parent, in order.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+            InvalidArgument: a density has no such rows.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> import numpy as np
+        >>> net.cpd("lung").rows(np.array([[0], [1]])).tolist()
+        [[0.1, 0.9], [0.01, 0.99]]
+        """
 
     def table(self, limit: int | None = None) -> Array:
         """Return P(child | parents) written out, of shape (parents..., states).
 
         More than `limit` numbers (default: what the memory limit holds) raise pgm.TooLarge.
+
+        Args:
+            limit: the most numbers it may have.
+
+        Raises:
+            TooLarge: it would have more.
+            InvalidTable: it belongs to no network yet, or is a density.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.cpd("lung").table().tolist()
+        [[0.1, 0.9], [0.01, 0.99]]
         """
         shape = self._cells(limit)
         count = math.prod(shape[:-1])
@@ -107,6 +159,13 @@ class CPD(ABC):
 
     def probability(self, row: Mapping[str, Any]) -> float:
         """Return P(child | parents) of one row: a state for the child and for each parent.
+
+        Args:
+            row: {name: state} for the child and every parent.
+
+        Raises:
+            InvalidEvidence: one of them is missing.
+            UnknownState: a value that is no state.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -128,6 +187,16 @@ class CPD(ABC):
         self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
     ) -> npt.NDArray[Any]:
         """Draw states of the child: `n` for one row of the parents, or one for each row of a frame.
+
+        Args:
+            given: a state for each parent, with `n`; or a frame with their columns.
+            n: how many, for one row of the parents.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidEvidence, InvalidFrame: a parent is missing.
+            InvalidArgument: n or seed is no whole number.
+            TooLarge: so many draws do not fit the memory limit.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -157,6 +226,10 @@ class CPD(ABC):
                 counts, an array of the shape of the table, as `net.expected_counts` returns them.
             weights: one for each row of a frame.
 
+        Raises:
+            InvalidArgument: a column has gaps, or weights are negative or of another length.
+            InvalidFrame, UnknownState: a column is missing, or has what is no state.
+
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
         >>> before = TableCPD(wet, [rain], {True: 0.9, False: 0.2})
@@ -173,7 +246,21 @@ class CPD(ABC):
 
     @abstractmethod
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same distribution of variables that differ only in their names."""
+        """Return the same distribution of variables that differ only in their names.
+
+        Args:
+            child: the new child.
+            given: the new parents, in the same order.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> cpd = net.cpd("asia")
+        >>> cpd.renamed(Variable("visit", cpd.child.domain), ()).child.name
+        'visit'
+        """
 
     @property
     @abstractmethod

@@ -335,6 +335,15 @@ class LinearGaussian(CPD):
             frame: columns of the child and all parents, without gaps.
             weights: of the rows; with a column for each selection, as expectations have them, the columns of
                 discrete parents are not read.
+
+        Raises:
+            InvalidArgument: a column has gaps, or there is a weight too few.
+            InvalidFrame, UnknownState: a column is missing, or has what is no number or state.
+
+        >>> from pgm.variables import REAL
+        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
+        >>> y.statistics({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}).mean.tolist()
+        [[1.0, 3.0]]
         """
         switches = self.given[: len(self._switches)]
         numbers = (*self.given[len(self._switches) :], self.child)
@@ -377,6 +386,20 @@ class LinearGaussian(CPD):
         """Return the density of greatest likelihood for these statistics: one regression for each selection.
 
         Of parents that follow from each other the smallest weights are taken.
+
+        Args:
+            statistics: weight, mean and scatter of parents and child, for each selection, as `statistics` has
+                them.
+
+        Raises:
+            InvalidArgument: a selection has no weight.
+
+        >>> from pgm.variables import REAL
+        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
+        >>> y.fitted(y.statistics({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]})) == y.fit(
+        ...     {"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]}
+        ... )
+        True
         """
         k = len(self._causes)
         empty = np.flatnonzero(~(statistics.weight > 0))

@@ -26,6 +26,13 @@ class _OfTwo(NoisyMax):
 
         `leak` is a probability p, as ever.
 
+        Args:
+            causes: {parent: q}.
+            leak: the probability that no cause is needed.
+
+        Raises:
+            InvalidTable: a number that is no probability.
+
         >>> NoisyOr.from_q({"rain": 0.1, "sprinkler": 0.2})
         NoisyOr({'rain': 0.9, 'sprinkler': 0.8}, leak=0.0)
         """

@@ -99,6 +99,9 @@ class TreeCPD(CPD):
                 empty one holds always, and so gives the row of all that is left.
             parents: names in the order wanted, also such as no rule speaks of; left out: as they appear.
 
+        Raises:
+            InvalidTable: no rule holds in some context, or a rule is no pair.
+
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
         >>> for name in "abc":

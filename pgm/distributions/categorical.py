@@ -73,7 +73,17 @@ class Categorical:
         return self._p if self.n_states is not None else self._p[0]
 
     def log_density(self, x: Any) -> np.ndarray:
-        """Return the logarithm of the probability of each symbol in `x`, a column for each state."""
+        """Return the logarithm of the probability of each symbol in `x`, a column for each state.
+
+        Args:
+            x: a symbol, or a list of them.
+
+        Raises:
+            InvalidArgument: what is none of the symbols.
+
+        >>> Categorical({"a": 0.75, "b": 0.25}).log_density(["a", "b"]).round(6)
+        array([-0.287682, -1.386294])
+        """
         codes, lone = self._codes(x)
         with np.errstate(divide="ignore"):
             found = np.log(self._p[:, codes].T)
@@ -85,6 +95,14 @@ class Categorical:
     ) -> np.ndarray:
         """Draw n symbols, of one state if there are several.
 
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+            state: which of several distributions to draw from; only where there are several.
+
+        Raises:
+            InvalidArgument: `state` is missing, or there is only one.
+
         >>> Categorical({"dry": 1.0, "rainy": 0.0}).sample(2, seed=0).tolist()
         ['dry', 'dry']
         """
@@ -95,7 +113,18 @@ class Categorical:
         return np.take(self._domain.array, codes)
 
     def statistics(self, x: Any, weights: Any = None) -> np.ndarray:
-        """Return the weight of each symbol: (states, symbols)."""
+        """Return the weight of each symbol: (states, symbols).
+
+        Args:
+            x: a symbol, or a list of them.
+            weights: one for each row; or a column for each state.
+
+        Raises:
+            InvalidArgument: what is none of the symbols, or weights that are negative or too few.
+
+        >>> Categorical([0.5, 0.5], symbols=["a", "b"]).statistics(["a", "b", "a"]).tolist()
+        [[2.0, 1.0]]
+        """
         codes, _ = self._codes(x)
         shares = row_weights(weights, codes.size)
         found = np.zeros((self._domain.card, shares.shape[1]))
@@ -105,13 +134,31 @@ class Categorical:
     def fit(self, x: Any, weights: Any = None) -> Self:
         """Return the distribution of greatest likelihood for these symbols.
 
+        Args:
+            x: a symbol, or a list of them.
+            weights: as for `statistics`.
+
+        Raises:
+            InvalidArgument: there is no row with any weight, or what is none of the symbols.
+
         >>> Categorical([0.5, 0.5], symbols=["a", "b"]).fit(["a", "b", "a", "a"])
         Categorical({'a': 0.75, 'b': 0.25})
         """
         return self.fitted(self.statistics(x, weights))
 
     def fitted(self, statistics: np.ndarray) -> Self:
-        """Return the distribution of greatest likelihood for symbols with these weights."""
+        """Return the distribution of greatest likelihood for symbols with these weights.
+
+        Args:
+            statistics: what `statistics` returned, or a sum of such.
+
+        Raises:
+            InvalidArgument: there is no row with any weight.
+
+        >>> one = Categorical([0.5, 0.5], symbols=["a", "b"])
+        >>> one.fitted(one.statistics(["a", "a", "b"]) + one.statistics(["a"]))
+        Categorical({'a': 0.75, 'b': 0.25})
+        """
         sums = statistics.sum(axis=1, keepdims=True)
         if not (sums > 0).all():
             raise InvalidArgument("There is no row with any weight to fit a Categorical to.")

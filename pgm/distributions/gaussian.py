@@ -155,6 +155,12 @@ class Gaussian:
     def log_density(self, x: Any) -> np.ndarray:
         """Return the log density of each row of `x`, a column for each state if there are several.
 
+        Args:
+            x: a number, or an array of them; of several dimensions, rows.
+
+        Raises:
+            InvalidArgument: what is no finite number, or of another dimension.
+
         >>> Gaussian([0.0, 3.0], sd=1.0).log_density([0.0, 3.0]).round(6)
         array([[-0.918939, -5.418939],
                [-5.418939, -0.918939]])
@@ -181,6 +187,14 @@ class Gaussian:
     ) -> np.ndarray:
         """Draw n values, of one state if there are several.
 
+        Args:
+            n: how many.
+            seed: a whole number, or a numpy Generator.
+            state: which of several distributions to draw from; only where there are several.
+
+        Raises:
+            InvalidArgument: `state` is missing, or there is only one.
+
         >>> Gaussian(10.0, sd=0.0).sample(3, seed=0)
         array([10., 10., 10.])
         """
@@ -194,7 +208,20 @@ class Gaussian:
         return np.asarray(drawn[:, 0] if self._univariate else drawn)
 
     def statistics(self, x: Any, weights: Any = None) -> GaussianStatistics:
-        """Return what `fit` needs to know of the rows; with a column of weights for each state, of each."""
+        """Return what `fit` needs to know of the rows; with a column of weights for each state, of each.
+
+        Args:
+            x: a number, or an array of them; of several dimensions, rows.
+            weights: one for each row; or a column for each state.
+
+        Raises:
+            InvalidArgument: what is no finite number, or of another dimension, or weights that are negative
+                or too few.
+
+        >>> found = Gaussian().statistics([1.0, 2.0, 6.0])
+        >>> found.weight.tolist(), found.mean.tolist()
+        ([3.0], [[3.0]])
+        """
         rows, _ = self._rows(x)
         shares = row_weights(weights, rows.shape[0])
         weight = shares.sum(axis=0)
@@ -207,13 +234,32 @@ class Gaussian:
     def fit(self, x: Any, weights: Any = None) -> Self:
         """Return the Gaussian of greatest likelihood for these rows.
 
+        Args:
+            x: a number, or an array of them; of several dimensions, rows.
+            weights: as for `statistics`.
+
+        Raises:
+            InvalidArgument: there is no row with any weight, or what is no finite number, or of another
+                dimension.
+
         >>> Gaussian().fit([1.0, 2.0, 3.0, 6.0])
         Gaussian(3, sd=1.87083)
         """
         return self.fitted(self.statistics(x, weights))
 
     def fitted(self, statistics: GaussianStatistics) -> Self:
-        """Return the Gaussian of greatest likelihood for rows with these statistics."""
+        """Return the Gaussian of greatest likelihood for rows with these statistics.
+
+        Args:
+            statistics: what `statistics` returned.
+
+        Raises:
+            InvalidArgument: there is no row with any weight.
+
+        >>> one = Gaussian()
+        >>> one.fitted(one.statistics([1.0, 2.0, 3.0, 6.0]))
+        Gaussian(3, sd=1.87083)
+        """
         if not (statistics.weight > 0).all():
             raise InvalidArgument("There is no row with any weight to fit a Gaussian to.")
         made = self.__new__(type(self))

@@ -96,7 +96,9 @@ class Plan:
         """Whether the question runs under the limit of this moment."""
         if self.later:
             return True
-        return self.complete and self.bytes_in_doubles <= self.memory_limit and self.operations <= _MOST_STEPS
+        return bool(
+            self.complete and self.bytes_in_doubles <= self.memory_limit and self.operations <= _MOST_STEPS
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python objects, with `fits` and `seconds`."""

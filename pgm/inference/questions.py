@@ -186,7 +186,33 @@ class Questions:
     def query(
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
     ) -> Distribution:
-        """Return P(targets | given): of one variable, or the joint of several in the order asked."""
+        """Return P(targets | given): of one variable, or the joint of several in the order asked.
+
+        Args:
+            targets: one name or a list of names; they may be observed too.
+            given: what is known, {name: state}. For a state may stand pgm.OneOf, pgm.Not, pgm.Likelihood,
+                pgm.Soft, a number, an interval as pgm.Interval; None means not observed.
+            engine: "auto" is exact or raises `TooLarge`; or a name of pgm.engines such as "loopy", or an
+                object with options.
+
+        Raises:
+            IncompleteModel: a table is missing.
+            UnknownVariable: a name that the model does not have.
+            UnknownState, InvalidEvidence: what is known cannot be read.
+            ImpossibleEvidence: it has probability zero; `.contradiction` is a smallest part of it that has.
+            TooLarge: the answer does not fit the memory limit; `.plan` says what it would take.
+            OutOfTime: the time limit has passed.
+            InvalidArgument: an engine that there is not, or that answers no such question.
+            NoSupportFound: an approximate engine met nothing possible, which proves nothing.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> p = net.query("lung", {"xray": "yes", "smoke": pgm.Not("no")})
+        >>> round(p["yes"], 6), p.exact
+        (0.645991, True)
+        >>> net.query(["lung", "tub"], {"xray": "yes"}).names
+        ('lung', 'tub')
+        """
         clock = start_clock()
         compiled = self._compile()
         asked = self._asked(compiled, targets)
@@ -212,6 +238,20 @@ class Questions:
         """Return P(variable | given) for every variable that is not observed, in one pass.
 
         With targets only for those: what nobody asks for may be what makes all of them too large.
+
+        Args:
+            given: as for `query`.
+            targets: one name or a list of names; None: all that are not observed.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.marginals({"dysp": "yes"})["bronc"]["yes"], 6)
+        0.833967
         """
         clock = start_clock()
         compiled = self._compile()
@@ -267,6 +307,21 @@ class Questions:
         """Return the logarithm of P(event | given); minus infinity when the event cannot be.
 
         Where the event gives numbers to continuous variables it is the logarithm of their density.
+
+        Args:
+            event: states or numbers of some variables, as evidence for `query`.
+            given: what is known besides, the same way.
+            engine: as for `query`.
+
+        Raises:
+            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.log_probability({"dysp": "yes"}), 6)
+        -0.83018
         """
         return self.probability(event, given=given, engine=engine).log
 
@@ -275,6 +330,21 @@ class Questions:
 
         Where the event gives numbers to continuous variables it is a density, which may be larger than 1.
         An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
+
+        Args:
+            event: states or numbers of some variables, as evidence for `query`, but no pgm.Soft.
+            given: what is known besides, the same way.
+            engine: as for `query`.
+
+        Raises:
+            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.probability({"lung": "yes"}, given={"dysp": "yes"}), 6)
+        0.102759
         """
         clock = start_clock()
         chosen = find(engine, "probability")
@@ -335,6 +405,21 @@ class Questions:
         With targets everything else is summed out (marginal MAP). Among equals the variables declared first
         take the states declared first. Where no tree fits, minimum cuts or a search may still give an exact
         answer; `engine="branch-and-bound"` gives the best found in the time, with a bound.
+
+        Args:
+            given: as for `query`.
+            targets: whose states are wanted, one name or a list; None: all that are not observed.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> best = net.map({"dysp": "yes"}, targets=["bronc", "lung"])
+        >>> dict(best), round(best.probability, 6)
+        ({'bronc': 'yes', 'lung': 'no'}, 0.76894)
         """
         return self._best(given, 1, targets, engine)[0]
 
@@ -352,6 +437,22 @@ class Questions:
         may still be exact; `engine="branch-and-bound"` gives the best found in the time. The bound of each
         answer is then on what stands at its place: those that reach theirs are `exact`. The list prints as
         one table of where they differ.
+
+        Args:
+            given: as for `query`.
+            k: how many.
+            targets: as for `map`.
+            engine: as for `query`.
+
+        Raises:
+            InvalidArgument: k is no whole number from 1 on, or the engine finds only one.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> [one["bronc"] for one in net.k_best({"dysp": "yes"}, k=2, targets="bronc")]
+        ['yes', 'no']
         """
         return Explanations(self._best(given, _whole(k, "k", 1), targets, engine))
 
@@ -409,6 +510,23 @@ class Questions:
         """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame.
 
         `engine="gibbs"`, `"importance"` and others draw where no tree fits: about so, and they say how well.
+
+        Args:
+            n: how many cases.
+            given: as for `query`.
+            seed: a whole number, or a numpy Generator; None: other cases each time.
+            engine: as for `query`.
+
+        Raises:
+            InvalidArgument: n is no whole number from 0 on.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> cases = net.sample(1000, given={"dysp": "yes"}, seed=0)
+        >>> sorted(set(cases["dysp"])), len(cases["lung"])
+        (['yes'], 1000)
         """
         count = _whole(n, "n", 0)
         rng = _generator(seed)
@@ -485,7 +603,22 @@ class Questions:
         *,
         engine: str | Engine = "auto",
     ) -> Plan:
-        """Return what `query(targets, given)` would cost, or all marginals; allocates no table."""
+        """Return what `query(targets, given)` would cost, or all marginals; allocates no table.
+
+        Args:
+            targets: as for `query`; None: all marginals.
+            given: as for `query`; which states does not matter.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence: as for `query`, where it is noticed before any sum.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.plan("lung", {"dysp": "yes"}).fits
+        True
+        """
         clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets)
@@ -504,6 +637,18 @@ class Questions:
         A gate such as pgm.NoisyOr has no table and is left out; of a small one the same are
         `net.query([*net.parents(name), name], given).values`, if none of these names is given. So is what
         speaks of numbers.
+
+        Args:
+            given: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.expected_counts({"smoke": "yes"})["lung"].round(6).tolist()
+        [[0.1, 0.9], [0.0, 0.0]]
         """
         clock = start_clock()
         compiled = self._compile()
@@ -518,6 +663,18 @@ class Questions:
 
         The entries are taken as independent numbers: {name: array shaped as the table}. Gates and numbers
         have no table, as in `expected_counts`. What is larger than a double is infinite.
+
+        Args:
+            given: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.gradients({"lung": "yes"})["smoke"].round(6).tolist()
+        [1.818182, 0.181818]
         """
         clock = start_clock()
         compiled = self._compile()
@@ -532,7 +689,22 @@ class Questions:
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
     ) -> CompiledQuery:
-        """Return a function from evidence on the names `given` to P(target | it), with the tables of now."""
+        """Return a function from evidence on the names `given` to P(target | it), with the tables of now.
+
+        Args:
+            target: one name or a list of names.
+            given: the names that will be known.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> ask = net.compile("lung", given=["smoke", "xray"])
+        >>> round(ask({"smoke": "yes", "xray": "yes"})["yes"], 6)
+        0.645991
+        """
         from pgm.inference import rows
 
         compiled = self._compile()
@@ -634,7 +806,23 @@ class Questions:
         return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
-        """Return log P(row) for each row of a frame; missing cells and absent columns are summed out."""
+        """Return log P(row) for each row of a frame; missing cells and absent columns are summed out.
+
+        Args:
+            frame: a data frame of pandas, polars, pyarrow, duckdb or dask, a dict of columns, or a list of
+                dicts.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+
+        Raises:
+            UnknownState, ImpossibleEvidence: a row that cannot be, with its number.
+            InvalidFrame: what was passed is no frame.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.log_likelihood({"smoke": ["yes", "no"], "lung": ["yes", None]}).round(6)
+        array([-2.995732, -0.693147])
+        """
         from pgm.inference import rows
 
         compiled = self._compile()
@@ -646,7 +834,20 @@ class Questions:
         return logs - log_of(self._total(compiled, nothing, Exact())[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
-        """Return log P(frame): the sum of `log_likelihood`, over the rows that count."""
+        """Return log P(frame): the sum of `log_likelihood`, over the rows that count.
+
+        Args:
+            frame: as for `log_likelihood`.
+            bad_rows: as for `log_likelihood`; rows that are "missing" do not count.
+
+        Raises:
+            UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge, OutOfTime: as for `log_likelihood`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.score({"smoke": ["yes", "no"], "lung": ["yes", None]}), 6)
+        -3.688879
+        """
         logs = self.log_likelihood(frame, bad_rows=bad_rows)
         return math.fsum(logs[~np.isnan(logs)].tolist())
 

@@ -47,6 +47,12 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
         format: what the name would end in, such as "bif"; needed where the name does not tell.
         encoding: of a file that is not UTF-8 and does not say so itself, such as "latin-1".
 
+    Raises:
+        InvalidArgument: nothing says which format it has.
+        FileFormatError: the file is not what its format says; with line and column.
+        OSError: it cannot be opened.
+        TooLarge: it is larger than the memory limit allows.
+
     >>> import pgm, tempfile
     >>> net = pgm.BayesianNetwork("wet grass")
     >>> net.add("rain", {"no": 0.8, "yes": 0.2})
@@ -78,6 +84,11 @@ def write(
         format: what the name would end in, such as "bif"; needed where the name does not tell.
         expand: write tables in place of distributions that the format does not know, and bins as text.
         evidence: what was observed; for UAI, which has a file for it: model.uai.evid.
+
+    Raises:
+        InvalidArgument: the format cannot hold something, which is named; `expand=True` may help.
+        TooLarge: with `expand=True`, a table that does not fit the memory limit.
+        OSError: the file cannot be written.
 
     >>> import io, pgm
     >>> net = pgm.BayesianNetwork()

@@ -86,6 +86,12 @@ def list_networks() -> BundledNetworks:
 def load_network(name: str) -> BayesianNetwork:
     """Return a network that comes with pgm; `pgm.list_networks()` shows which there are.
 
+    Args:
+        name: one of `pgm.list_networks()`.
+
+    Raises:
+        InvalidArgument: no network of this name comes with pgm; it names the nearest.
+
     >>> import pgm
     >>> net = pgm.load_network("asia")
     >>> round(net.query("lung", {"smoke": "yes", "xray": "yes"})["yes"], 6)

@@ -156,6 +156,20 @@ def read_evidence(file: File, model: Any) -> dict[str, State]:
 
     The file has the number of findings and then for each the variable and its state, both as numbers; the
     older form has the number of samples before that, which must be one.
+
+    Args:
+        file: a path, or an open file.
+        model: whose variables and states the numbers mean.
+
+    Raises:
+        FileFormatError: the file is not what its format says; with line and column.
+        OSError: it cannot be opened.
+        TooLarge: it is larger than the memory limit allows.
+
+    >>> import io, pgm
+    >>> net = pgm.load_network("asia")
+    >>> pgm.read_evidence(io.StringIO("1 2 0"), net)
+    {'smoke': 'yes'}
     """
     variables = list(variables_of(model).values())
     source = read_text(file)

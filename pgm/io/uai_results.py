@@ -40,6 +40,11 @@ def read_result(file: File, model: BayesianNetwork | MarkovNetwork) -> Marginals
             logarithm of the probability of what was observed or, without that, of the partition function.
         model: what was asked; the file has its variables and states by their numbers only.
 
+    Raises:
+        FileFormatError: the file is not what its format says; with line and column.
+        OSError: it cannot be opened.
+        TooLarge: it is larger than the memory limit allows.
+
     >>> import io, pgm
     >>> net = pgm.BayesianNetwork()
     >>> net.add("rain", {"no": 0.75, "yes": 0.25})
@@ -146,6 +151,10 @@ def write_result(
         file: a path, packed by gzip if it ends in .gz, or an open file.
         model: what was asked; the file has its variables and states by their numbers only.
         given: what was observed; such variables are no part of an answer, and are of the file.
+
+    Raises:
+        InvalidArgument: the answer is not one of all variables of the model that were not observed.
+        OSError: the file cannot be written.
 
     >>> import io, pgm
     >>> net = pgm.BayesianNetwork()

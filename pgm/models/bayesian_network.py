@@ -128,11 +128,33 @@ class BayesianNetwork(Questions):
         return tuple([(parent, node) for node, parents in self._parents.items() for parent in parents])
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """Return the parents of a node, in the order of its table's axes."""
+        """Return the parents of a node, in the order of its table's axes.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+
+        >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
+        >>> net.parents("wet")
+        ('rain', 'sprinkler')
+        """
         return self._parents[self._known(name)]
 
     def children(self, name: str) -> tuple[str, ...]:
-        """Return the children of a node, in the order in which they were added."""
+        """Return the children of a node, in the order in which they were added.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+
+        >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
+        >>> net.children("rain")
+        ('wet',)
+        """
         return tuple(self._children[self._known(name)])
 
     def ancestors(self, name: str) -> tuple[str, ...]:
@@ -187,7 +209,20 @@ class BayesianNetwork(Questions):
         return found
 
     def cpd(self, name: str) -> CPD:
-        """Return P(name | parents); it prints as a table."""
+        """Return P(name | parents); it prints as a table.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+            IncompleteModel: it has no table yet.
+
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.cpd("rain").to_dict()
+        {False: 0.8, True: 0.2}
+        """
         found = self._cpds.get(self._known(name))
         if found is None:
             if name in self._pending:
@@ -246,6 +281,15 @@ class BayesianNetwork(Questions):
                 Without it nothing is divided but a row that is off by rounding, 1e-6 at most; one that is
                 further off is an error.
 
+        Raises:
+            InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one: it names
+                the row.
+            InvalidVariable: a name or states that cannot be one.
+            UnknownVariable: a parent that the network does not have.
+            UnknownState: a row of a state that its parent does not have.
+            InvalidStructure: there is such a node already, or the arrows would go round in a circle.
+            TooLarge: the table does not fit the memory limit.
+
         >>> net = BayesianNetwork()
         >>> net.add("season", {"dry": 0.7, "rainy": 0.3})
         >>> net.add("mood", {"dry": [0.2, 0.8], ...: [0.5, 0.5]}, parents="season", states=["bad", "good"])
@@ -298,6 +342,20 @@ class BayesianNetwork(Questions):
             parents: the same parents in another order, if the table has them so.
             states: the states in order, for a node that has none yet or has no children.
             normalize: divide each row of a table by its sum, as for `add`.
+
+        Raises:
+            InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one: it names
+                the row.
+            InvalidVariable: a name or states that cannot be one.
+            UnknownVariable: there is no such node.
+            UnknownState: a row of a state that its parent does not have.
+            InvalidStructure: other parents than the node has, or other states although it has children.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> net.set("rain", 0.2)
+        >>> net.set("wet", {True: 0.9, False: 0.1})
+        >>> round(net.query("wet")[True], 6)
+        0.26
         """
         node = self._known(name)
         old = self._parents[node]
@@ -343,7 +401,20 @@ class BayesianNetwork(Questions):
 
     @edit
     def remove(self, name: str) -> None:
-        """Remove a node that has no children."""
+        """Remove a node that has no children.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+            InvalidStructure: it has children: remove them first.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> net.remove("wet")
+        >>> net.nodes
+        ('rain',)
+        """
         node = self._known(name)
         if self._children[node]:
             raise InvalidStructure(
@@ -452,6 +523,13 @@ class BayesianNetwork(Questions):
         What was done is certain: its own state or number has probability 1, any other 0. So the probability
         of a case is the product of the distributions of all other variables.
 
+        Args:
+            actions: {name: state}, or a number for a continuous variable.
+
+        Raises:
+            UnknownVariable, UnknownState: a name or a state that there is not.
+            InvalidEvidence: what is passed is no mapping.
+
         >>> net = BayesianNetwork()
         >>> net.add("rain", 0.2)
         >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
@@ -483,6 +561,13 @@ class BayesianNetwork(Questions):
 
     def rename(self, new: Mapping[str, str]) -> Self:
         """Return the same network with other names for some variables.
+
+        Args:
+            new: {old name: new name}, of some nodes or all.
+
+        Raises:
+            UnknownVariable: an old name that the network does not have.
+            InvalidStructure, InvalidVariable: new names that are no names, or are taken.
 
         >>> net = BayesianNetwork(edges="rain -> wet")
         >>> net.rename({"wet": "grass"}).edges
@@ -641,7 +726,18 @@ class BayesianNetwork(Questions):
         return graphs.to_dot(self.to_networkx())
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
-        """Return parents, children and their other parents: all that can tell about the node directly."""
+        """Return parents, children and their other parents: all that can tell about the node directly.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+
+        >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
+        >>> sorted(net.markov_blanket("rain"))
+        ['sprinkler', 'wet']
+        """
         node = self._known(name)
         blanket = {*self._parents[node], *self._children[node]}
         blanket.update(parent for child in self._children[node] for parent in self._parents[child])
@@ -693,6 +789,14 @@ class BayesianNetwork(Questions):
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
         """Tell whether the graph makes two sets of variables independent, given others (d-separation).
 
+        Args:
+            a: one node or several.
+            b: others.
+            given: what is known: a name, a list of names, or a mapping, whose states do not matter.
+
+        Raises:
+            UnknownVariable: a name that the network does not have.
+
         >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
         >>> net.independent("rain", "sprinkler"), net.independent("rain", "sprinkler", given="wet")
         (True, False)
@@ -702,7 +806,20 @@ class BayesianNetwork(Questions):
         )
 
     def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
-        """Return a shortest path along which `a` tells about `b`, or None if there is none."""
+        """Return a shortest path along which `a` tells about `b`, or None if there is none.
+
+        Args:
+            a: a node.
+            b: another.
+            given: as for `independent`.
+
+        Raises:
+            UnknownVariable: a name that the network does not have.
+
+        >>> net = BayesianNetwork(edges="rain -> wet <- sprinkler")
+        >>> net.active_trail("rain", "sprinkler", given="wet"), net.active_trail("rain", "sprinkler")
+        (('rain', 'wet', 'sprinkler'), None)
+        """
         return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
 
     def independencies(self) -> graphs.Independencies:

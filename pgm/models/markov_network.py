@@ -76,6 +76,12 @@ class MarkovNetwork(Questions):
                 in order, or, if their number is another, for the numbers 0, 1, ... in `observed`.
             name: what the network is called.
 
+        Raises:
+            InvalidTable: `unary` is of another shape, or has a number that is negative.
+            InvalidVariable: states that cannot be ones.
+            InvalidArgument: an image or a coupling that cannot be read.
+            UnknownState: a pixel that is none of what can be seen.
+
         >>> unary = [[0.9, 0.1], [0.1, 0.9]]
         >>> grid = MarkovNetwork.grid([[1, 0], [1, 1]], states=[0, 1], coupling=2.0, unary=unary)
         >>> list(grid.variables)
@@ -134,6 +140,13 @@ class MarkovNetwork(Questions):
     def log_partition(self, given: Given = None, *, engine: str | Engine = "auto") -> Logarithm:
         """Return the logarithm of `partition(given)`; minus infinity where that is zero.
 
+        Args:
+            given: as for `partition`.
+            engine: who answers; see `query`.
+
+        Raises:
+            TooLarge, OutOfTime: as for `query`.
+
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=[0, 1])
         >>> mrf.add_factor("a", [3, 4])
@@ -151,7 +164,10 @@ class MarkovNetwork(Questions):
 
         Args:
             given: evidence of any kind but pgm.Soft, which is none. The weights of a pgm.Likelihood multiply.
-            engine: who sums.
+            engine: who answers; see `query`.
+
+        Raises:
+            TooLarge, OutOfTime: as for `query`.
 
         >>> mrf = MarkovNetwork()
         >>> for name in "abc":
@@ -208,7 +224,21 @@ class MarkovNetwork(Questions):
         return tables
 
     def neighbors(self, name: str) -> tuple[str, ...]:
-        """Return the variables that share a factor with this one."""
+        """Return the variables that share a factor with this one.
+
+        Args:
+            name: a variable of the model.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.neighbors("a")
+        ('b',)
+        """
         at = self._position[self._known(name)]
         found: dict[int, None] = {}
         for scope in self._scopes():
@@ -218,7 +248,21 @@ class MarkovNetwork(Questions):
         return tuple([order[i] for i in sorted(found) if i != at])
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
-        """Return the neighbours: given these, nothing else tells about the variable."""
+        """Return the neighbours: given these, nothing else tells about the variable.
+
+        Args:
+            name: a variable of the model.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.markov_blanket("a")
+        {'b'}
+        """
         return set(self.neighbors(name))
 
     def __contains__(self, name: object) -> bool:
@@ -234,7 +278,21 @@ class MarkovNetwork(Questions):
 
     @edit
     def add_variable(self, name: str, states: Any) -> None:
-        """Add a variable with its states in order, or pgm.Bins."""
+        """Add a variable with its states in order, or pgm.Bins.
+
+        Args:
+            name: the new variable.
+            states: its states in order, or pgm.Bins.
+
+        Raises:
+            InvalidStructure: there is such a variable already.
+            InvalidVariable: a name or states that cannot be one.
+
+        >>> mrf = MarkovNetwork()
+        >>> mrf.add_variable("a", states=["red", "blue"])
+        >>> mrf.variables["a"].states
+        ('red', 'blue')
+        """
         if check_name(name) in self._domains:
             raise InvalidStructure(f"There is a variable {name!r} already.")
         variable = Variable(name, states)
@@ -253,6 +311,18 @@ class MarkovNetwork(Questions):
                 which rows left out are 0, or what the key `...` has; or a data frame whose last column is
                 `value`.
             log: whether the values are natural logarithms.
+
+        Raises:
+            UnknownVariable: a name that the model does not have: add it first.
+            InvalidStructure: a variable named twice, or names without an order.
+            InvalidTable: values of the wrong shape, or negative.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.n_factors
+        1
         """
         those = (names,) if isinstance(names, str) else names
         if not isinstance(those, Iterable) or isinstance(those, Mapping | AbstractSet):
@@ -271,7 +341,22 @@ class MarkovNetwork(Questions):
 
     @edit
     def remove_factor(self, index: int) -> None:
-        """Remove the factor at this place of `potentials`."""
+        """Remove the factor at this place of `potentials`.
+
+        Args:
+            index: its number; negative ones count from the end.
+
+        Raises:
+            InvalidArgument: there is no such factor.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.remove_factor(0)
+        >>> mrf.n_factors
+        0
+        """
         try:
             at, row = self.potentials._place(index)
         except IndexError as error:
@@ -306,7 +391,22 @@ class MarkovNetwork(Questions):
     __copy__ = copy
 
     def rename(self, new: Mapping[str, str]) -> Self:
-        """Return the same model with other names for some variables."""
+        """Return the same model with other names for some variables.
+
+        Args:
+            new: {old name: new name}, of some variables or all.
+
+        Raises:
+            UnknownVariable: an old name that the model does not have.
+            InvalidStructure, InvalidVariable: new names that are no names, or are taken.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.rename({"a": "left"}).nodes
+        ('left', 'b')
+        """
         called = renamed(self._domains, new)
         made = type(self)(self.name)
         made._take({called[name]: domain for name, domain in self._domains.items()}, self._factors)
@@ -403,7 +503,23 @@ class MarkovNetwork(Questions):
         return CliqueTree.of(tree, self, given)
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
-        """Tell whether every path between two sets of variables goes through others that are given."""
+        """Tell whether every path between two sets of variables goes through others that are given.
+
+        Args:
+            a: one variable or several.
+            b: others.
+            given: what is known: a name, a list of names, or a mapping, whose states do not matter.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=["red", "blue"])
+        >>> mrf.add_factor(["a", "b"], [[10, 1], [1, 10]])
+        >>> mrf.independent("a", "b")
+        False
+        """
         return graphs.separated(
             self.to_networkx(), self._some(a, least=1), self._some(b, least=1), self._some(given)
         )

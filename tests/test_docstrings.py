@@ -1,0 +1,137 @@
+"""What `help` and the reference say: arguments, errors and an example of everything that takes arguments."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import pgm
+from pgm import densities, results
+from pgm.graphs import Independencies, JunctionTree
+from pgm.inference.plan import Plan
+from pgm.inference.rows import CompiledQuery
+from pgm.io.bundled import BundledNetworks
+from pgm.models.clique_tree import CliqueTree, Message
+from pgm.models.markov_network import Potentials
+from pgm.models.potentials import Potential
+
+ROOT = Path(__file__).parents[1]
+REFERENCE = "\n".join(
+    path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.rst")
+)
+PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
+FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
+RECEIVED = [
+    *(results.Logarithm, results.Information, results.Explanations, results.Intervals, results.Course),
+    *(results.Trace, densities.MixedMarginals, densities.MixedAssignment, Plan, JunctionTree, CliqueTree),
+    *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
+]
+CLASSES = list(
+    dict.fromkeys(
+        each
+        for each in [*PUBLIC, *RECEIVED, *pgm.engines.ENGINES.values()]
+        if inspect.isclass(each) and not issubclass(each, Exception)
+    )
+)
+
+
+# Called by pgm itself, by whoever writes a distribution or an engine, or refused because results are values.
+MACHINERY = {
+    *("CPD.bind", "CPD.factor", "CPD.rows", "CPD.renamed", "LinearGaussian.of", "LinearGaussian.select"),
+    *("LinearGaussian.density", "Report.of_exact", "Intervals.changed", "Intervals.cells", "Course.moved"),
+    *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
+    *("Questions.factors", "Questions.densities", "Questions.scores"),
+}
+
+
+def methods() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Public functions, and methods of public classes by the class that says first what they do."""
+    yield from ((f"pgm.{function.__name__}", function) for function in FUNCTIONS)
+    for cls in dict.fromkeys(base for each in CLASSES for base in reversed(each.__mro__)):
+        if not cls.__module__.startswith("pgm."):
+            continue
+        for name, found in vars(cls).items():
+            inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
+            first = next(base for base in reversed(cls.__mro__) if name in vars(base))
+            if inspect.isfunction(inner) and not name.startswith("_") and first is cls:
+                yield f"{cls.__name__}.{name}", inner
+
+
+def arguments(function: Callable[..., Any]) -> list[str]:
+    return [name for name in inspect.signature(function).parameters if name not in ("self", "cls")]
+
+
+WITH_ARGUMENTS = {
+    name: function
+    for name, function in methods()
+    if arguments(function) and name not in MACHINERY and not name.endswith(".plot")
+}
+PICTURES = {name: function for name, function in methods() if name.endswith(".plot")}
+
+
+def sections(function: Callable[..., Any]) -> dict[str, str]:
+    """The text of a docstring by the headings in it; what comes before is under "", examples under ">>>"."""
+    found = {"": ""}
+    at = ""
+    for line in (inspect.getdoc(function) or "").splitlines():
+        if line in ("Args:", "Raises:", "Returns:"):
+            at = line[:-1]
+        elif line.startswith(">>>"):
+            at = ">>>"
+        elif line and not line.startswith(" ") and at not in ("", ">>>"):
+            at = ""
+        found[at] = found.get(at, "") + line + "\n"
+    return found
+
+
+@pytest.mark.parametrize("name", WITH_ARGUMENTS)
+def test_help_says_the_arguments_the_errors_and_an_example(name: str) -> None:
+    function = WITH_ARGUMENTS[name]
+    said = sections(function)
+    assert set(said) == {"", "Args", "Raises", ">>>"}
+    described = re.findall(r"^ {4}(\w+):", said["Args"], re.MULTILINE)
+    assert described == arguments(function)
+    for error in re.findall(r"^ {4}([\w, ]+):", said["Raises"], re.MULTILINE):
+        for one in error.split(", "):
+            assert issubclass(getattr(pgm, one, None) or getattr(builtins, one), Exception), one
+
+
+def test_evidence_is_described_where_it_is_asked_for() -> None:
+    said = sections(pgm.BayesianNetwork.query)["Args"]
+    for kind in ("OneOf", "Not", "Likelihood", "Soft", "Interval", "None", "a number"):
+        assert kind in said
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_pictures_say_what_they_show(name: str) -> None:
+    assert "eturn" in (inspect.getdoc(PICTURES[name]) or ""), (
+        "of what they draw, and that they return the Axes"
+    )
+
+
+def received(function: Callable[..., Any]) -> set[type]:
+    """The classes of pgm in what a function is annotated to return."""
+    home = vars(importlib.import_module(inspect.unwrap(function).__module__))
+    lazy = {cls.__name__: cls for cls in CLASSES}
+    text = str(inspect.unwrap(function).__annotations__.get("return", ""))
+    names = re.findall(r"[A-Za-z_]+", text)
+    found = [home.get(name) or lazy.get(name) for name in names]
+    return {each for each in found if inspect.isclass(each) and each.__module__.startswith("pgm.")}
+
+
+def test_every_type_that_users_receive_is_in_the_reference() -> None:
+    getters = [p.fget for cls in CLASSES for p in vars(cls).values() if isinstance(p, property) and p.fget]
+    internal = {name.rpartition(".")[2] for name in MACHINERY}
+    every = [*FUNCTIONS, *(f for cls in CLASSES for f in vars(cls).values() if inspect.isfunction(f))]
+    named = [f for f in every if f.__name__ not in internal and not re.match("_[^_]", f.__name__)]
+    types = {each for function in [*named, *getters] for each in received(function)} | set(CLASSES)
+    types = {each for each in types if not each.__name__.startswith("_")}
+    listed = set(re.findall(r"^\.\. auto\w+:: pgm[.\w]*\.(\w+)$", REFERENCE, re.MULTILINE))
+    assert not sorted({each.__name__ for each in types} - listed)
