@@ -6,7 +6,6 @@ All derive from `PGMError`, and from the built-in exception that Python users wo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Sized
-from difflib import get_close_matches
 from itertools import islice
 from os import PathLike, fspath
 from reprlib import Repr
@@ -15,6 +14,7 @@ from typing import Protocol
 _COMPARED = 10_000  # names that a hint looks at: a model may have millions
 _LISTED = 10  # names or states that a message lists
 _LONG = 200  # letters beyond which a text is not compared
+_NEAR = 0.6  # of the letters of two texts, that one which is near has in common
 
 
 class _Short(Repr):
@@ -54,16 +54,36 @@ def listed(values: Iterable[object], total: int | None = None) -> str:
 def nearest(word: object, known: Iterable[object]) -> str:
     """The sentence " Did you mean 'rain'?", or nothing where no known name is near."""
     folded = _folded(word)
-    if len(folded) > _LONG:
+    if not 0 < len(folded) <= _LONG:
         return ""
     originals: dict[str, object] = {}
     for candidate in islice(known, _COMPARED):
         originals.setdefault(_folded(candidate), candidate)
-    if folded in originals:
-        near = [folded]
-    else:
-        near = get_close_matches(folded, [text for text in originals if len(text) <= _LONG], n=1)
-    return f" Did you mean {shown(originals[near[0]])}?" if near else ""
+    near = folded if folded in originals else _nearest(folded, originals)
+    return f" Did you mean {shown(originals[near])}?" if near is not None else ""
+
+
+def _nearest(word: str, texts: Iterable[str]) -> str | None:
+    """The text that shares most letters in their order with the word, if it is near."""
+    places: dict[str, int] = {}  # of each letter, as bits
+    for place, letter in enumerate(word):
+        places[letter] = places.get(letter, 0) | 1 << place
+    every = (1 << len(word)) - 1
+    best, found = _NEAR, None
+    for text in texts:
+        total = len(word) + len(text)
+        if len(text) > _LONG or 2 * min(len(word), len(text)) < best * total:
+            continue
+        # The longest common subsequence, all places of the word at once (Hyyro 2004): a few steps for each
+        # letter of the text, where difflib takes the square or the cube of its length.
+        unmatched = every
+        for letter in text:
+            hit = unmatched & places.get(letter, 0)
+            unmatched = ((unmatched + hit) | (unmatched - hit)) & every
+        near = 2 * (len(word) - unmatched.bit_count()) / total
+        if near > best or (found is None and near == best):
+            best, found = near, text
+    return found
 
 
 def _folded(value: object) -> str:

@@ -1,6 +1,7 @@
 """Every error says what, where, what was expected and what to do; and survives a pickle."""
 
 import pickle
+import random
 import time
 
 import pytest
@@ -18,6 +19,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.variables import Bins, Variable
+from tests.machine import slowness
 
 BUILT_IN = {
     "UnknownVariable": KeyError,
@@ -150,3 +152,32 @@ def test_values_are_shown_as_the_user_wrote_them():
     assert listed(range(1000)).endswith("9, ... (1,000 in all)")
     assert nearest("x" * 10**6, ["x" * 10**6]) == ""
     assert nearest("YES", ["no", "yes"]) == " Did you mean 'yes'?"
+
+
+def _common(a: str, b: str) -> int:
+    """How many letters two texts have in common in their order, by the textbook's table."""
+    found = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            found[i + 1][j + 1] = found[i][j] + 1 if x == y else max(found[i][j + 1], found[i + 1][j])
+    return found[-1][-1]
+
+
+def test_the_nearest_name_has_most_letters_in_common():
+    rng = random.Random(0)
+    for _ in range(2000):
+        word, *known = ("".join(rng.choices("abc", k=rng.randint(1, 9))) for _ in range(5))
+        share = {name: 2 * _common(word, name) / len(word + name) for name in known}
+        best = max(share, key=share.__getitem__)
+        expected = known[known.index(word)] if word in known else best
+        hint = f" Did you mean {expected!r}?" if share[best] >= 0.6 else ""
+        assert nearest(word, known) == hint
+
+
+@pytest.mark.parametrize("letters", ["ab", "sensor_", "abcdefghijklmnopqrstuvwxyz_0123456789"])
+def test_the_nearest_of_many_long_names_is_found_at_once(letters):
+    rng = random.Random(0)
+    known = ["".join(rng.choices(letters, k=190)) for _ in range(9_000)]
+    begun = time.thread_time()
+    assert nearest(known[4_321][:-1] + "?", known).startswith(f" Did you mean '{known[4_321][:20]}")
+    assert time.thread_time() - begun < 1.5 * slowness()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gzip
 import os
 import re
 import secrets
+import stat
 import zlib
 from dataclasses import dataclass
 from io import BytesIO
@@ -51,7 +53,7 @@ def name_of(file: File, what: str) -> str:
     if isinstance(file, str | os.PathLike):
         name = os.fspath(file)
         if isinstance(name, str):
-            return name
+            return _checked(name)
     elif hasattr(file, what):
         name = getattr(file, "name", "")
         return name if isinstance(name, str) else ""  # an open descriptor has its number for a name
@@ -60,12 +62,24 @@ def name_of(file: File, what: str) -> str:
     )
 
 
+def _checked(name: str) -> str:
+    """Return a name that a file can have: it goes to the system as bytes that end at the first zero."""
+    try:
+        if b"\0" not in os.fsencode(name):
+            return name
+    except UnicodeEncodeError:
+        pass
+    raise InvalidArgument(f"No file can have the name {shown(name)}: it has a character that no name has.")
+
+
 def read_text(file: File, encoding: str | None = None) -> Text:
     """Read a file, unpacking it if it is gzipped.
 
     Without an encoding it is in that of its byte order mark or XML declaration, or in UTF-8.
     """
     name = name_of(file, "read") or "<file>"
+    if encoding is not None:
+        _check_encoding(encoding)
     if isinstance(file, str | os.PathLike):
         with open(file, "rb") as stream:
             data = _limited(stream, name)
@@ -87,14 +101,21 @@ def read_text(file: File, encoding: str | None = None) -> Text:
         encoding = _declared(data, name)
     try:
         return Text(name, data.decode(encoding))
-    except LookupError:
-        raise InvalidArgument(f"there is no encoding {encoding!r}; try 'utf-8' or 'latin-1'") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         column = error.start - data.rfind(b"\n", 0, error.start)
         byte = f"byte 0x{data[error.start]:02x}"
         message = f"this is not {encoding} text ({byte}); pass encoding='latin-1' or what it is"
         raise FileFormatError(message, name, line, column) from None
+    except UnicodeError as error:  # some codecs do not say where
+        raise FileFormatError(f"this is not {encoding} text: {error}", name) from None
+
+
+def _check_encoding(encoding: object) -> None:
+    try:
+        "".encode(encoding)  # type: ignore[arg-type]
+    except (LookupError, TypeError, ValueError):  # unknown, no text at all, no encoding of text
+        raise InvalidArgument(f"There is no encoding {shown(encoding)}; try 'utf-8' or 'latin-1'.") from None
 
 
 def _limited(stream: Any, name: str) -> Any:
@@ -148,7 +169,8 @@ def _declared(data: bytes, name: str) -> str:
 def write_text(file: File, content: str) -> None:
     """Write a file in UTF-8, gzipped if its name says so; a reader finds the old one or the new one.
 
-    What is open already is written to as it is, as text or bytes.
+    What is open already is written to as it is, as text or bytes; so are pipes and devices, which nothing
+    replaces.
     """
     if not isinstance(file, str | os.PathLike):
         _write_open(file, content)
@@ -157,26 +179,71 @@ def write_text(file: File, content: str) -> None:
     if os.fspath(file).lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # no time in it: equal models make equal files
     target = os.path.realpath(file)
-    folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(4)}.tmp")
-    # Opened like this, not by tempfile, so that the new file has the permissions of any other.
     try:
-        descriptor = os.open(
-            temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666
-        )
+        mode: int | None = os.stat(target).st_mode
+    except FileNotFoundError:
+        mode = None
+    try:
+        if mode is None or stat.S_ISREG(mode):
+            _replace(target, mode, data)
+        else:
+            with open(target, "wb") as stream:
+                stream.write(data)
     except OSError as error:  # say which file was to be written, not what it would have been called meanwhile
+        if error.errno is None:
+            raise
         raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
+
+
+def _replace(target: str, mode: int | None, data: bytes) -> None:
+    """Put a new file in the place of what has this mode, if there is anything."""
+    if mode is not None:
+        os.close(os.open(target, os.O_WRONLY))  # one that must not be written must not be replaced either
+    folder = os.path.dirname(target)
+    # Not the target's name and more: that may have all the letters that a name can have.
+    temporary = os.path.join(folder, f".{secrets.token_hex(8)}.tmp")
+    descriptor, named = _opened(folder, temporary)
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)
             stream.flush()
-            os.fsync(stream.fileno())
-        if os.path.exists(target):
-            os.chmod(temporary, os.stat(target).st_mode & 0o7777)
+            if mode is not None:
+                os.chmod(temporary if named else descriptor, stat.S_IMODE(mode))
+            os.fsync(descriptor)
+            if not named:
+                _link(descriptor, folder, temporary)
+                named = True
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        if named:
+            os.unlink(temporary)
         raise
+
+
+def _opened(folder: str, temporary: str) -> tuple[int, bool]:
+    """Open a new file, and say whether it has its name already.
+
+    Where the system can do without (Linux), the file has none until it is whole: a process that is killed
+    leaves nothing behind.
+    """
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        try:
+            return os.open(folder, os.O_WRONLY | os.O_TMPFILE, 0o666), False
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+                raise
+    # Opened like this, not by tempfile, so that the new file has the permissions of any other.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    return os.open(temporary, flags, 0o666), True
+
+
+def _link(descriptor: int, folder: str, name: str) -> None:
+    """Give an open file without a name one."""
+    at = os.open(folder, os.O_RDONLY)
+    try:  # without dst_dir_fd Python would make a link to the link in /proc
+        os.link(f"/proc/self/fd/{descriptor}", os.path.basename(name), dst_dir_fd=at, follow_symlinks=True)
+    finally:
+        os.close(at)
 
 
 def _write_open(stream: Any, content: str) -> None:

@@ -399,8 +399,11 @@ def _letter(letter: str, bold: bool, *family: str) -> tuple[np.ndarray, np.ndarr
 
 
 def one_line(text: object) -> str:
-    """Return the text without line breaks."""
-    return " ".join(str(text).split())
+    """Return the text without line breaks; what no letter shows, and no SVG may hold, as its escape."""
+    line = " ".join(str(text).split())
+    if line.isprintable():
+        return line
+    return "".join([letter if letter.isprintable() else repr(letter)[1:-1] for letter in line])
 
 
 def plain(text: object) -> str:
@@ -428,10 +431,7 @@ def wrapped(name: str, longest: int = 26, lines: int = 3) -> tuple[str, ...]:
 
 def shortened(text: object, longest: int = 24) -> str:
     """Return the text, or its two ends when it is longer than a label can be."""
-    whole = str(text)
-    whole = (
-        " ".join(whole.split()) if all(c.isprintable() or c.isspace() for c in whole) else repr(whole)[1:-1]
-    )
+    whole = one_line(text)
     if len(whole) <= longest:
         return whole
     tail = longest // 3

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import gzip
 import os
+import shutil
+import signal
 import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
 from pgm.config import config
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge
-from pgm.io import read, write
+from pgm.io import read, read_evidence, write
 from pgm.io.text import read_text, write_text
 from pgm.models import BayesianNetwork
 
@@ -106,8 +112,19 @@ def test_encodings(tmp_path):
         read(path)
     assert (caught.value.line, caught.value.column) == (3, 11)
     assert list(read(path, encoding="latin-1").variables) == ["Zürich"]
-    with pytest.raises(InvalidArgument, match="encoding"):
-        read(path, encoding="martian")
+    for wrong in ("martian", 5, b"utf-8", "a\0b", "hex", "undefined"):
+        with pytest.raises(InvalidArgument, match=r"no encoding .*latin-1"):
+            read(path, encoding=wrong)
+    with pytest.raises(FileFormatError, match="not idna text"):
+        read(path, encoding="idna")
+
+
+@pytest.mark.parametrize("name", ["a\0.bif", "a\ud800.bif", "\0.json"])
+def test_a_name_that_no_file_can_have(tmp_path, name):
+    path = str(tmp_path / name)
+    for attempt in (read, lambda file: write(rainy(), file), lambda file: read_evidence(file, rainy())):
+        with pytest.raises(InvalidArgument, match="No file can have the name"):
+            attempt(path)
 
 
 def test_places_count_from_one(tmp_path):
@@ -127,6 +144,13 @@ def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("the disk is gone")
 
+    monkeypatch.setattr(os, "fsync", broken)
+    with pytest.raises(OSError, match="gone"):
+        write_text(path, "after")
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+    monkeypatch.undo()
+    monkeypatch.delattr(os, "O_TMPFILE", raising=False)  # as where a file cannot do without a name
     monkeypatch.setattr(os, "fsync", broken)
     with pytest.raises(OSError, match="gone"):
         write_text(path, "after")
@@ -170,3 +194,69 @@ def test_a_folder_that_is_not_there_is_an_error_about_the_name_given(tmp_path: o
     with pytest.raises(FileNotFoundError) as caught:
         write_text(tmp_path / "none" / "net.bif", "")
     assert caught.value.filename == str(tmp_path / "none" / "net.bif")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_pipes_and_devices_are_written_to_and_stay(tmp_path):
+    pipe = tmp_path / "a.bif"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write(rainy(), pipe)
+    assert os.read(reader, 10_000).decode() == NET
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    before = os.stat(os.devnull)
+    write(rainy(), os.devnull, format="bif")
+    (tmp_path / "null.bif").symlink_to(os.devnull)
+    write(rainy(), tmp_path / "null.bif")
+    assert os.stat(os.devnull).st_ino == before.st_ino
+    assert (tmp_path / "null.bif").is_symlink()
+    assert len(list(tmp_path.iterdir())) == 2
+    with pytest.raises(IsADirectoryError):
+        write(rainy(), tmp_path, format="bif")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions are those of POSIX")
+def test_a_protected_file_is_not_replaced():
+    folder = Path(tempfile.mkdtemp())  # one that any user may enter
+    folder.chmod(0o777)
+    path = folder / "a.bif"
+    path.write_text("before")
+    path.chmod(0o444)
+    user = os.geteuid()
+    try:
+        if user == 0:  # who may write anything
+            os.seteuid(65534)
+        with pytest.raises(PermissionError, match=r"a\.bif"):
+            write(rainy(), path)
+    finally:
+        os.seteuid(user)
+    assert path.read_text() == "before"
+    assert list(folder.iterdir()) == [path]
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files have names here while they are written")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_kill_leaves_nothing_behind(tmp_path, there):
+    path = tmp_path / "a.bif"
+    if there:
+        path.write_text("before")
+    program = (
+        "import os, signal, sys; from pgm.io.text import write_text\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write_text(sys.argv[1], 'after')"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)])
+    assert done.returncode == -signal.SIGKILL
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["before"] * there
+
+
+@pytest.mark.skipif(os.name == "nt", reason="names have other limits")
+def test_a_name_of_all_letters_that_a_name_can_have(tmp_path):
+    for name in ("a" * 251 + ".bif", "a" * 238 + ".bif", "ü" * 125 + ".bif"):
+        write(rainy(), tmp_path / name)
+        write(rainy(), tmp_path / name)  # also in the place of another
+        assert read(tmp_path / name) == rainy()
+    with pytest.raises(OSError, match="too long"):
+        write(rainy(), tmp_path / ("a" * 252 + ".bif"))

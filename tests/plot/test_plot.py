@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -159,6 +161,20 @@ def test_names_are_shown_as_they_are():
     assert is_drawn(ax)
     assert r"\$x_1^2\$" in texts(ax)  # a matplotlib escape: no formula
     assert "tab and line" in texts(ax)
+
+
+@pytest.mark.parametrize("letter", ["\0", "\a", "\ud800", "\uffff"])
+def test_letters_that_no_picture_can_hold_are_escapes(letter):
+    name = f"a{letter}b"
+    net = pgm.BayesianNetwork(name)
+    net.add(name, {name: 0.5, "no": 0.5})
+    for ax in (net.plot(), net.plot(given={}), net.query(name).plot(), net.marginals().plot()):
+        for kind in ("svg", "png"):
+            file = io.BytesIO()
+            ax.figure.savefig(file, format=kind)
+            if kind == "svg":
+                assert ElementTree.fromstring(file.getvalue()).tag.endswith("svg")
+    assert net.plot().get_title() == f"a{letter!r}b".replace("'", "")
 
 
 def test_what_is_too_large_or_unknown_is_refused(net):
