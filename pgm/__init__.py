@@ -15,6 +15,7 @@ from pgm.config import config, set_config
 from pgm.cpds import (
     CPD,
     AtLeast,
+    DefaultCPD,
     Deterministic,
     Exactly,
     LinearGaussian,
@@ -69,6 +70,7 @@ __all__ = [
     "Bins",
     "Categorical",
     "ConvergenceWarning",
+    "DefaultCPD",
     "Density",
     "Deterministic",
     "Distribution",

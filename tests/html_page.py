@@ -57,6 +57,7 @@ def _forms() -> pgm.BayesianNetwork:
     net.add("and", pgm.NoisyAnd({"a": 0.9, "b": 0.8}, leak=0.1))
     net.add("logistic", pgm.Logistic({"a": 2.0, "b": 1.5}, bias=-1.0))
     net.add("either", pgm.Deterministic(lambda a, b: a or b))
+    net.add("listed", pgm.DefaultCPD(["a", "b"], {(True, True): 0.9, ...: 0.1}))
     net.add("tree", pgm.TreeCPD("a", {True: 0.95, False: pgm.TreeCPD("b", {True: 0.9, False: 0.1})}))
     net.add("odd", pgm.Parity(["a", "b", "c"]))
     net.add("two", pgm.AtLeast(2, ["a", "b", "c"]))

@@ -2,6 +2,7 @@
 
 from .base import CPD
 from .counting import AtLeast, Exactly, Parity
+from .default import DefaultCPD
 from .deterministic import Deterministic
 from .linear_gaussian import LinearGaussian
 from .logistic import Logistic
@@ -17,6 +18,7 @@ from .tree import TreeCPD
 __all__ = [
     "CPD",
     "AtLeast",
+    "DefaultCPD",
     "Deterministic",
     "Exactly",
     "LinearGaussian",

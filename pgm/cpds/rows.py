@@ -24,6 +24,7 @@ Array = npt.NDArray[np.float64]
 # Below the second number dividing would only stir the last bits: a table read twice would not equal itself.
 TOLERANCE = 1e-6 * (1 + 1e-6)
 EXACT = 1e-13
+UNCOUNTED = 2**62  # numbers that no machine holds
 MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
@@ -261,6 +262,19 @@ def check_size(child: Variable, given: Sequence[Variable]) -> tuple[int, ...]:
     return shape
 
 
+def product(cards: Iterable[int]) -> int:
+    """Return the product of the cards, or `UNCOUNTED` where it is that or more.
+
+    A file may announce any number of parents; Python's numbers would grow with each of them.
+    """
+    found = 1
+    for card in cards:
+        found *= card
+        if found >= UNCOUNTED:
+            return UNCOUNTED
+    return found
+
+
 def check_gate(name: str, cells: int, remedy: str) -> None:
     """Raise TooLarge if the tables of a gate, and the engine's copies of them, pass the memory limit."""
     limit = current().memory_limit // _BYTES_COMPILED
@@ -440,8 +454,23 @@ def number(value: object) -> float:
 
 def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, object]) -> Array:
     cards = [v.card for v in given]
+    found = written_rows(child, given, rows)
     values = np.empty((*cards, child.card))
-    written: dict[tuple[int, ...], object] = {}
+    if len(found) < math.prod(cards):
+        if ... not in rows:
+            _fail_missing(child, given, found)
+        values[:] = default_row(child, rows)
+    if found:
+        values[tuple(np.array(list(found)).T)] = list(found.values())
+    return values
+
+
+def written_rows(
+    child: Variable, given: Sequence[Variable], rows: Mapping[Any, object]
+) -> dict[tuple[int, ...], Sequence[float]]:
+    """Return the rows as written, but that of `...`, by the codes of the parents' states."""
+    found: dict[tuple[int, ...], Sequence[float]] = {}
+    keys: dict[tuple[int, ...], object] = {}
     label = ""
     try:
         for key, row in rows.items():
@@ -450,22 +479,21 @@ def _from_rows(child: Variable, given: Sequence[Variable], rows: Mapping[Any, ob
             label = shown(key)
             codes = find_row(given, key)
             label = row_label(given, codes)
-            if codes in written:
-                raise BadRow(f"{shown(written[codes])} and {shown(key)} mean the same row")
-            written[codes] = key
-            values[codes] = one_row(child, row)
-        if len(written) == math.prod(cards):
-            return values
-        if ... in rows:
-            label = "..."
-            missing = np.ones(cards, dtype=bool)
-            if written:
-                missing[tuple(np.array(list(written)).T)] = False
-            values[missing] = one_row(child, rows[...])
-            return values
+            if codes in keys:
+                raise BadRow(f"{shown(keys[codes])} and {shown(key)} mean the same row")
+            keys[codes] = key
+            found[codes] = one_row(child, row)
     except BadRow as bad:
         _fail(child, str(bad), label)
-    _fail_missing(child, given, written)
+    return found
+
+
+def default_row(child: Variable, rows: Mapping[Any, object]) -> Sequence[float]:
+    """Return the row of `...`."""
+    try:
+        return one_row(child, rows[...])
+    except BadRow as bad:
+        _fail(child, str(bad), "...")
 
 
 def _from_long(child: Variable, given: Sequence[Variable], table: LongForm) -> Array:

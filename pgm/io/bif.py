@@ -11,8 +11,6 @@ Properties are read over: they say how other programs draw or explain a network.
 
 from __future__ import annotations
 
-from itertools import product
-
 from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Variable
@@ -21,7 +19,7 @@ from .blocks import Rows
 from .reader import Reader
 from .scanner import written
 from .text import Text
-from .writing import bayesian, states_as_text, tables
+from .writing import bayesian, keys, listings, states_as_text
 
 _NAMELESS = "unknown"  # what bnlearn writes for a network without a name
 _KEYWORDS = frozenset(
@@ -93,14 +91,16 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
         parts.append(
             f"variable {names[name]} {{\n  type discrete [ {variable.card} ] {{ {listed_states} }};\n}}\n"
         )
-    for name, values in tables(net, "BIF", expand):
+    for name, values, default in listings(net, "BIF", expand):
         parents = net.parents(name)
-        lines = [", ".join(map(repr, row)) for row in values.reshape(-1, values.shape[-1]).tolist()]
+        lines = [", ".join(map(repr, row)) for row in values.tolist()]
         if not parents:
             parts.append(f"probability ( {names[name]} ) {{\n  table {lines[0]};\n}}\n")
             continue
-        keys = product(*[states[id(variables[parent].domain)] for parent in parents])
-        body = "".join([f"  ({', '.join(key)}) {line};\n" for key, line in zip(keys, lines, strict=True)])
+        listed = keys(net.cpd(name), [states[id(variables[parent].domain)] for parent in parents])
+        body = "".join([f"  ({', '.join(key)}) {line};\n" for key, line in zip(listed, lines, strict=True)])
+        if default is not None:
+            body += f"  default {', '.join(map(repr, default.tolist()))};\n"
         given = ", ".join([names[parent] for parent in parents])
         parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")
     return "".join(parts)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from functools import cached_property
+from itertools import accumulate
 from typing import NoReturn
 
 import numpy as np
 
-from pgm.cpds import TableCPD, rows
-from pgm.errors import listed, nearest, shown
+from pgm.cpds import DefaultCPD, TableCPD, rows
+from pgm.cpds.data import Codes
+from pgm.cpds.default import checked_rows
+from pgm.errors import InvalidTable, listed, nearest, shown
 
 from .reader import Block, Reader
 from .scanner import QUOTE
@@ -29,14 +32,19 @@ class Rows:
 
     def position(self, piece: int) -> int:
         """Return where in the text a piece begins."""
-        return self.reader.first(self.block.start + sum(len(before) + 1 for before in self.pieces[:piece]))
+        return self.reader.first(self.block.start + self.starts[piece])
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each piece begins, counted from the first; only messages ask."""
+        return list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
 
     def fail(self, message: str, piece: int) -> NoReturn:
         """Raise the error that names the variable and the place of a piece."""
         self.reader.fail(f"{shown(self.child.name)}: {message}", self.position(piece))
 
-    def cpd(self) -> TableCPD:
-        """Return the table that the rows make."""
+    def cpd(self) -> TableCPD | DefaultCPD:
+        """Return the table that the rows make; where most of them are the default, that stays one row."""
         pieces: list[int] = []  # of each row: its number, the states before it, its probabilities
         keys: list[str] = []
         texts: list[str] = []
@@ -61,7 +69,7 @@ class Rows:
                 special[keyword] = (number, text)
         if rest := self.pieces[-1].strip():
             self.fail(f"expected ';' after {self.reader.as_written(rest[-40:])}", len(self.pieces) - 1)
-        return self.made(pieces, self.places(keys, pieces), texts, special)
+        return self.made(pieces, self.configurations(keys, pieces), texts, special)
 
     def after_key(self, text: str, piece: int) -> str:
         """Return what follows the states of a row: its numbers."""
@@ -77,25 +85,17 @@ class Rows:
         words = key.replace(",", " ").split()
         return self.reader.plain(words, self.block.start) if QUOTE in key else words
 
-    def places(self, keys: list[str], pieces: list[int]) -> list[int]:
-        """Return the number of the parents' configuration that each key names."""
-        strides: list[int] = []
-        count = 1
-        for variable in reversed(self.given):
-            strides.append(count)
-            count *= variable.card
-        axes = list(zip(map(self.reader.codes_of, self.given), reversed(strides), strict=True))
-        places: list[int] = []
+    def configurations(self, keys: list[str], pieces: list[int]) -> Codes:
+        """Return the codes of the parents' states that each key names, a row for each."""
+        of_parents = list(map(self.reader.codes_of, self.given))
+        found: list[int] = []
         for key, piece in zip(keys, pieces, strict=True):
             words = self.words(key, piece)
-            place = 0
             try:
-                for word, (codes, stride) in zip(words, axes, strict=True):
-                    place += codes[word] * stride
+                found += [codes[word] for codes, word in zip(of_parents, words, strict=True)]
             except (KeyError, ValueError):
                 self.fail_key(words, piece)
-            places.append(place)
-        return places
+        return np.array(found, dtype=np.int64).reshape(len(keys), len(self.given))
 
     def fail_key(self, words: list[str], piece: int) -> NoReturn:
         """Raise the error that says which state of which parent there is not."""
@@ -113,21 +113,26 @@ class Rows:
         raise AssertionError(words)
 
     def made(
-        self, pieces: list[int], places: list[int], texts: list[str], special: dict[str, tuple[int, str]]
-    ) -> TableCPD:
+        self, pieces: list[int], codes: Codes, texts: list[str], special: dict[str, tuple[int, str]]
+    ) -> TableCPD | DefaultCPD:
         """Put the rows where they belong."""
-        count, card = math.prod(variable.card for variable in self.given), self.child.card
+        cards, card = [variable.card for variable in self.given], self.child.card
+        count = rows.product(cards)
         whole, default = special.get("table"), special.get("default")
         if whole and (texts or default):
             self.fail("rows or a default beside a 'table': only one of them can hold", whole[0])
-        if not whole and not default:
-            self.check_rows(places, pieces, count)
-        elif len(set(places)) < len(places):
-            self.check_rows(places, pieces, len(places))
-        self.reader.reserve(count * card, self.child.name, len(self.given), self.block.at)
+        if not whole:
+            self.check_twice(codes, pieces, count)
+            if default is None:
+                self.check_missing(codes, count)
+            elif self.reader.is_compact([*cards, card], self.block):
+                return self.compact(pieces, codes, texts, default)
+        self.reader.reserve([*cards, card], self.child.name, self.block.at)
         if whole:
             values = self.numbers([whole[0]], [whole[1]], count * card).reshape(card, count).T
+            places: list[int] = []
         else:
+            places = self.places(codes).tolist()
             values = np.empty((count, card))
             if default:
                 values[:] = self.numbers([default[0]], [default[1]], card)
@@ -138,30 +143,64 @@ class Rows:
             self.child, self.given, values, lambda row: self.position(where.get(row, other))
         )
 
-    def check_rows(self, places: list[int], pieces: list[int], count: int) -> None:
-        """Refuse rows given twice and rows left out."""
-        if len(set(places)) < len(places):
-            seen: set[int] = set()
-            for place, piece in zip(places, pieces, strict=True):
-                if place in seen:
-                    self.fail(f"a second row for {self.row(place)}", piece)
-                seen.add(place)
-        if len(places) < count:
-            ordered = sorted(places)
-            first = next((place for place, given in enumerate(ordered) if place != given), len(ordered))
-            row = f"the row for {self.row(first)}" if self.given else "its row"
-            more = f" (and {count - len(places) - 1:,} more)" if count - len(places) > 1 else ""
-            self.reader.fail(
-                f"{shown(self.child.name)}: {row}{more} is missing, and there is no 'default'", self.block.at
-            )
+    def compact(
+        self, pieces: list[int], codes: Codes, texts: list[str], default: tuple[int, str]
+    ) -> DefaultCPD:
+        """Return the rows that there are, and the one that all others share."""
+        pieces, texts = [*pieces, default[0]], [*texts, default[1]]
+        values = self.numbers(pieces, texts, self.child.card).reshape(len(texts), self.child.card)
+        bad = 0
 
-    def row(self, place: int) -> str:
-        """Name the parents' configuration of this number."""
+        def label(row: int) -> str:
+            nonlocal bad
+            bad = row
+            return "default" if row == len(codes) else rows.row_label(self.given, codes[row])
+
+        try:
+            found = checked_rows(self.child, values, label)
+        except InvalidTable as error:
+            raise self.reader.source.error(str(error), self.position(pieces[bad])) from None
+        return DefaultCPD._of(self.child, self.given, codes.astype(np.int32), found)
+
+    def check_twice(self, codes: Codes, pieces: list[int], count: int) -> None:
+        """Refuse rows given twice."""
+        which = codes if count == rows.UNCOUNTED else self.places(codes)
+        _, first, number = np.unique(which, axis=0, return_index=True, return_inverse=True)
+        if len(first) < len(codes):
+            again = int(np.argmax(first[number.ravel()] < np.arange(len(codes))))
+            self.fail(f"a second row for {rows.row_label(self.given, codes[again])}", pieces[again])
+
+    def check_missing(self, codes: Codes, count: int) -> None:
+        """Refuse rows left out, where no default stands for them."""
+        missing = count - len(codes)
+        if not missing:
+            return
+        row = "its row"
+        if count == rows.UNCOUNTED:
+            row = "nearly every row"
+        elif self.given:
+            taken = np.sort(self.places(codes))
+            first = int(np.argmax(np.append(taken, -1) != np.arange(len(taken) + 1)))
+            row = f"the row for {rows.row_label(self.given, self.configuration(first))}"
+            row += f" (and {missing - 1:,} more)" if missing > 1 else ""
+        self.reader.fail(
+            f"{shown(self.child.name)}: {row} is missing, and there is no 'default'", self.block.at
+        )
+
+    def places(self, codes: Codes) -> Codes:
+        """Return the numbers of these configurations in the table."""
+        found = np.zeros(len(codes), dtype=np.int64)
+        for axis, variable in enumerate(self.given):
+            found = found * variable.card + codes[:, axis]
+        return found
+
+    def configuration(self, place: int) -> list[int]:
+        """Return the codes of the configuration of this number."""
         codes: list[int] = []
         for variable in reversed(self.given):
             place, code = divmod(place, variable.card)
             codes.append(code)
-        return rows.row_label(self.given, reversed(codes))
+        return codes[::-1]
 
     def numbers(self, pieces: list[int], texts: list[str], each: int) -> np.ndarray:
         """Read the numbers of some pieces, `each` of them in every piece."""
@@ -177,6 +216,6 @@ class Rows:
         if found is not None:
             return found
         for text, piece in zip(texts, pieces, strict=True):
-            words = text.replace(",", " ").split()
-            self.reader.check_numbers(words, self.child.name, self.position(piece))
+            if parsed(words := text.replace(",", " ").split(), text) is None:
+                self.reader.check_numbers(words, self.child.name, self.position(piece))
         raise AssertionError(words)

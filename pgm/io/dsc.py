@@ -15,20 +15,22 @@ Nodes are called by identifiers as in C. A name that is none is written as the a
 
 from __future__ import annotations
 
-import math
 import re
-from itertools import product
 
+import numpy as np
+
+from pgm.cpds import rows
+from pgm.cpds.data import Codes
 from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.variables import Variable
+from pgm.variables import Domain, Variable
 
 from .blocks import Rows
 from .identifiers import identifiers, stands_for
 from .reader import Reader
 from .scanner import QUOTE, Syntax, quoted
 from .text import NUMBER, Text
-from .writing import bayesian, states_as_text, tables
+from .writing import bayesian, keys, listings, states_as_text
 
 _SYNTAX = Syntax(";:=(){}[]|", escapes=True)
 _KEYWORDS = frozenset(
@@ -137,17 +139,25 @@ class _Reader(Reader):
             self.expected(f"':' or '=' {where}")
         self.pos = match.end()
 
+    def __init__(self, source: Text) -> None:
+        super().__init__(source)
+        self.numbered: dict[Domain, dict[str, int]] = {}
+
     def codes_of(self, variable: Variable) -> dict[str, int]:
         """Return what a state is called before a row: its number, or its name if that is no number."""
-        found = self.codes.get(variable.domain)
+        found = self.numbered.get(variable.domain)
         if found is None:
-            found = {state: code for code, state in enumerate(variable.states)}
-            found |= {str(code): code for code in range(variable.card)}
-            self.codes[variable.domain] = found
+            found = self.codes_of_names(variable) | {str(code): code for code in range(variable.card)}
+            self.numbered[variable.domain] = found
         return found
+
+    def codes_of_names(self, variable: Variable) -> dict[str, int]:
+        """Return what a state is called in quotes, whatever its name is."""
+        return super().codes_of(variable)
 
 
 class _Rows(Rows):
+    reader: _Reader
     expected = "a row '( states ) : numbers;' or 'default : numbers;'"
 
     def after_key(self, text: str, piece: int) -> str:
@@ -171,20 +181,21 @@ class _Rows(Rows):
         if QUOTE in key and len(words) == len(self.given):
             for place, word in enumerate(key.replace(",", " ").split()):
                 if QUOTE in word:  # a state in quotes is no number, whatever it is called
-                    states = self.given[place].states
-                    known = words[place] in states
-                    words[place] = str(states.index(words[place])) if known else f'"{words[place]}"'
+                    code = self.reader.codes_of_names(self.given[place]).get(words[place])
+                    words[place] = f'"{words[place]}"' if code is None else str(code)
         return words
 
-    def places(self, keys: list[str], pieces: list[int]) -> list[int]:
+    def configurations(self, keys: list[str], pieces: list[int]) -> Codes:
         zeros = ["0"] * (len(self.given) + 1)
         if not all(key.replace(",", " ").split() == zeros for key in keys):
-            return super().places(keys, pieces)
+            return super().configurations(keys, pieces)
         # GeNIe writes as many zeros before every row, and the rows in order.
-        count = math.prod(variable.card for variable in self.given)
+        count = rows.product(variable.card for variable in self.given)
         if len(keys) > count:
             self.fail(f"{len(keys):,} rows, and the parents have {count:,} configurations", pieces[count])
-        return list(range(len(keys)))
+        return np.array([self.configuration(row) for row in range(len(keys))], dtype=np.int64).reshape(
+            len(keys), len(self.given)
+        )
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -203,14 +214,16 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
         parts.append(
             f"node {names[name]} {{\n{called}  type : discrete [ {variable.card} ] = {{ {states} }};\n}}\n"
         )
-    for name, values in tables(net, "DSC", expand):
+    for name, values, default in listings(net, "DSC", expand):
         parents = net.parents(name)
-        lines = [", ".join(map(repr, row)) for row in values.reshape(-1, values.shape[-1]).tolist()]
+        lines = [", ".join(map(repr, row)) for row in values.tolist()]
         if not parents:
             parts.append(f"probability ( {names[name]} ) {{\n  {lines[0]};\n}}\n")
             continue
-        keys = product(*[map(str, range(card)) for card in values.shape[:-1]])
-        body = "".join([f"  ({', '.join(key)}) : {line};\n" for key, line in zip(keys, lines, strict=True)])
+        listed = keys(net.cpd(name), [[*map(str, range(v.card))] for v in net.cpd(name).given])
+        body = "".join([f"  ({', '.join(key)}) : {line};\n" for key, line in zip(listed, lines, strict=True)])
+        if default is not None:
+            body += f"  default : {', '.join(map(repr, default.tolist()))};\n"
         given = ", ".join([names[parent] for parent in parents])
         parts.append(f"probability ( {names[name]} | {given} ) {{\n{body}}}\n")
     return "".join(parts)

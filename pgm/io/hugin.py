@@ -25,7 +25,7 @@ from itertools import product
 
 import numpy as np
 
-from pgm.cpds import CPD, LinearGaussian
+from pgm.cpds import CPD, DefaultCPD, LinearGaussian
 from pgm.errors import InvalidTable, InvalidVariable, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import REAL, Bins, Variable
@@ -42,6 +42,7 @@ _KEYWORDS = frozenset(
 )
 _UNHELD = ("decision", "utility", "function", "instance")
 _UNITS = {"infinity": math.inf, "+infinity": math.inf, "-infinity": -math.inf}
+_NUMBERS_A_LINE = 100  # what a linear Gaussian takes while it is one of many, beside its weights
 _NORMAL = re.compile(r"normal\s*\(([^()]*)\)")
 _GROUP = re.compile(r"[()]|[^()]+")
 _TERM = re.compile(
@@ -199,10 +200,12 @@ class _Reader(Reader):
                     f"{shown(child.name)} has states, and its parent {shown(parent.name)} none", block.at
                 )
         shape = [variable.card for variable in (*given, child)]
-        self.reserve(math.prod(shape), child.name, len(given), block.at)
+        uniform = np.full((1, child.card), 1.0 / child.card)
+        if block.start < 0 and self.is_compact(shape, block):
+            return DefaultCPD._of(child, given, np.empty((0, len(given)), dtype=np.int32), uniform)
+        self.reserve(shape, child.name, block.at)
         if block.start < 0:
-            uniform = np.full(shape, 1.0 / child.card)
-            return self.table(child, given, uniform, lambda row: block.at)
+            return self.table(child, given, np.full(shape, uniform), lambda row: block.at)
         text = self.text[block.start : block.end]
         words = _without_parentheses(text).split()
         if len(words) != math.prod(shape):
@@ -253,7 +256,7 @@ class _Reader(Reader):
             if variable.continuous
         }
         cards = [variable.card for variable in switches]
-        self.reserve(math.prod(cards) * (len(causes) + 2), child.name, len(given), block.at)
+        self.reserve([*cards, _NUMBERS_A_LINE + len(causes)], child.name, block.at)
         text = self.text[block.start : block.end] if block.start >= 0 else ""
         found = list(_NORMAL.finditer(text))
         rest = _NORMAL.sub(lambda match: "0" * len(match[0]), text)
@@ -326,20 +329,28 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     parts = [f"net\n{{\n{title}}}\n"]
     parts += [_node(variable, names[name]) for name, variable in net.variables.items()]
     cpds = [net.cpd(name) for name in net.variables]
-    normal = {cpd.child.name for cpd in cpds if isinstance(cpd, LinearGaussian)}
-    written_out = tables(net, "Hugin NET", expand, but=normal)
+    left_out = {cpd.child.name for cpd in cpds if isinstance(cpd, LinearGaussian) or _is_uniform(cpd)}
+    written_out = tables(net, "Hugin NET", expand, but=left_out)
     for cpd in cpds:
         if isinstance(cpd, LinearGaussian):
             cards = [net.variables[parent].card for parent in cpd.parents[: cpd.weights.ndim - 1]]
             data = _nested(_normals(names, cpd), cards)
+        elif cpd.child.name in left_out:
+            data = ""
         else:
             _, values = next(written_out)
             rows = values.reshape(-1, values.shape[-1]).tolist()
             data = _nested([f"({' '.join(map(repr, row))})" for row in rows], values.shape[:-1])
         given = "".join([f" {names[parent]}" for parent in cpd.parents])
         head = f"{names[cpd.child.name]}{' |' if given else ''}{given}"
-        parts.append(f"potential ({head})\n{{\n  data = {data};\n}}\n")
+        body = f"  data = {data};\n" if data else ""
+        parts.append(f"potential ({head})\n{{\n{body}}}\n")
     return "\n".join(parts)
+
+
+def _is_uniform(cpd: CPD) -> bool:
+    """Whether it is what Hugin takes a potential without data for, and not written out here either."""
+    return isinstance(cpd, DefaultCPD) and bool((cpd._rows == 1.0 / cpd.child.card).all())
 
 
 def _node(variable: Variable, name: str) -> str:

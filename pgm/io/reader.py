@@ -24,6 +24,9 @@ from pgm.variables import Bins, Domain, Variable
 from .scanner import Scanner
 from .text import NUMBER, Text, parsed
 
+_SMALL = 64  # numbers of a table that takes no more memory than the object around it
+_MANY = 10**15
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -140,17 +143,23 @@ class Reader(Scanner):
         for name, block in self.blocks.items():
             self.known(name, block.at)
 
-    def reserve(self, cells: int, name: str, parents: int, position: int) -> None:
+    def is_compact(self, shape: Sequence[int], block: Block) -> bool:
+        """Say whether a table with a default would be larger than the text that it comes from."""
+        return rows.product(shape) > max(_SMALL, block.end - block.start) or len(shape) > rows.MAX_AXES
+
+    def reserve(self, shape: Sequence[int], name: str, position: int) -> None:
         """Count the numbers of all tables, before any of them is made."""
+        cells = rows.product(shape)
         self.cells += cells
         if self.cells > self.limit:
             place = self.source.error("", position)
+            has, with_it = (f"{n:,}" if n < _MANY else "more than 10**15" for n in (cells, self.cells))
             raise TooLarge(
-                f"{str(place).rstrip()} the table of {shown(name)} has {cells:,} numbers; with it the "
-                f"network would have {self.cells:,}, and the memory limit allows {self.limit:,}"
+                f"{str(place).rstrip()} the table of {shown(name)} has {has} numbers; with it the "
+                f"network would have {with_it}, and the memory limit allows {self.limit:,}"
             )
-        if parents >= rows.MAX_AXES:
-            self.fail(f"{shown(name)} has {parents} parents: too many", position)
+        if len(shape) > rows.MAX_AXES:
+            self.fail(f"{shown(name)} has {len(shape) - 1} parents: too many", position)
 
     def numbers(self, words: list[str], text: str, name: str, position: int) -> np.ndarray:
         """Return words of the text at a position as numbers."""

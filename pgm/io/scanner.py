@@ -24,6 +24,7 @@ _FORBIDDEN = re.compile(f"[{''.join(map(re.escape, _CONTROL))}]")
 _ESCAPED = re.compile(r"\\([\\\"nrt])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
+_PARTS = 1 << 16
 _BLANK = re.compile(r"[\s,]*")  # a comma between words is blank
 _LIST = re.compile(r"[^;(){}\[\]]*")
 _TO_SEMICOLON = re.compile(r"[^;{}]*;")
@@ -63,8 +64,23 @@ class Scanner:
             self.fail(f"the character {bad[0]!r} has no place in a text file", bad.start())
         self.quotes = '"' in content
         if any(mark in content for mark in self.syntax.hiding):
-            content = self.syntax.hidden.sub(self._masked, content)
+            content = "".join(self._hidden(content))
         self.text = content
+
+    def _hidden(self, content: str) -> Iterator[str]:
+        """Yield the text with quoted words masked and comments blank, a long part at a time.
+
+        As pieces between quotes it would take many times its size.
+        """
+        parts: list[str] = []
+        done = 0
+        for match in self.syntax.hidden.finditer(content):
+            parts += [content[done : match.start()], self._masked(match)]
+            done = match.end()
+            if len(parts) > _PARTS:
+                yield "".join(parts)
+                parts.clear()
+        yield "".join([*parts, content[done:]])
 
     def _masked(self, match: re.Match[str]) -> str:
         found = match[0]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 
 from pgm.config import current
-from pgm.cpds.rows import Array
+from pgm.cpds import CPD, DefaultCPD
+from pgm.cpds.rows import Array, check_cells
 from pgm.cpds.table import TableCPD
 from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
@@ -47,7 +49,11 @@ def tables(
         cpd = net.cpd(name)
         if isinstance(cpd, TableCPD):
             yield name, cpd.table()
-        elif expand:
+        elif expand or isinstance(cpd, DefaultCPD):  # a table too, but not written out
+            if isinstance(cpd, DefaultCPD):
+                shape = [*(v.card for v in cpd.given), cpd.child.card]
+                remedy = f"{format} holds no default rows, which BIF, DSC and JSON do"
+                check_cells(shape, f"{shown(name)}: its table", remedy, budget)
             values = cpd.table(budget)
             budget -= values.size
             yield name, values
@@ -56,6 +62,26 @@ def tables(
                 f"{format} has no form for it: {shown(name)} is a {type(cpd).__name__}; "
                 "expand=True writes its table"
             )
+
+
+def listings(net: BayesianNetwork, format: str, expand: bool) -> Iterator[tuple[str, Array, Array | None]]:
+    """Yield each variable, its rows, and the row of all configurations that have none, if there are any."""
+    compact = {name for name in net.variables if isinstance(net.cpd(name), DefaultCPD)}
+    others = tables(net, format, expand, compact)
+    for name in net.variables:
+        cpd = net.cpd(name)
+        if isinstance(cpd, DefaultCPD):
+            yield name, cpd._rows[:-1], cpd._rows[-1]
+        else:
+            _, values = next(others)
+            yield name, values.reshape(-1, values.shape[-1]), None
+
+
+def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
+    """Return the configurations of `listings` in these words for the parents' states."""
+    if isinstance(cpd, DefaultCPD):
+        return [[own[code] for own, code in zip(texts, at, strict=True)] for at in cpd._codes.tolist()]
+    return product(*texts)
 
 
 def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:

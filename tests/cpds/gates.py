@@ -122,6 +122,17 @@ def tree(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
     return made, enumerated([*parents.values()], k, row)
 
 
+def default(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    """Rows for some configurations, one row for the others."""
+    rows: dict[tuple[int, ...], list[float]] = {}
+    for _ in range(int(rng.integers(0, 5))):
+        rows[tuple(int(rng.integers(card)) for card in parents.values())] = distribution(rng, k)
+    other = distribution(rng, k)
+    keys = [tuple(STATES[card][i] for card, i in zip(parents.values(), at, strict=True)) for at in rows]
+    made = pgm.DefaultCPD(list(parents), {**dict(zip(keys, rows.values(), strict=True)), ...: other})
+    return made, enumerated([*parents.values()], k, lambda *codes: rows.get(codes, other))
+
+
 def counting(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
     n = len(parents)
     which, at = int(rng.integers(3)), int(rng.integers(n + 1))
@@ -153,7 +164,7 @@ def any_form(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
     """One of the forms, for parents of these cards and a child of k states."""
     forms = [logistic, tree, lambda *a: extreme(*a, True), lambda *a: extreme(*a, False)]
     if parents:
-        forms += [mixture]
+        forms += [mixture, default]
         if k == 2 and set(parents.values()) == {2}:
             forms += [counting, counting]
     return forms[rng.integers(len(forms))](rng, parents, k)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgm
+from pgm.cpds import default as default_module
 from pgm.cpds import logistic as logistic_module
 from pgm.cpds import tree as tree_module
 from pgm.factors import Gate
@@ -18,6 +19,7 @@ from tests.cpds.gates import (
     STATES,
     any_form,
     counting,
+    default,
     distribution,
     extreme,
     function,
@@ -34,6 +36,7 @@ FORMS = {
     "noisy-MIN": lambda *a: extreme(*a, False),
     "logistic": logistic,
     "tree": tree,
+    "rows and a default": default,
     "counting": counting,
     "mixture": mixture,
     "function": function,
@@ -124,6 +127,7 @@ def test_random_networks_of_every_form(seed: int, n: int, apart: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         if apart:  # small ones too are written as several tables, long paths with hidden variables
             patch.setattr(tree_module, "_SMALL", int(rng.choice([0, 8])))
+            patch.setattr(default_module, "_SMALL", 0)
             patch.setattr(logistic_module, "_SMALL", 0)
         net, joint, tables = network(rng, n)
         names = list(net)

@@ -120,6 +120,7 @@ def add(net: pgm.BayesianNetwork, name: str, rng: np.random.Generator) -> None:
         "logistic": _logistic,
     }
     if others:
+        kinds["default"] = _default
         kinds["mixture"] = _mixture
         if domain.card == 2 and all(net.variables[p].card == 2 for p in others):
             kinds["counting"] = _counting
@@ -143,6 +144,14 @@ def _table(net: Any, parents: list[str], domain: Domain, rng: np.random.Generato
 
 def _function(net: Any, parents: list[str], domain: Domain, rng: np.random.Generator) -> Any:
     return pgm.Deterministic(lambda *_: domain.states[rng.integers(domain.card)], parents=parents)
+
+
+def _default(net: Any, parents: list[str], domain: Domain, rng: np.random.Generator) -> Any:
+    rows: dict[Any, Any] = {...: distribution(rng, domain.card)}
+    for _ in range(rng.integers(4)):
+        drawn = [net.variables[p].states[rng.integers(net.variables[p].card)] for p in parents]
+        rows[tuple(drawn) if len(drawn) > 1 else drawn[0]] = distribution(rng, domain.card)
+    return pgm.DefaultCPD(parents, rows)
 
 
 def _tree(net: Any, parents: list[str], domain: Domain, rng: np.random.Generator) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from pgm.cpds import (
     CPD,
     AtLeast,
+    DefaultCPD,
     Deterministic,
     Exactly,
     LinearGaussian,
@@ -28,6 +29,7 @@ from pgm.cpds import (
     rows,
 )
 from pgm.cpds.base import active, set_fields
+from pgm.cpds.default import checked_rows
 from pgm.cpds.noisy_max import pair
 from pgm.errors import InvalidArgument, shown
 from pgm.variables import Domain, Variable
@@ -91,6 +93,36 @@ def _read_table(part: Part, node: Node) -> TableCPD:
         part.fail(f"a table of {len(shape) - 1} parents; {rows.MAX_AXES - 1} are possible")
     values = part.rows(math.prod(shape[:-1]), child.card, "the table")
     return TableCPD._of(child, node.given, rows.checked(child, node.given, values.reshape(shape)))
+
+
+def _write_default(cpd: DefaultCPD) -> dict[str, Any]:
+    states = [[write_state(state, v.name) for state in v.states] for v in cpd.given]
+    keys = [[own[code] for own, code in zip(states, at, strict=True)] for at in cpd._codes.tolist()]
+    rows = cpd._rows.tolist()
+    return {"if": keys, "then": rows[:-1], "else": rows[-1]}
+
+
+def _read_default(part: Part, node: Node) -> DefaultCPD:
+    part.members("rows and a default", ["if", "then", "else"])
+    keys, given, child = part.at("if"), node.given, node.child
+    count = len(keys.elements("a list of configurations"))
+    part.budget.take(count * (len(given) + child.card), f"the rows of {shown(node.name)}")
+    if not given:
+        part.fail("rows and a default need parents")
+    codes = np.empty((count, len(given)), dtype=np.int32)
+    seen: set[bytes] = set()
+    for number in range(count):
+        key = keys.at(number)
+        if len(key.elements("a state of each parent")) != len(given):
+            key.expected(f"a state of each of the {len(given)} parents")
+        codes[number] = [v.code(read_state(key.at(i))) for i, v in enumerate(given)]
+        seen.add(codes[number].tobytes())
+        if len(seen) <= number:
+            key.fail("these states are there twice")
+    values = part.at("then").rows(count, child.card, "the rows")
+    other = part.at("else").numbers(child.card, "the row of all others")
+    rows_of_all = np.vstack([values, other])
+    return DefaultCPD._of(child, given, codes, checked_rows(child, rows_of_all, lambda row: f"number {row}"))
 
 
 def _write_function(cpd: Deterministic) -> list[Any]:
@@ -290,6 +322,7 @@ def _read_line(part: Part, causes: Sequence[str]) -> LinearGaussian:
 KINDS = {
     "table": Kind((TableCPD,), lambda cpd: _rows(cpd.table()), _read_table),
     "function": Kind((Deterministic,), _write_function, _read_function),
+    "rows": Kind((DefaultCPD,), _write_default, _read_default),
     "tree": Kind((TreeCPD,), write_tree, lambda part, node: read_tree(part, node.child, node.given)),
     "noisy-or": Kind((NoisyOr,), _write_gate, _read_gate(NoisyOr)),
     "noisy-and": Kind((NoisyAnd,), _write_gate, _read_gate(NoisyAnd)),
