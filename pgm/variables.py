@@ -25,6 +25,7 @@ from pgm.printing import ROWS, html_table, joined, label, text_table
 State = Any  # any hashable value
 
 _MISSING_TYPES = frozenset({"NAType", "NaTType", "MaskedConstant"})  # pandas.NA, pandas.NaT, numpy.ma.masked
+_SURELY_PRINTS = 14_000  # bits
 _TRUTH = {"true": True, "false": False}
 
 
@@ -586,7 +587,19 @@ def _checked(states: object) -> tuple[State, ...]:
             raise InvalidVariable(f"{shown(state)} cannot be a state: it means not observed.")
         if not _hashes(state):
             raise InvalidVariable(f"{shown(state)} cannot be a state: not hashable; make it a tuple or text.")
+        if not _prints(state):
+            raise InvalidVariable(f"{shown(state)} cannot be a state: Python cannot print it; make it text.")
     return found
+
+
+def _prints(state: object) -> bool:
+    """Say whether messages and tables can show it; of whole numbers Python prints 4,300 digits."""
+    if isinstance(state, str | bool | float) or (type(state) is int and state.bit_length() <= _SURELY_PRINTS):
+        return True
+    try:
+        return isinstance(str(state) + repr(state), str)
+    except Exception:  # a state may be any object
+        return False
 
 
 def _hashes(state: object) -> bool:

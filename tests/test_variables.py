@@ -190,6 +190,8 @@ def test_states_keep_order_and_become_plain():
         (np.zeros((2, 2)), "the array given has 2 dimensions"),
         (["a", "a"], "The state 'a' is there twice"),
         ([["a"], ["b"]], r"\['a'\] cannot be a state: not hashable; make it a tuple or text"),
+        ([10**5000, 1], "cannot be a state: Python cannot print it; make it text"),
+        ([("a", -(10**5000)), 1], "cannot be a state: Python cannot print it; make it text"),
         ([Interval(0, 1), Interval(2, 3)], r"without a gap; \[0, 1\) comes before \[2, 3\)"),
     ],
 )

@@ -23,6 +23,7 @@ from .rows import (
     checked,
     child_states,
     default_row,
+    first_wrong,
     plain,
     product,
     row_label,
@@ -234,8 +235,8 @@ def checked_rows(child: Variable, rows: Array, label: Callable[[int], str]) -> A
     try:
         return checked(child, (), rows, "")
     except InvalidTable:
-        for number, row in enumerate(rows):
-            checked(child, (), row, label(number))
+        number = first_wrong(rows, child.card)
+        checked(child, (), rows[number], label(number))
         raise
 
 

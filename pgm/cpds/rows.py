@@ -223,25 +223,43 @@ def checked(
         values.flags.writeable = False
         return values
     if not (values.min() >= 0.0 and values.max() <= 1.0 + TOLERANCE):
-        bad = ~((values >= 0.0) & (values < math.inf))
-        if not bad.any():
-            bad = values > 1.0 + TOLERANCE
-        at = np.argwhere(bad)[0]
-        state, value = shown(child.states[at[-1]]), float(values[tuple(at)])
-        what = f"the probability of {state} is {value!r}, not from 0 to 1{remedy if value > 1.0 else ''}"
-        _fail(child, what, row_label(given, at[:-1]) if label is None else label)
+        _fail_row(child, given, values, label, remedy)
     sums = values.sum(axis=-1)
     off = np.abs(sums - 1.0)
     worst = off.max()
     if not worst <= TOLERANCE:
-        at = np.argwhere(~(off <= TOLERANCE))[0]
-        total = float(sums[tuple(at)])
-        where = row_label(given, at) if label is None else label
-        _fail(child, f"the probabilities sum to {total:.10g}, not to 1{remedy}", where)
+        _fail_row(child, given, values, label, remedy)
     if worst > EXACT:
         values = values / np.where(off > EXACT, sums, 1.0)[..., np.newaxis]
     values.flags.writeable = False
     return values
+
+
+def first_wrong(values: Array, card: int) -> int:
+    """Return which row is the one that `checked` complains of, where it does."""
+    flat = values.reshape(-1, card)
+    for bad in (~((flat >= 0.0) & (flat < math.inf)), flat > 1.0 + TOLERANCE):
+        if bad.any():
+            return int(bad.any(axis=1).argmax())
+    return int((np.abs(flat.sum(axis=1) - 1.0) > TOLERANCE).argmax())
+
+
+def _fail_row(
+    child: Variable, given: Sequence[Variable], values: Array, label: str | None, remedy: str
+) -> NoReturn:
+    number = first_wrong(values, child.card)
+    row = values.reshape(-1, child.card)[number].tolist()
+    if label is None:
+        label = row_label(given, map(int, np.unravel_index(number, values.shape[:-1])))
+    good = [0.0 <= p < math.inf for p in row]
+    if all(good):
+        good = [p <= 1.0 + TOLERANCE for p in row]
+    if all(good):
+        _fail(child, f"the probabilities sum to {sum(row):.10g}, not to 1{remedy}", label)
+    wrong = good.index(False)
+    told = remedy if row[wrong] > 1.0 else ""
+    what = f"the probability of {shown(child.states[wrong])} is {row[wrong]!r}, not from 0 to 1{told}"
+    _fail(child, what, label)
 
 
 def _add_to_one(numbers: list[float], card: int) -> bool:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from pgm.cpds import CPD, rows
 from pgm.cpds.rows import Array
 from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, nearest, shown
@@ -14,9 +12,7 @@ from pgm.models import BayesianNetwork
 from pgm.variables import Variable
 
 from .markup import Element, Markup
-from .text import NUMBER, parsed
-
-_MANY = 10**15
+from .text import NUMBER, counted, parsed
 
 
 class MarkedNetwork(Markup):
@@ -48,8 +44,7 @@ class MarkedNetwork(Markup):
         """Return so many words."""
         words = self.leaf(element).split()
         if len(words) != count:
-            expected = f"{count:,}" if count < _MANY else "more than 10**15"
-            self.fail(f"expected {expected} {what} in <{element.tag}>, found {len(words):,}", element)
+            self.fail(f"expected {counted(count)} {what} in <{element.tag}>, found {len(words):,}", element)
         return words
 
     def numbers(self, element: Element, count: int, name: str) -> Array:
@@ -79,9 +74,7 @@ class MarkedNetwork(Markup):
         try:
             return rows.checked(child, given, values, label)
         except InvalidTable as error:
-            flat = values.reshape(-1, child.card)
-            good = (flat >= 0.0).all(axis=1) & (np.abs(flat.sum(axis=1) - 1.0) <= rows.TOLERANCE)
-            self.fail_word(str(error), element, int(np.argmin(good)) * child.card)
+            self.fail_word(str(error), element, rows.first_wrong(values, child.card) * child.card)
 
     def network(self, name: str, cpds: Iterable[CPD]) -> BayesianNetwork:
         """Return the network of these distributions."""

@@ -22,10 +22,9 @@ from pgm.models import BayesianNetwork
 from pgm.variables import Bins, Domain, Variable
 
 from .scanner import Scanner
-from .text import NUMBER, Text, parsed
+from .text import NUMBER, Text, counted, parsed
 
 _SMALL = 64  # numbers of a table that takes no more memory than the object around it
-_MANY = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +152,9 @@ class Reader(Scanner):
         self.cells += cells
         if self.cells > self.limit:
             place = self.source.error("", position)
-            has, with_it = (f"{n:,}" if n < _MANY else "more than 10**15" for n in (cells, self.cells))
             raise TooLarge(
-                f"{str(place).rstrip()} the table of {shown(name)} has {has} numbers; with it the "
-                f"network would have {with_it}, and the memory limit allows {self.limit:,}"
+                f"{str(place).rstrip()} the table of {shown(name)} has {counted(cells)} numbers; with "
+                f"it the network would have {counted(self.cells)}, and the memory limit allows {self.limit:,}"
             )
         if len(shape) > rows.MAX_AXES:
             self.fail(f"{shown(name)} has {len(shape) - 1} parents: too many", position)
@@ -185,11 +183,7 @@ class Reader(Scanner):
         try:
             checked = rows.checked(child, given, values.reshape(shape))
         except InvalidTable as error:
-            values = values.reshape(-1, child.card)
-            bad = np.flatnonzero(~(values.min(axis=1) >= 0.0))
-            if not bad.size:
-                bad = np.flatnonzero(~(np.abs(values.sum(axis=1) - 1.0) <= rows.TOLERANCE))
-            raise self.source.error(str(error), place(int(bad[0]))) from None
+            raise self.source.error(str(error), place(rows.first_wrong(values, child.card))) from None
         return TableCPD._of(child, given, checked)
 
     def built(self, title: str, cpds: Iterable[CPD]) -> BayesianNetwork:

@@ -25,6 +25,7 @@ File = Path | IO[str] | IO[bytes]
 # A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
 _CHUNK = 1 << 20
+_MANY = 10**15
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
@@ -253,6 +254,11 @@ def _write_open(stream: Any, content: str) -> None:
         stream.write(content.encode())
     else:
         stream.write(content)
+
+
+def counted(count: int) -> str:
+    """Return a count for a message: a file may announce one of a million digits."""
+    return f"{count:,}" if count < _MANY else "more than 10**15"
 
 
 def parsed(words: list[str], text: str) -> np.ndarray | None:

@@ -36,7 +36,7 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments
-from .text import File, Text, read_text
+from .text import File, Text, counted, read_text
 from .writing import check_states, tables
 
 _BYTES_A_STATE = 500  # what a state takes in a Domain
@@ -91,9 +91,10 @@ def _scopes(numbers: Numbers, n: int) -> list[list[int]]:
 def _table(numbers: Numbers, number: int, scope: list[int], shape: list[int]) -> np.ndarray:
     at = numbers.pos
     size = numbers.count(f"how many numbers table {number} has")
-    if size != math.prod(shape):
-        needed = math.prod(shape) if len(shape) <= rows.MAX_AXES else "others"
-        numbers.fail(f"table {number} has {THIS} numbers; its variables {listed(scope)} need {needed}", at)
+    needed = rows.product(shape)
+    if size != needed:
+        message = f"table {number} has {THIS} numbers; its variables {listed(scope)} need {counted(needed)}"
+        numbers.fail(message, at)
     if len(shape) > rows.MAX_AXES:
         numbers.fail(f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", at)
     if size > numbers.size - numbers.pos:

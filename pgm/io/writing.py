@@ -86,7 +86,7 @@ def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
 
 def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:
     """Return the states as text, by which they are found again; with `expand` also bins, which are not."""
-    texts = [state if isinstance(state, str) else _text(state) for state in variable.states]
+    texts = [state if isinstance(state, str) else str(state) for state in variable.states]
     try:
         found = as_domain(texts)
     except InvalidVariable as error:
@@ -103,10 +103,3 @@ def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:
                 f"would not be found again as {shown(texts[code])}; {remedy}"
             )
     return texts
-
-
-def _text(state: object) -> str:
-    try:
-        return str(state)
-    except Exception:  # a state may be any object; one that cannot be printed will not be found again either
-        return shown(state)

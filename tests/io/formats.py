@@ -63,6 +63,20 @@ MORE_SEEDS: dict[str, list[str]] = {
         "</VARIABLE><DEFINITION><FOR>a</FOR><TABLE>1.0E-1 .9</TABLE></DEFINITION></NETWORK></BIF>"
     ],
 }
+ROOT = {  # a network of one node, by its probabilities
+    "bif": "network n {{ }}\nvariable a {{ type discrete [ 2 ] {{ x, y }}; }}\n"
+    "probability ( a ) {{ table {}, {}; }}",
+    "net": "node a {{ states = (x y); }}\npotential (a) {{ data = ({} {}); }}",
+    "dsc": 'belief network "n"\nnode a {{ type : discrete [ 2 ] = {{ "x", "y" }}; }}\n'
+    "probability ( a ) {{ {}, {}; }}",
+    "uai": "BAYES 1 2\n1 1 0\n2 {} {}",
+    "json": '{{"pgm": 1, "nodes": [\n{{"name": "a", "states": ["x", "y"],\n"table": [[{}, {}]]}}]}}',
+    "xmlbif": '<BIF VERSION="0.3"><NETWORK><NAME>n</NAME><VARIABLE TYPE="nature"><NAME>a</NAME>\n'
+    "<OUTCOME>x</OUTCOME><OUTCOME>y</OUTCOME></VARIABLE>\n"
+    "<DEFINITION><FOR>a</FOR><TABLE>{} {}</TABLE></DEFINITION></NETWORK></BIF>",
+    "xdsl": '<smile version="1.0" id="n"><nodes>\n<cpt id="a"><state id="x" /><state id="y" />\n'
+    "<probabilities>{} {}</probabilities></cpt></nodes></smile>",
+}
 SLOWEST = 1.0  # seconds of this thread
 LARGEST = 200 << 20  # bytes
 

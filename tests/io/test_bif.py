@@ -447,6 +447,31 @@ def test_a_table_too_large_for_any_memory_is_not_made(parents, tmp_path):
     assert time.thread_time() - begun < 5
 
 
+@pytest.mark.parametrize("format", ["bif", "dsc"])
+@pytest.mark.parametrize("wrong", ["x", "0.6", "", "0.5, 0.5"])
+def test_the_last_of_many_rows_is_found_wrong_at_once(format, wrong, tmp_path):
+    states = [f"s{i}" for i in range(200)]
+    if format == "bif":
+        parts = [f"variable {v} {{ type discrete [ 200 ] {{ {', '.join(states)} }}; }}" for v in "ab"]
+        parts = ["network n { }", *parts, "variable c { type discrete [ 2 ] { n, y }; }"]
+    else:
+        states = [f'"{state}"' for state in states]
+        parts = [f"node {v} {{ type : discrete [ 200 ] = {{ {', '.join(states)} }}; }}" for v in "ab"]
+        parts = ['belief network "n"', *parts, 'node c { type : discrete [ 2 ] = { "n", "y" }; }']
+    word, colon = ("table", "") if format == "bif" else ("", ":")
+    parts += [f"probability ( {v} ) {{ {word} {'0.005 ' * 200}; }}" for v in "ab"]
+    rows = [f"({a}, {b}) {colon} 0.5, 0.5;" for a in states for b in states]
+    rows[-1] = rows[-1].replace("0.5;", f"{wrong};")
+    text = "\n".join([*parts, "probability ( c | a, b ) {", *rows, "}"])
+    path = tmp_path / f"a.{format}"
+    path.write_text(text)
+    begun = time.thread_time()
+    with pytest.raises(FileFormatError, match="'c'") as caught:
+        read(path)
+    assert time.thread_time() - begun < 2 * slowness()
+    assert caught.value.line == text.count("\n")
+
+
 def test_many_tables_of_one_row_take_the_memory_of_one_row_each(tmp_path):
     text = wide(14) + "{ default 0.5 0.5; }"  # one row each: that is no reason to refuse them
     for i in range(100):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
@@ -41,3 +42,20 @@ def test_the_registry_has_what_it_promises():
     assert {"bif", "xmlbif", "xdsl", "net", "dsc", "uai"} <= set(formats.NAMES)
     for format in formats.NAMES:
         assert len(formats.seeds(format)) >= 2
+
+
+@pytest.mark.parametrize("format", formats.NAMES)
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (("1e308", "1e308"), "1e\\+308, not from 0 to 1"),
+        (("0.1", "1e308"), "1e\\+308, not from 0 to 1"),
+        (("0.6", "0.6"), "sum to 1.2, not to 1"),
+    ],
+)
+def test_numbers_that_are_no_probabilities_are_refused_without_a_warning(format, row, message):
+    assert formats.read(formats.ROOT[format].format("0.25", "0.75").encode(), format)
+    warnings.simplefilter("error")  # pytest puts them back
+    with pytest.raises(pgm.FileFormatError, match=message) as caught:
+        formats.read(formats.ROOT[format].format(*row).encode(), format)
+    assert caught.value.line == formats.ROOT[format].count("\n") + 1

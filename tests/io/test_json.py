@@ -292,7 +292,7 @@ def test_an_unknown_distribution_is_an_error_or_a_table():
         [Decimal("0.5"), Decimal(2)],
         [frozenset([1]), frozenset([2])],
         [b"a", b"b"],
-        [10**5000, 1],
+        [10**4250, 1],
         [("a", Decimal(1)), "b"],
     ],
     ids=shown,

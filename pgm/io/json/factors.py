@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.cpds.rows import MAX_AXES, TOLERANCE, check_cells
+from pgm.cpds.rows import MAX_AXES, TOLERANCE, check_cells, product
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.models import MarkovNetwork
@@ -200,7 +200,7 @@ def _sparse(part: Part, scopes: np.ndarray, shape: tuple[int, ...], log: bool, h
         rows.fail("a row is there twice")
     values = part.at("values").numbers(len(codes), "the values", infinite=log)
     _check(part, values, log, lambda i: (i,))
-    if heads and not _sums_to_one(codes[:, :-1], values, math.prod(shape[:-1])):
+    if heads and not _sums_to_one(codes[:, :-1], values, product(shape[:-1])):
         part.fail("the rows of a conditional distribution do not each sum to one", "values")
     values.flags.writeable = codes.flags.writeable = False
     return Sparse(scopes[0], codes, values, heads, log)

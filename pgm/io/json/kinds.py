@@ -32,6 +32,7 @@ from pgm.cpds.base import active, set_fields
 from pgm.cpds.default import checked_rows
 from pgm.cpds.noisy_max import pair
 from pgm.errors import InvalidArgument, shown
+from pgm.io.text import counted
 from pgm.variables import Domain, Variable
 
 from .parts import Part
@@ -136,7 +137,9 @@ def _read_function(part: Part, node: Node) -> Deterministic:
         part.fail(f"a function of {len(cards)} parents; {rows.MAX_AXES - 1} are possible")
     found = part.elements("a list of states")
     if len(found) != math.prod(cards):
-        part.fail(f"a state for each of {math.prod(cards)} configurations expected, found {len(found):,}")
+        part.fail(
+            f"a state for each of {counted(math.prod(cards))} configurations expected, found {len(found):,}"
+        )
     code = node.child.code
     if set(map(type, found)) <= {str, bool, int, float}:
         codes = np.fromiter(map(code, found), dtype=np.int32, count=len(found))
@@ -298,10 +301,11 @@ def _read_gaussian(part: Part, node: Node) -> LinearGaussian:
         part.fail("the discrete parents of a linear Gaussian come first, then the continuous ones")
     if not switches:
         return _read_line(part, causes).bind(node.name, None, node.given)
-    count = math.prod([v.card for v in switches])
+    count = rows.product(v.card for v in switches)
     if len(part.elements("a list of linear Gaussians")) != count:
         part.fail(
-            f"one for each of {count} states of the discrete parents expected, found {len(part.value):,}"
+            f"one for each of {counted(count)} states of the discrete parents expected, "
+            f"found {len(part.value):,}"
         )
     keys = [
         tuple([v.states[i] for v, i in zip(switches, at, strict=True)])
