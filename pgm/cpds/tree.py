@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -17,10 +18,11 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import MAX_AXES, Array, check_gate, child_states, plain, read_row, row_label
+from .rows import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 _MOST_LEAVES = 100_000
+_MOST_WORDS = 20  # conditions that a message or a table shows
 Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
 
@@ -29,6 +31,34 @@ class TreeNode(NamedTuple):
 
     parent: int  # whose state decides
     branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
+
+    def ways(self) -> dict[int, frozenset[int]]:
+        """For each node or leaf that comes next the states that lead there."""
+        found: dict[int, list[int]] = {}
+        for code, target in enumerate(self.branch.tolist()):
+            if target:  # the root comes after nothing: its number stands where no path leads
+                found.setdefault(target, []).append(code)
+        return {target: frozenset(codes) for target, codes in found.items()}
+
+
+class Region:
+    """Which states the parents may have where a walk down a tree has come to."""
+
+    def __init__(self) -> None:
+        self.context: Context = {}
+        self.trail: list[tuple[int, frozenset[int] | None]] = []  # what was known before each step
+
+    def enter(self, depth: int, i: int, codes: frozenset[int]) -> None:
+        """Go back to where so many steps led, and from there on with these states of a parent (-1: none)."""
+        while len(self.trail) > depth:
+            before, known = self.trail.pop()
+            if known is None:
+                del self.context[before]
+            else:
+                self.context[before] = known
+        if i >= 0:
+            self.trail.append((i, self.context.get(i)))
+            self.context[i] = codes
 
 
 class TreeCPD(CPD):
@@ -52,12 +82,11 @@ class TreeCPD(CPD):
     rain = True                       0.05  0.95
     """
 
-    __slots__ = ("_contexts", "_nodes", "_parents", "_rows", "_written")
+    __slots__ = ("_nodes", "_parents", "_rows", "_written")
 
-    _parents: tuple[str, ...]
+    _parents: tuple[str, ...]  # () of a tree as written, whose branches tell
     _written: object  # (parent, branches) or a list of rules as the user wrote them; None once bound
     _nodes: tuple[TreeNode, ...]  # the first is the root; without any there is one leaf
-    _contexts: tuple[Context, ...]  # of each leaf
     _rows: Array  # (leaves, child's states)
 
     def __init__(self, parent: str, branches: Mapping[Any, Any]) -> None:
@@ -70,7 +99,6 @@ class TreeCPD(CPD):
                 f"pgm.TreeCPD({parent!r}, ...) takes a dict {{state: row or TreeCPD}}, not {shown(branches)}."
             )
         kept = {}
-        names = {parent: None}
         for state, branch in branches.items():
             if isinstance(branch, CPD):
                 if (
@@ -82,13 +110,12 @@ class TreeCPD(CPD):
                         f"pgm.TreeCPD, branch {parent}={shown(state)}: a row or another pgm.TreeCPD(parent, "
                         f"branches), not {shown(branch)}."
                     )
-                names.update(dict.fromkeys(branch._parents))
             kept[state] = branch if isinstance(branch, CPD) else plain(parent, branch)
-        self._fill(tuple(names), (parent, kept))
+        self._fill((), (parent, kept))
 
     def _fill(self, names: tuple[str, ...], written: object) -> None:
         set_fields(self, _child=None, _given=(), _parents=names, _written=written)
-        set_fields(self, _nodes=(), _contexts=(), _rows=np.empty((0, 0)))
+        set_fields(self, _nodes=(), _rows=np.empty((0, 0)))
 
     @classmethod
     def from_rules(cls, rules: Sequence[tuple[Mapping[str, Any], Any]], parents: Sequence[str] = ()) -> Self:
@@ -131,7 +158,26 @@ class TreeCPD(CPD):
     @property
     def parents(self) -> tuple[str, ...]:
         """The names of the parents, in the order in which the tree or the rules come to them."""
+        if not self._parents and isinstance(self._written, tuple):
+            set_fields(self, _parents=tuple(dict.fromkeys(tree._as_written()[0] for tree in self._trees())))
         return self._parents
+
+    def _as_written(self) -> tuple[str, dict[Any, object]]:
+        """The parent and the branches; of a tree that was not written as rules."""
+        assert isinstance(self._written, tuple)
+        return self._written
+
+    def _trees(self) -> list[TreeCPD]:
+        """This tree as it was written and those in it, each once, in the order of the branches."""
+        found: dict[int, TreeCPD] = {}
+        waiting = [self]
+        while waiting:
+            tree = waiting.pop()
+            if id(tree) not in found:
+                found[id(tree)] = tree
+                below = tree._as_written()[1].values()
+                waiting += [branch for branch in reversed(below) if isinstance(branch, TreeCPD)]
+        return list(found.values())
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
         """Return this tree for the child `name` with these parents."""
@@ -150,31 +196,45 @@ class TreeCPD(CPD):
             growing.rules(rules)
         else:
             growing.tree(self)
-        return self._made(child, given, tuple(growing.nodes), tuple(growing.contexts), np.array(growing.rows))
+        return self._made(child, given, tuple(growing.nodes), np.array(growing.rows))
 
     def _leaves(self) -> Iterator[object]:
         if isinstance(self._written, list):
             yield from (row for _, row in self._written)
             return
-        for branch in self._written[1].values():  # type: ignore[index]
-            if isinstance(branch, TreeCPD):
-                yield from branch._leaves()
-            else:
-                yield branch
+        for tree in self._trees():
+            yield from (
+                branch for branch in tree._as_written()[1].values() if not isinstance(branch, TreeCPD)
+            )
 
     def _made(
-        self,
-        child: Variable,
-        given: tuple[Variable, ...],
-        nodes: tuple[TreeNode, ...],
-        contexts: tuple[Context, ...],
-        rows: Array,
+        self, child: Variable, given: tuple[Variable, ...], nodes: tuple[TreeNode, ...], rows: Array
     ) -> Self:
         rows.flags.writeable = False
         made = self.__new__(type(self))
         set_fields(made, _child=child, _given=given, _parents=tuple([v.name for v in given]), _written=None)
-        set_fields(made, _nodes=nodes, _contexts=contexts, _rows=rows)
+        set_fields(made, _nodes=nodes, _rows=rows)
         return made
+
+    def _contexts(self) -> Iterator[tuple[int, Context]]:
+        """For each leaf which states lead there; the dict changes when the next is asked for.
+
+        All of them at once would take the square of the depth.
+        """
+        region = Region()
+        waiting: list[tuple[int, int, frozenset[int], int]] = [(0, -1, frozenset(), 0 if self._nodes else ~0)]
+        while waiting:
+            depth, asked, codes, at = waiting.pop()
+            region.enter(depth, asked, codes)
+            if at < 0:
+                yield ~at, region.context
+                continue
+            i = self._nodes[at].parent
+            every = self._given[i].card
+            waiting += [
+                (len(region.trail), i if len(codes) < every else -1, codes, below)
+                for below, codes in reversed(self._nodes[at].ways().items())
+            ]
 
     def factor(self, scope: Sequence[int]) -> Dense | Gate:
         """Return a small table as it is; else a table for each leaf, of the parents on its path."""
@@ -183,11 +243,14 @@ class TreeCPD(CPD):
         if math.prod(cards) * k <= _SMALL and len(scope) <= MAX_AXES:
             return Dense(np.array([scope], dtype=np.int64), self.table(), 1)
         writer = Writer(len(scope))
-        sizes = [math.prod(cards[i] for i in context) * k for context in self._contexts]
+        sizes = [product([k, *(cards[i] for i in context)]) for _, context in self._contexts()]
         check_gate(self.child.name, sum(min(size, _SMALL) for size in sizes), "prune the tree")
         if max(sizes) <= _SMALL or not self._nodes:
-            for context, row in zip(self._contexts, self._rows, strict=True):
-                writer.put([*context, writer.child], _leaf([cards[i] for i in context], context, row))
+            for leaf, context in self._contexts():
+                at = sorted(context)
+                table = np.ones((*[cards[i] for i in at], k))
+                table[np.ix_(*[sorted(context[i]) for i in at], range(k))] = self._rows[leaf]
+                writer.put([*at, writer.child], table)
             return writer.finish(scope, together=len(self._rows))
         # Paths too long for that: hidden variables say which nodes are reached, and a leaf asks one of them.
         reached: dict[int, int] = {}
@@ -224,11 +287,11 @@ class TreeCPD(CPD):
         totals = counts.sum(axis=1, keepdims=True)
         seen = totals > 0
         rows = np.where(seen, counts / np.where(seen, totals, 1.0), 1.0 / self.child.card)
-        return self._made(self.child, self._given, self._nodes, self._contexts, rows)
+        return self._made(self.child, self._given, self._nodes, rows)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same tree of variables that differ only in their names."""
-        return self._made(child, given, self._nodes, self._contexts, self._rows)
+        return self._made(child, given, self._nodes, self._rows)
 
     @property
     def n_parameters(self) -> int:
@@ -238,12 +301,12 @@ class TreeCPD(CPD):
     def to_dict(self) -> dict[Any, Any]:
         """Return {"rules": [({parent: state or tuple of states}, {state: p}), ...]}, one for each leaf."""
         rules = []
-        for context, row in zip(self._contexts, self._rows.tolist(), strict=True):
+        for leaf, context in self._contexts():
             named = {}
-            for i, codes in context.items():
+            for i, codes in sorted(context.items()):
                 states = tuple(self.given[i].states[code] for code in sorted(codes))
                 named[self._parents[i]] = states if len(states) > 1 else states[0]
-            rules.append((named, dict(zip(self.child.states, row, strict=True))))
+            rules.append((named, dict(zip(self.child.states, self._rows[leaf].tolist(), strict=True))))
         return {"rules": rules}
 
     def __eq__(self, other: object) -> bool:
@@ -251,22 +314,77 @@ class TreeCPD(CPD):
         if not isinstance(other, TreeCPD):
             return NotImplemented
         if self._child is None or other._child is None:
-            return self._child is other._child and bool(self._written == other._written)
+            return self._child is other._child and self._written_as(other)
         if self._child != other._child or set(self._given) != set(other._given):
             return False
-        return self._by_context() == other._by_context()
+        if len(self._rows) != len(other._rows):
+            return False
+        if self._given == other._given and np.array_equal(self._rows, other._rows):
+            pairs = zip(self._nodes, other._nodes, strict=False)
+            if all(a.parent == b.parent and np.array_equal(a.branch, b.branch) for a, b in pairs):
+                return True
+        # Where a configuration of this leaf leads in the other tree, there must be the same leaf.
+        ways = [{code: way for way in node.ways().items() for code in way[1]} for node in other._nodes]
+        place = {v: i for i, v in enumerate(self._given)}
+        mine = [place[v] for v in other._given]  # of each parent of the other tree
+        for leaf, context in self._contexts():
+            found: Context = {}
+            at = 0 if ways else ~0
+            while at >= 0:
+                i = other._nodes[at].parent
+                at, codes = ways[at][min(context.get(mine[i], (0,)))]
+                if len(codes) < other._given[i].card:
+                    found[mine[i]] = codes
+            if found != context or not np.array_equal(self._rows[leaf], other._rows[~at]):
+                return False
+        return True
 
-    def _by_context(self) -> dict[frozenset[tuple[str, frozenset[int]]], tuple[float, ...]]:
-        return {
-            frozenset((self._parents[i], codes) for i, codes in context.items()): tuple(row)
-            for context, row in zip(self._contexts, self._rows.tolist(), strict=True)
-        }
+    def _written_as(self, other: TreeCPD) -> bool:
+        pairs: list[tuple[Any, Any]] = [(self, other)]
+        seen: set[tuple[int, int]] = set()
+        while pairs:
+            mine, theirs = pairs.pop()
+            if not isinstance(mine, TreeCPD) or not isinstance(theirs, TreeCPD):
+                if mine != theirs:
+                    return False
+            elif not isinstance(mine._written, tuple) or not isinstance(theirs._written, tuple):
+                pairs.append((mine._written, theirs._written))
+            elif (id(mine), id(theirs)) not in seen:
+                seen.add((id(mine), id(theirs)))
+                (name, own), (other_name, others) = mine._written, theirs._written
+                if name != other_name or own.keys() != others.keys():
+                    return False
+                pairs += [(branch, others[state]) for state, branch in own.items()]
+        return True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With trees in each other as a list: nothing calls itself as deep as they are."""
+        state = super().__getstate__()
+        if isinstance(self._written, tuple):
+            trees = self._trees()
+            number = {id(tree): n for n, tree in enumerate(trees)}
+            state["_written"] = None
+            state["_trees"] = [
+                (parent, [(key, number.get(id(b)), None if id(b) in number else b) for key, b in own.items()])
+                for parent, own in (tree._as_written() for tree in trees)
+            ]
+        return state
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        state = dict(state)
+        listing = state.pop("_trees", [])
+        super().__setstate__(state)
+        trees = [self, *(self.__new__(type(self)) for _ in listing[1:])]
+        for tree, (name, branches) in zip(trees, listing, strict=False):
+            own = {key: row if below is None else trees[below] for key, below, row in branches}
+            tree._fill((), (name, own))
 
     __hash__ = None  # type: ignore[assignment]
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         rows: list[list[object]] = []
-        for context, row in zip(self._contexts[:ROWS_SHOWN], self._rows.tolist(), strict=False):
+        for leaf, context in islice(self._contexts(), ROWS_SHOWN):
+            row = self._rows[leaf].tolist()
             rows.append([_words(self._given, context, " = ", str) or "(always)", *chances(row)])
         return ["if", *self.child.states], rows, len(self._rows)
 
@@ -279,7 +397,6 @@ class _Growing:
         self.place = {v.name: i for i, v in enumerate(given)}
         self.by_name = {v.name: v for v in given}
         self.nodes: list[TreeNode] = []
-        self.contexts: list[Context] = []
         self.rows: list[Array] = []
 
     def context(self, written: Mapping[str, Any]) -> Context:
@@ -299,31 +416,47 @@ class _Growing:
             raise InvalidTable(f"{self.child.name!r}: a context names states, not {shown(dict(written))}.")
         return {i: codes for i, codes in found.items() if len(codes) < self.given[i].card}
 
-    def _leaf(self, region: Context, row: Array) -> int:
+    def _leaf(self, row: Array) -> int:
         if len(self.rows) == _MOST_LEAVES:
             raise TooLarge(
                 f"{self.child.name!r}: the tree has more than {_MOST_LEAVES:,} leaves. Rules about many "
                 "different parents multiply; put groups of them into nodes between."
             )
         self.rows.append(row)
-        self.contexts.append({i: region[i] for i in sorted(region)})
         return ~(len(self.rows) - 1)
 
     def _row(self, region: Context, row: object) -> int:
-        return self._leaf(region, read_row(self.child, row, _words(self.given, region, "=", shown)))
+        try:
+            return self._leaf(read_row(self.child, row, ""))
+        except InvalidTable:
+            read_row(self.child, row, _words(self.given, region, "=", shown))
+            raise
 
-    def tree(self, tree: TreeCPD, region: Context | None = None) -> int:
-        """Add a tree that is reached in this region; return its number."""
-        region = region or {}
-        name: str = tree._written[0]  # type: ignore[index]
-        branches: dict[Any, object] = tree._written[1]  # type: ignore[index]
+    def tree(self, tree: TreeCPD) -> None:
+        """Add a tree as it was written."""
+        region = Region()
+        waiting: list[tuple[int, int, frozenset[int], object, TreeNode | None]] = []
+        waiting.append((0, -1, frozenset(), tree, None))
+        while waiting:
+            depth, asked, codes, below, above = waiting.pop()
+            region.enter(depth, asked if above and len(codes) < above.branch.size else -1, codes)
+            if isinstance(below, TreeCPD):
+                number, chosen = self._node(below, region.context)
+                node = self.nodes[number]
+                ways = sorted(chosen, key=lambda pair: min(pair[0]), reverse=True)
+                waiting += [(len(region.trail), node.parent, codes, branch, node) for codes, branch in ways]
+            else:
+                number = self._row(region.context, below)
+            if above is not None:
+                above.branch[list(codes)] = number
+
+    def _node(self, tree: TreeCPD, region: Context) -> tuple[int, list[tuple[frozenset[int], object]]]:
+        """Add the first node of a tree; return its number, and which states take which branch."""
+        name, branches = tree._as_written()
         i = self.place[name]
         variable = self.given[i]
         if i in region:
             raise InvalidTable(f"{self.child.name!r}: a path of its tree asks {name!r} twice.")
-        branch = np.zeros(variable.card, dtype=np.int64)
-        number = len(self.nodes)
-        self.nodes.append(TreeNode(i, branch))
         left = set(range(variable.card))
         chosen: list[tuple[frozenset[int], object]] = []
         for state, below in branches.items():
@@ -342,25 +475,28 @@ class _Growing:
             )
         if left:
             chosen.append((frozenset(left), branches[...]))
-        for codes, below in sorted(chosen, key=lambda pair: min(pair[0])):
-            inner = {**region, i: codes} if len(codes) < variable.card else region
-            branch[list(codes)] = (
-                self.tree(below, inner) if isinstance(below, TreeCPD) else self._row(inner, below)
-            )
-        return number
+        self.nodes.append(TreeNode(i, np.zeros(variable.card, dtype=np.int64)))
+        return len(self.nodes) - 1, chosen
 
     def rules(self, rules: list[tuple[Context, Array]]) -> None:
         """Add the tree of these rules, of which the first that holds decides."""
-        waiting: list[tuple[list[tuple[Context, Array]], Context, TreeNode | None, frozenset[int]]] = []
-        waiting.append((rules, {}, None, frozenset()))
+        region = Region()
+        waiting: list[tuple[int, int, frozenset[int], list[tuple[Context, Array]], TreeNode | None]] = []
+        waiting.append((0, -1, frozenset(), rules, None))
         while waiting:
-            left, region, above, way = waiting.pop()
-            number = self._rule(left, region, waiting)
+            depth, asked, codes, left, above = waiting.pop()
+            region.enter(depth, asked, codes)
+            number, i = self._rule(left, region.context)
             if above is not None:
-                above.branch[list(way)] = number
+                above.branch[list(codes)] = number
+            if number >= 0:
+                before, hit = region.context.get(i, self._all(i)), left[0][0][i]
+                for way in (before - hit, before & hit):
+                    those = [rule for rule in left if way & rule[0].get(i, way)]
+                    waiting.append((len(region.trail), i, way, those, self.nodes[number]))
 
-    def _rule(self, rules: list[tuple[Context, Array]], region: Context, waiting: list[Any]) -> int:
-        """Add one node or leaf, and to what is waiting the regions below it; return its number."""
+    def _rule(self, rules: list[tuple[Context, Array]], region: Context) -> tuple[int, int]:
+        """Add one node or leaf; return its number, and the parent that it asks (-1 for a leaf)."""
         if not rules:
             example = [min(region.get(i, {0})) for i in range(len(self.given))]
             raise InvalidTable(
@@ -368,32 +504,20 @@ class _Growing:
                 "({}, row) gives the row of all that is left."
             )
         context, row = rules[0]
-        asked = next((i for i, codes in context.items() if not region.get(i, self._all(i)) <= codes), None)
-        if asked is None:
-            return self._leaf(region, row)
-        codes = region.get(asked, self._all(asked))
-        node = TreeNode(asked, np.zeros(self.given[asked].card, dtype=np.int64))
-        self.nodes.append(node)
-        for way in (codes - context[asked], codes & context[asked]):
-            inner = {**region, asked: way}
-            left = [rule for rule in rules if inner[asked] & rule[0].get(asked, inner[asked])]
-            waiting.append((left, inner, node, way))
-        return len(self.nodes) - 1
+        asked = next((i for i, codes in context.items() if not region.get(i, self._all(i)) <= codes), -1)
+        if asked < 0:
+            return self._leaf(row), asked
+        self.nodes.append(TreeNode(asked, np.zeros(self.given[asked].card, dtype=np.int64)))
+        return len(self.nodes) - 1, asked
 
     def _all(self, i: int) -> frozenset[int]:
         return frozenset(range(self.given[i].card))
 
 
-def _leaf(cards: Sequence[int], context: Context, row: Array) -> Array:
-    table = np.ones((*cards, row.size))
-    table[np.ix_(*[sorted(codes) for codes in context.values()], range(row.size))] = row
-    return table
-
-
 def _words(given: Sequence[Variable], context: Context, equals: str, write: Callable[[Any], str]) -> str:
     words = []
-    for i, codes in sorted(context.items()):
+    for i, codes in sorted(context.items())[:_MOST_WORDS]:
         states = [write(given[i].states[code]) for code in sorted(codes)[:5]]
         more = " or ..." if len(codes) > 5 else ""
         words.append(f"{given[i].name}{equals}{' or '.join(states)}{more}")
-    return ", ".join(words)
+    return ", ".join([*words, "..."] if len(context) > _MOST_WORDS else words)

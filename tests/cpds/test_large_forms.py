@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+import io
+import pickle
+
 import numpy as np
 import pytest
 
 import pgm
+from tests.machine import memory
 
 
 def inputs(n: int, seed: int = 0) -> tuple[pgm.BayesianNetwork, np.ndarray]:
@@ -148,6 +153,93 @@ def test_a_deep_tree_and_a_wide_one() -> None:
         + np.log(net.cpd("x").probability({**dict(best), "x": True})),
         abs=1e-9,
     )
+
+
+def test_trees_as_deep_as_they_come() -> None:
+    n = 3_000
+    net = pgm.BayesianNetwork()
+    tree: object = 0.001
+    for i in reversed(range(n)):
+        net.add(f"x{i}", 0.5)
+        tree = pgm.TreeCPD(f"x{i}", {True: (i + 1) / (n + 1), False: tree})
+    assert isinstance(tree, pgm.TreeCPD)
+    assert tree.parents == tuple(f"x{i}" for i in range(n))
+    assert pickle.loads(pickle.dumps(tree)) == tree == copy.deepcopy(tree)
+    assert copy.copy(tree) == tree != pgm.TreeCPD("x0", {True: 0.5, False: tree._written[1][False]})
+    assert len(repr(tree)) < 40_000
+    before = memory("VmHWM")
+    net.add("y", tree)
+    cpd = net.cpd("y")
+    assert net.query("y")[True] == pytest.approx(sum(0.5**i * i / (n + 1) for i in range(1, 60)), abs=1e-12)
+    off = {f"x{i}": False for i in range(n)}
+    assert net.query("y", off)[True] == 0.001
+    assert net.query("y", {**off, f"x{n - 1}": True})[True] == n / (n + 1)
+    assert cpd.probability({**off, "x7": True, "y": True}) == 8 / (n + 1)
+    assert pickle.loads(pickle.dumps(cpd)) == cpd == copy.deepcopy(cpd)
+    assert len(repr(cpd)) < 5_000
+    file = io.StringIO()
+    pgm.write(net, file, format="json")
+    file.seek(0)
+    assert pgm.read(file, format="json") == net
+    rules = [({f"x{i}": True}, (i + 1) / (n + 1)) for i in range(n)]
+    same = net.copy()
+    same.set("y", pgm.TreeCPD.from_rules([*rules, ({}, 0.001)]))
+    assert same.cpd("y") == cpd
+    same.set("y", pgm.TreeCPD.from_rules([*rules, ({}, 0.002)]))
+    assert same.cpd("y") != cpd
+    assert memory("VmHWM") - before < 400e6
+    with pytest.raises(pgm.InvalidTable, match=r"x0=False, x1=False, .*x19=False, \.\.\.: .* sum to 1.1"):
+        net.add("z", _deep(n, [0.5, 0.6]), states=[False, True])
+
+
+def _deep(n: int, row: object) -> object:
+    for i in reversed(range(n)):
+        row = pgm.TreeCPD(f"x{i}", {True: 0.5, False: row})
+    return row
+
+
+def test_a_tree_may_stand_in_many_places() -> None:
+    net = pgm.BayesianNetwork()
+    below = _deep(4, 0.25)
+    for name in "abc":
+        net.add(name, 0.5)
+    for i in range(40):
+        net.add(f"x{i}", 0.5)
+    tree = pgm.TreeCPD("a", {True: pgm.TreeCPD("b", {True: below, False: 0.1}), False: below})
+    assert tree.parents == ("a", "b", "x0", "x1", "x2", "x3")
+    again = pickle.loads(pickle.dumps(tree))
+    assert again == tree
+    net.add("y", again)
+    known = {"a": True, "b": True, **{f"x{i}": False for i in range(4)}}
+    assert net.query("y", known)[True] == net.query("y", {**known, "a": False})[True] == 0.25
+    shared: object = 0.5  # 2**40 paths
+    for i in range(40):
+        shared = pgm.TreeCPD(f"x{i}", {True: shared, False: shared})
+    assert pickle.loads(pickle.dumps(shared)) == shared
+    with pytest.raises(pgm.TooLarge, match="more than 100,000 leaves"):
+        net.add("z", shared)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_trees_are_equal_when_their_leaves_are(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    net = pgm.BayesianNetwork()
+    cards = {"a": 2, "b": 3, "c": 4}
+    for name, card in cards.items():
+        net.add(name, np.full(card, 1 / card), states=range(card))
+    contexts = [{n: int(rng.integers(cards[n])) for n in cards if rng.random() < 0.6} for _ in range(4)]
+    rules = [(context, float(rng.random())) for context in contexts]
+    found = []
+    for order in (rules, rules[::-1]):
+        made = net.copy()
+        made.add("y", pgm.TreeCPD.from_rules([*order, ({}, 0.5)], parents=list(rng.permutation(list(cards)))))
+        found.append(made.cpd("y"))
+    leaves = [
+        {frozenset((n, str(states)) for n, states in context.items()): p[True] for context, p in rules}
+        for rules in (cpd.to_dict()["rules"] for cpd in found)
+    ]
+    assert (found[0] == found[1]) == (leaves[0] == leaves[1])
+    assert found[0] == copy.deepcopy(found[0])
 
 
 def test_a_mixture_of_300_parents() -> None:

@@ -8,14 +8,14 @@ import numpy as np
 
 from pgm.cpds import TreeCPD
 from pgm.cpds import rows as tables
-from pgm.cpds.tree import Context, TreeNode
+from pgm.cpds.tree import Region, TreeNode
 from pgm.errors import shown
 from pgm.variables import Variable
 
 from .parts import Part
 from .states import read_state, write_state
 
-_NUMBERS_A_STEP = 20  # what one condition of one leaf takes, beside a number
+_NUMBERS_A_STEP = 50  # what a branch takes
 
 
 def write_tree(cpd: TreeCPD) -> dict[str, Any]:
@@ -23,10 +23,10 @@ def write_tree(cpd: TreeCPD) -> dict[str, Any]:
     nodes = []
     for node in cpd._nodes:
         v = cpd.given[node.parent]
-        ways: dict[int, list[Any]] = {}
-        for code, target in enumerate(node.branch.tolist()):
-            if target:  # the root comes after nothing: its number stands where no path leads
-                ways.setdefault(target, []).append(write_state(v.states[code], v.name))
+        ways = {
+            target: [write_state(v.states[code], v.name) for code in sorted(codes)]
+            for target, codes in node.ways().items()
+        }
         branches = [
             {"if": states, "node": target} if target > 0 else {"if": states, "row": ~target}
             for target, states in ways.items()
@@ -37,7 +37,7 @@ def write_tree(cpd: TreeCPD) -> dict[str, Any]:
 
 def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeCPD:
     """Return the tree, whose nodes stand before those below them and are each reached in one way."""
-    found = part.members("a tree", ["nodes", "rows"])
+    part.members("a tree", ["nodes", "rows"])
     nodes, count = (
         part.at("nodes").elements("a list of nodes"),
         len(part.at("rows").elements("a list of rows")),
@@ -46,37 +46,49 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         part.expected("a row at least", "rows")
     values = part.at("rows").rows(count, child.card, "the rows")
     place = {v.name: i for i, v in enumerate(given)}
-    made: list[TreeNode] = []
-    contexts: dict[int, Context] = {}
-    regions: dict[int, Context] = {0: {}}  # of the nodes that were met; what is left of the parents' states
+    made: dict[int, TreeNode] = {}
+    reached: set[int] = set()  # rows, and nodes as ~number
     if not nodes and count == 1:
-        contexts[0] = {}
-    for number in range(len(nodes)):
+        reached.add(0)
+    region = Region()
+    waiting: list[tuple[int, int, frozenset[int], int]] = [(0, -1, frozenset(), 0)] if nodes else []
+    while waiting:
+        depth, asked, codes, number = waiting.pop()
+        region.enter(depth, asked, codes)
         node = part.at("nodes", number)
         node.members("a node of a tree", ["ask", "branches"])
-        asked = node.at("ask").text("the name of a parent")
-        if asked not in place:
-            node.fail(f"{shown(asked)} is no parent of {shown(child.name)}", "ask")
-        if number not in regions:
-            node.fail("no node before this one leads to it")
-        region, i = regions.pop(number), place[asked]
-        left = set(region.get(i, range(given[i].card)))
+        name = node.at("ask").text("the name of a parent")
+        if name not in place:
+            node.fail(f"{shown(name)} is no parent of {shown(child.name)}", "ask")
+        i = place[name]
+        left = set(region.context.get(i, range(given[i].card)))
         branch = np.zeros(given[i].card, dtype=np.int64)
+        ways = []
         for way in range(len(node.at("branches").elements("a list of branches"))):
             step = node.at("branches", way)
             codes = _codes(step, given[i], left)
-            inner = {**region, i: codes} if len(codes) < given[i].card else region
-            part.budget.take(_NUMBERS_A_STEP * (len(inner) + len(codes)), f"the tree of {shown(child.name)}")
-            branch[list(codes)] = _next(step, number, len(nodes), count, inner, regions, contexts)
+            part.budget.take(_NUMBERS_A_STEP + len(codes), f"the tree of {shown(child.name)}")
+            target = _next(step, number, len(nodes), count, reached)
+            branch[list(codes)] = target
+            if target >= 0:
+                narrower = i if len(codes) < given[i].card else -1
+                ways.append((len(region.trail), narrower, codes, target))
         if left:
             states = [given[i].states[code] for code in sorted(left)]
-            node.fail(f"no branch for {shown(asked)} = {shown(states[0])}")
-        made.append(TreeNode(i, branch))
-    if len(contexts) < count:
-        part.fail("no node leads to this row", "rows", next(n for n in range(count) if n not in contexts))
+            node.fail(f"no branch for {shown(name)} = {shown(states[0])}")
+        waiting += reversed(ways)
+        made[number] = TreeNode(i, branch)
+    if len(made) < len(nodes):
+        part.fail(
+            "no node before this one leads to it",
+            "nodes",
+            next(n for n in range(len(nodes)) if n not in made),
+        )
+    if unreached := [n for n in range(count) if n not in reached]:
+        part.fail("no node leads to this row", "rows", unreached[0])
     rows = tables.checked(child, (Variable("row", range(count)),), values)
-    leaves = tuple([dict(sorted(contexts[n].items())) for n in range(len(found["rows"]))])
-    return TreeCPD.__new__(TreeCPD)._made(child, given, tuple(made), leaves, rows)
+    in_order = tuple([made[number] for number in range(len(nodes))])
+    return TreeCPD.__new__(TreeCPD)._made(child, given, in_order, rows)
 
 
 def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
@@ -96,26 +108,18 @@ def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
     return frozenset(codes)
 
 
-def _next(
-    step: Part,
-    number: int,
-    nodes: int,
-    count: int,
-    inner: Context,
-    regions: dict[int, Context],
-    contexts: dict[int, Context],
-) -> int:
-    """Return where a branch leads, and keep what is known there."""
+def _next(step: Part, number: int, nodes: int, count: int, reached: set[int]) -> int:
+    """Return where a branch leads, and keep that it does."""
     if ("node" in step.value) == ("row" in step.value):
         step.fail("a branch has either a node or a row")
     if "node" in step.value:
         target = step.at("node").whole("the number of a node further down", number + 1, nodes - 1)
-        if target in regions:
+        if ~target in reached:
             step.fail("a second branch to this node", "node")
-        regions[target] = inner
+        reached.add(~target)
         return target
     row = step.at("row").whole("the number of a row", 0, count - 1)
-    if row in contexts:
+    if row in reached:
         step.fail("a second branch to this row", "row")
-    contexts[row] = inner
+    reached.add(row)
     return ~row
