@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+from narwhals.exceptions import DuplicateError
 
 from pgm.config import current
 from pgm.errors import InvalidArgument, InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
@@ -332,7 +333,10 @@ def is_frame(table: object) -> bool:
     """Say whether narwhals knows `table` as a data frame, or as a series with an index of states."""
     if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
         return False
-    found: Any = nw.from_native(table, pass_through=True, allow_series=True)
+    try:
+        found: Any = nw.from_native(table, pass_through=True, allow_series=True)
+    except DuplicateError:  # a frame, though one that `long_form` refuses
+        return True
     if isinstance(found, nw.Series):
         if not found.implementation.is_pandas_like():
             return False  # a series of polars has no index: it is a list
@@ -350,7 +354,11 @@ def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongFor
         last: what the column of the numbers may be called.
         child: the variable that an index of one level is of, whatever that is called.
     """
-    frame = nw.from_native(table, allow_series=True)
+    try:
+        frame = nw.from_native(table, allow_series=True)
+    except DuplicateError:
+        columns = list(map(str, getattr(table, "column_names", None) or table.columns))
+        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(columns)}.") from None
     if isinstance(frame, nw.Series):
         index = table.index
         levels = [index.get_level_values(i).tolist() for i in range(index.nlevels)]

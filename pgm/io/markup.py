@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import islice
 from typing import NoReturn
@@ -16,6 +16,7 @@ from .text import Text
 
 _DEEPEST = 100
 _BYTES_EACH = 500  # what an element takes as an object
+_NONE: Mapping[str, str] = {}
 _BLANK = " \t\r\n"
 _LINE = re.compile(r"\r\n|\r|\n")
 _PIECE = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?.*?\?>|<[^>]*>|([^\s<]+)", re.DOTALL)
@@ -28,9 +29,18 @@ class Element:
     __slots__ = ("attributes", "children", "column", "line", "name", "text")
 
     def __init__(self, name: str, attributes: dict[str, str], line: int, column: int) -> None:
-        self.name, self.attributes, self.line, self.column = name, attributes, line, column
-        self.children: list[Element] = []
+        self.name, self.line, self.column = name, line, column
+        # Most have none: an empty list and an empty dict would double what an element takes.
+        self.attributes: Mapping[str, str] = attributes or _NONE
+        self.children: Sequence[Element] = ()
         self.text = ""
+
+    def add(self, child: Element) -> None:
+        """Put another element at the end of this one."""
+        if isinstance(self.children, list):
+            self.children.append(child)
+        else:
+            self.children = [child]
 
     @property
     def tag(self) -> str:
@@ -79,7 +89,7 @@ class Markup:
             self._refuse(f"elements stand in each other more than {_DEEPEST} deep")
         parser = self._parser
         made = Element(name, attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
-        self._open[-1].children.append(made)
+        self._open[-1].add(made)
         self._open.append(made)
         self._texts.append([])
 

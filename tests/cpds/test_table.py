@@ -343,6 +343,13 @@ def test_what_is_right_is_kept_to_the_bit():
         (pd.DataFrame({"rain": [True], "p": [0.5]}), [RAIN], None, ["'wet'", "['rain']"]),
         (pd.DataFrame({"rain": [True], "wet": [True]}), [RAIN], None, ["'p'"]),
         (pd.DataFrame({"rain": [True] * 2, "wet": [True] * 2, "p": [0.5] * 2}), [RAIN], None, ["twice"]),
+        (pd.DataFrame([[1, 1, 0.5]], columns=["wet", "wet", "p"]), [RAIN], None, ["twice", "'wet', 'wet'"]),
+        (
+            pa.Table.from_arrays([[1], [1], [0.5]], ["wet", "wet", "p"]),
+            [RAIN],
+            None,
+            ["twice", "'wet', 'wet'"],
+        ),
         (pd.DataFrame({"rain": [True], "wet": [True], "p": [1.0]}), [RAIN], None, ["rain=False"]),
         (pd.DataFrame({"rain": [True], "wet": [True], "p": ["x"]}), [RAIN], None, ["'x'", "row 0"]),
         (pd.DataFrame({"rain": ["no"], "wet": [True], "p": [1.0]}), [RAIN], None, ["'no'", "row 0"]),

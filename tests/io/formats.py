@@ -8,8 +8,11 @@ registered there. Where it cannot hold some characters or forgets names, say so 
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from functools import cache
@@ -294,3 +297,38 @@ def reset_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         pass
+
+
+_PEAK = """
+import json, sys
+from pathlib import Path
+import pgm
+from tests.io.formats import read, reset_peak
+from tests.machine import memory
+path, format, limit = sys.argv[1:]
+read(Path(path + ".small").read_bytes(), format)
+reset_peak()
+before = memory("VmRSS")
+with pgm.config(memory_limit=limit):
+    try:
+        pgm.read(path, format=format)
+        said = ""
+    except pgm.PGMError as error:
+        said = type(error).__name__
+print(json.dumps([said, memory("VmHWM") - before]))
+"""
+
+
+def peak(folder: Path, content: bytes, small: bytes, format: str, limit: str = "4 GB") -> tuple[str, int]:
+    """Read a file in a process of its own: the name of the error, if any, and the memory that it took.
+
+    The small file is read before, so that what every file takes is not counted.
+    """
+    path = folder / "file"
+    path.write_bytes(content)
+    (folder / "file.small").write_bytes(small)
+    done = subprocess.run(
+        [sys.executable, "-c", _PEAK, str(path), format, limit], check=True, capture_output=True, text=True
+    )
+    said, used = json.loads(done.stdout)
+    return said, used

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import pgm
-from tests.io.formats import read, write
+from tests.io.formats import peak, read, write
 from tests.machine import memory, slowness
 
 STATES = ("no", "yes")
@@ -126,38 +122,6 @@ def test_any_number_of_parents(format):
         with pytest.raises(pgm.TooLarge, match=r"'y' has more than 10\*\*15 numbers"):
             read(text(format, 14_300, ["table 0.5, 0.5;"], None).encode(), format)
     assert time.thread_time() - begun < 8 * slowness()
-
-
-PEAK = """
-import json, sys
-from pathlib import Path
-import pgm
-from tests.io.formats import read, reset_peak
-from tests.machine import memory
-path, format, limit = sys.argv[1:]
-read(Path(path + ".small").read_bytes(), format)
-reset_peak()
-before = memory("VmRSS")
-with pgm.config(memory_limit=limit):
-    try:
-        pgm.read(path, format=format)
-        said = ""
-    except pgm.PGMError as error:
-        said = type(error).__name__
-print(json.dumps([said, memory("VmHWM") - before]))
-"""
-
-
-def peak(folder: Path, content: bytes, small: bytes, format: str, limit: str = "4 GB") -> tuple[str, int]:
-    """Read a file in a process of its own: the name of the error, if any, and the memory it took."""
-    path = folder / "file"
-    path.write_bytes(content)
-    (folder / "file.small").write_bytes(small)
-    done = subprocess.run(
-        [sys.executable, "-c", PEAK, str(path), format, limit], check=True, capture_output=True, text=True
-    )
-    said, used = json.loads(done.stdout)
-    return said, used
 
 
 @pytest.mark.skipif(not memory("VmHWM"), reason="the system does not say how much memory was in use")

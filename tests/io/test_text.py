@@ -19,6 +19,9 @@ from pgm.errors import FileFormatError, InvalidArgument, TooLarge
 from pgm.io import read, read_evidence, write
 from pgm.io.text import read_text, write_text
 from pgm.models import BayesianNetwork
+from tests.io import formats
+from tests.io.formats import peak
+from tests.machine import memory
 
 NET = """network unknown {
 }
@@ -260,3 +263,42 @@ def test_a_name_of_all_letters_that_a_name_can_have(tmp_path):
         assert read(tmp_path / name) == rainy()
     with pytest.raises(OSError, match="too long"):
         write(rainy(), tmp_path / ("a" * 252 + ".bif"))
+
+
+@pytest.mark.skipif(not memory("VmHWM"), reason="the system does not say how much memory was in use")
+@pytest.mark.parametrize(
+    ("format", "begin", "unit", "times"),
+    [
+        ("bif", "", " ", 2.5),
+        ("dsc", "", "\n", 2.5),
+        ("net", "", " ", 2.5),
+        ("uai", "", " ", 2.5),
+        ("json", "", " ", 2.5),
+        ("xmlbif", "", " ", 2.5),
+        ("xmlbif", "<BIF>", " ", 3.5),
+        ("xmlbif", "<BIF>", "<PROPERTY>a</PROPERTY>", 8),
+        ("uai", "MARKOV 1 2 1 1 0 2 ", "0.5 ", 7),
+    ],
+)
+def test_what_packed_files_hold_takes_little_more_than_itself(format, begin, unit, times, tmp_path):
+    size = 20_000_000
+    data = gzip.compress((begin + unit * (size // len(unit))).encode(), compresslevel=1)
+    said, used = peak(tmp_path, data, formats.ROOT[format].format(1, 0).encode(), format)
+    assert said in ("FileFormatError", "")
+    assert used < times * size
+
+
+@pytest.mark.skipif(not memory("VmHWM"), reason="the system does not say how much memory was in use")
+@pytest.mark.parametrize(
+    ("format", "begin", "unit"),
+    [
+        ("json", '{"pgm": 1, "nodes": [', "[],"),
+        ("json", '{"pgm": 1, "nodes": [', '{"":1},'),
+        ("xmlbif", "<BIF>", "<a/>"),
+    ],
+)
+def test_small_things_in_great_numbers_stay_within_the_limit(format, begin, unit, tmp_path):
+    data = (begin + unit * (2_000_000 // len(unit))).encode()
+    said, used = peak(tmp_path, data, formats.ROOT[format].format(1, 0).encode(), format, "40 MB")
+    assert said == "TooLarge"
+    assert used < 40e6

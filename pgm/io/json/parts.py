@@ -18,6 +18,8 @@ from pgm.io.text import Text
 Path = tuple[str | int, ...]  # keys and indices that lead to a part
 
 DEEPEST = 64  # lists and objects inside each other; a network needs about ten
+_CHUNK = 1 << 20
+_BYTES_A_LIST, _BYTES_AN_OBJECT = 120, 400  # what Python takes for a short one
 _LARGEST = sys.float_info.max
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _TOKEN = re.compile(rf"({_STRING.pattern})|([\[\]{{}},:])|[^\s\[\]{{}},:\"]+", re.DOTALL)
@@ -216,6 +218,12 @@ class Budget:
 def parse(source: Text) -> Part:
     """Read JSON, strictly: no key twice, no NaN, nothing nested without end."""
     content = source.content
+    room = content.count("[") * _BYTES_A_LIST + content.count("{") * _BYTES_AN_OBJECT
+    if room > current().memory_limit:
+        raise TooLarge(
+            f"{source.path}: its lists and objects would take {room / 1e6:,.3g} MB, and the memory limit "
+            "allows less"
+        )
     if _depth(content) > DEEPEST:
         message = f"more than {DEEPEST} lists and objects inside each other"
         raise source.error(message, _place_of_depth(content))
@@ -260,10 +268,16 @@ def _explained(error: json.JSONDecodeError, content: str) -> str:
 
 def _depth(content: str) -> int:
     """How deep lists and objects are nested; the parser would find out on its own stack."""
-    marks = np.frombuffer(_STRING.sub("", content).encode("ascii", "replace"), dtype=np.uint8)
-    opens = (marks == ord("[")) | (marks == ord("{"))
-    steps = opens.astype(np.int8) - ((marks == ord("]")) | (marks == ord("}")))
-    return int(np.cumsum(steps[steps != 0], dtype=np.int32).max(initial=0))
+    bare = _STRING.sub("", content)
+    depth = deepest = 0
+    for start in range(0, len(bare), _CHUNK):
+        marks = np.frombuffer(bare[start : start + _CHUNK].encode("ascii", "replace"), dtype=np.uint8)
+        opens = (marks == ord("[")) | (marks == ord("{"))
+        steps = opens.astype(np.int8) - ((marks == ord("]")) | (marks == ord("}")))
+        depths = np.cumsum(steps[steps != 0], dtype=np.int64)
+        deepest = max(deepest, depth + int(depths.max(initial=0)))
+        depth += int(depths[-1]) if depths.size else 0
+    return deepest
 
 
 def _place_of_depth(content: str) -> int:
