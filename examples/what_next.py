@@ -20,7 +20,7 @@ rows = {  # P(yes | fault)
     "it smells burnt": {"mainboard": 0.30, ...: 0.001},
 }
 for look, row in rows.items():
-    net.add(look, {fault: {"yes": p, "no": 1 - p} for fault, p in row.items()}, parents=["fault"])
+    net.add(look, {fault: {"no": 1 - p, "yes": p} for fault, p in row.items()}, parents=["fault"])
 
 
 def information(look, given):

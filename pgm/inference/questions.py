@@ -900,7 +900,7 @@ class Questions:
     def _cutset(self, compiled: CompiledModel, chosen: Engine) -> tuple[str, ...] | None:
         if not isinstance(chosen, Conditioned) or chosen.variables is None:
             return None
-        return self._asked(compiled, chosen.variables, joint=False) if chosen.variables else ()
+        return names_of(chosen.variables, compiled.by_name)
 
     def _ask(
         self,
