@@ -62,7 +62,7 @@ def test_C1_what_is_no_network_is_refused():
         net.set("R", {True: [0.2, 0.8], False: [0.2, 0.9]})
     with pytest.raises(pgm.InvalidTable, match=r"R.*C=False"):
         net.set("R", {True: 0.8})
-    with pytest.raises(pgm.InvalidStructure, match="circle: C -> R -> W -> C"):
+    with pytest.raises(pgm.InvalidStructure, match="C -> R -> W -> C"):
         pgm.BayesianNetwork(edges="C -> R -> W -> C")
     with pytest.raises(pgm.InvalidStructure, match="R"):
         net.add("R", 0.4)
@@ -648,7 +648,7 @@ def test_C67_a_network_assembled_from_parts(p):
 
 
 def test_C67_arcs_of_an_expert_make_no_cycle():
-    with pytest.raises(pgm.InvalidStructure, match="circle: "):
+    with pytest.raises(pgm.InvalidStructure, match="C -> R -> W -> C"):
         pgm.BayesianNetwork(edges=[*book.fig_14_5().edges, ("W", "C")])
 
 
