@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Never
 
 import numpy as np
 
-from pgm.config import current
+from pgm.config import Clock, current
 from pgm.errors import TooLarge, listed
 from pgm.inference.engines import SUMS, Question, remedies
 from pgm.inference.engines.conditioning import choose
@@ -28,6 +28,7 @@ _WIDE = 16  # bytes of a wide number
 RESULT = 40  # bytes that a number of the answer takes on its way
 OWN_TREE = "made for what is left of this question; kept for others like it"
 _SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
+_MOSTLY = 0.5  # of the tables have zeros, from where a search is worth its time
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
 
@@ -70,6 +71,7 @@ class Plan:
     runs: float = 1.0
     offer: str = ""  # how it would fit where it does not
     offer_seconds: float = math.inf  # a rough time of that
+    zeros: float = 0.0  # where it does not fit: the share of the tables of several variables that have some
     asks: Question | None = None  # what other engines would have to answer
     numbers: str = ""  # what is done about continuous variables before
     later: str = ""  # what shows only as it runs, where the sizes are not those of what runs
@@ -98,6 +100,21 @@ class Plan:
             return True
         return bool(
             self.complete and self.bytes_in_doubles <= self.memory_limit and self.operations <= _MOST_STEPS
+        )
+
+    @property
+    def searchable(self) -> bool:
+        """Whether no tree fits, and there are zeros that a search would use."""
+        return self.zeros >= _MOSTLY and self.asks in SUMS
+
+    def searched(self, clock: Clock) -> Plan:
+        """The same question, put to a search within its time limit."""
+        return replace(
+            self,
+            engine="search",
+            later=_SEARCHED,
+            chosen=f"a search, for no tree fits and {100 * self.zeros:.0f} % of the tables have zeros; it "
+            f"stops at the time limit of {clock.limit:g} s",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -203,7 +220,12 @@ class Plan:
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
             "once, or allow more with pgm.config(memory_limit=...)."
             + (f" It would fit with {self.offer}." if self.offer else "")
-            + (' Where the tables are mostly zeros engine="search" may do it.' if self.asks in SUMS else "")
+            + (
+                f' {100 * self.zeros:.0f} % of its tables have zeros: engine="search" may do it, and is '
+                "tried under pgm.config(time_limit=...)."
+                if self.searchable
+                else ""
+            )
             + f"{remedies(self.asks)}\n\n{self!r}",
             self,
         )
@@ -280,7 +302,9 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         largest = found.clique_vars[found.clique_ptr[top] : found.clique_ptr[top + 1]]
         width = int(np.diff(found.clique_ptr).max()) - 1
     inward, both, needed = needs.bytes(shape)
-    offer, offer_seconds = "", math.inf
+    offer, offer_seconds, zeros = "", math.inf, 0.0
+    if not needs.fits(shape):
+        zeros = _with_zeros(case)
     if not needs.fits(shape) and needs.engine == "exact" and not needs.wide and needs.sweeps != "kept":
         found_cutset = choose(case, shape, needs, float(current().memory_limit))
         if found_cutset is not None and found_cutset.operations <= _MOST_STEPS:
@@ -316,10 +340,21 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         runs=needs.runs,
         offer=offer,
         offer_seconds=offer_seconds,
+        zeros=zeros,
         later=_SEARCHED if needs.engine == "search" else "",
         asks=needs.asks,
         log2_cliques=tuple(np.sort(sizes)[::-1][:_CLIQUES].tolist()),
     )
+
+
+def _with_zeros(case: Case) -> float:
+    """The share of the tables of several variables that have zeros."""
+    r = case.reduced
+    several = np.diff(r.scope_at) > 1
+    if not several.any():
+        return 0.0
+    least = np.minimum.reduceat(case.wide_tables()[0], r.table_at[:-1])
+    return float((least[several] == 0.0).mean())
 
 
 def _power(exponent: float) -> float:

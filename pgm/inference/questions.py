@@ -17,6 +17,8 @@ from pgm import jit
 from pgm.config import WRAPPING, Clock, start_clock
 from pgm.errors import (
     InvalidArgument,
+    OutOfTime,
+    TooLarge,
     UnknownVariable,
     listed,
     shown,
@@ -28,12 +30,14 @@ from pgm.frames import Alike
 from pgm.inference.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate, warn
 from pgm.inference.compiled_model import CompiledModel, Linked, make_posterior, with_densities
 from pgm.inference.engines import (
+    Auto,
     Best,
     Conditioned,
     Engine,
     Exact,
     Loopy,
     Quadrature,
+    Search,
     Variational,
     find,
     with_half_the_time,
@@ -622,14 +626,16 @@ class Questions:
         clock = start_clock()
         compiled = self._compile()
         asked = None if targets is None else self._asked(compiled, targets)
+        chosen = find(engine, "plan")
 
         def answer(posterior: Posterior) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
-            return posterior.plan(what + known + (")" if asked else ""), places)
+            plan = posterior.plan(what + known + (")" if asked else ""), places)
+            return plan.searched(clock) if _may_search(chosen, plan, clock) else plan
 
-        return self._ask(compiled, given, find(engine, "plan"), answer, clock, fit=False, about=asked)
+        return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
 
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}.
@@ -958,7 +964,12 @@ class Questions:
                 cutset = self._cutset(compiled, engine)
                 name = Exact.name if isinstance(engine, Best) else engine.name
                 posterior = make_posterior(compiled, observed, clock, name, fit=fit, cutset=cutset)
-            found = answer(posterior)
+            try:
+                found = answer(posterior)
+            except TooLarge as refused:
+                if not _may_search(engine, refused.plan, clock):
+                    raise
+                found = _searched(refused, answer, compiled, observed, clock, fit=fit)
             if isinstance(posterior, Approximate):
                 posterior.warn()
             clock.lap(WRAPPING)
@@ -975,6 +986,32 @@ class Questions:
             raise contradiction(compiled, observed, clock) from None
         finally:
             jit.spent(time.perf_counter() - begin)
+
+
+def _may_search(engine: Engine, plan: object, clock: Clock) -> bool:
+    """Whether a search takes the place of a tree of this plan."""
+    wanted = isinstance(engine, Auto) and clock.limit is not None
+    return wanted and isinstance(plan, Plan) and plan.searchable
+
+
+def _searched(
+    refused: TooLarge,
+    answer: Callable[[Posterior], _Answer],
+    compiled: CompiledModel,
+    observed: Observed,
+    clock: Clock,
+    *,
+    fit: bool,
+) -> _Answer:
+    """The answer by search, in the time that is left; where that is not enough, why no tree was used."""
+    try:
+        return answer(make_posterior(compiled, observed, clock, Search.name, fit=fit))
+    except OutOfTime as late:
+        raise OutOfTime(
+            "No tree of cliques fits, and the search that was tried in its place did not end within the "
+            f"time limit of {clock.limit:g} s. Allow more with pgm.config(time_limit=...), or choose an "
+            f"approximate engine=.\n\n{refused}"
+        ) from late
 
 
 def _interrupted(error: BaseException | None) -> bool:

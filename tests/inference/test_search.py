@@ -51,11 +51,22 @@ def models_of(n: int, clauses: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarra
     return every
 
 
+@pytest.fixture(params=["clauses", "tables"])
+def way(request, monkeypatch):
+    """Formulas are counted; the search over tables must give the same."""
+    if request.param == "tables":
+        by_tables(monkeypatch)
+
+
+def by_tables(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(search, "formula_of", lambda case: None)
+
+
 # --- counting ---
 
 
 @pytest.mark.parametrize("m", [0, 24, 48, 72, 100, 110, 160])
-def test_models_of_a_formula_are_counted_to_the_last_digit(m):
+def test_models_of_a_formula_are_counted_to_the_last_digit(way, m):
     net, clauses = formula(24, m, 3, seed=m)
     count = models_of(24, clauses).size
     for engine in ("search", "auto", pgm.engines.Conditioned(variables=("x0", "x5", "x9"))):
@@ -65,7 +76,7 @@ def test_models_of_a_formula_are_counted_to_the_last_digit(m):
         assert net.log_partition(engine=engine) == (pytest.approx(math.log(count)) if count else -math.inf)
 
 
-def test_the_marginals_of_a_formula():
+def test_the_marginals_of_a_formula(way):
     net, clauses = formula(20, 55, 3, seed=5)
     every = models_of(20, clauses)
     assert every.size
@@ -78,7 +89,7 @@ def test_the_marginals_of_a_formula():
         assert joint[states] == pytest.approx(np.logical_and.reduce(ones).mean(), abs=1e-13)
 
 
-def test_counts_past_what_a_float_holds():
+def test_counts_past_what_a_float_holds(way):
     """Free variables double the count each; it has a logarithm when it is no float any more."""
     net, clauses = formula(12, 20, 3, seed=1)
     count = models_of(12, clauses).size
@@ -89,7 +100,7 @@ def test_counts_past_what_a_float_holds():
     assert found.log == pytest.approx(math.log(count) + 1200 * math.log(2), rel=1e-14)
 
 
-def test_a_formula_that_no_tree_fits():
+def test_a_formula_that_no_tree_fits(way):
     """Clauses along a line, and far ones that meet in a few hubs; counted by a table over a window."""
     n, rng = 400, np.random.default_rng(3)
     net = pgm.MarkovNetwork()
@@ -187,15 +198,19 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
     if not Oracle(case.plain, question.known).possible:
         return
     with pytest.MonkeyPatch.context() as patched:
+        by_tables(patched)
         patched.setattr(search, "code", lambda steps, module: jit.interpreted(module))
         slow = case.model.marginals(question.given, engine="search")
-    fast = case.model.marginals(question.given, engine="search")
+        patched.undo()
+        by_tables(patched)
+        fast = case.model.marginals(question.given, engine="search")
     for name in fast:
         assert slow[name].values.tobytes() == fast[name].values.tobytes()
 
 
 def test_a_hash_decides_nothing(monkeypatch):
     """All hashes made equal: the answers stay, for keys are compared in full."""
+    by_tables(monkeypatch)
     loops = jit.interpreted(search.SEARCH)
     net, clauses = formula(11, 26, 3, seed=4)
     monkeypatch.setattr(search, "code", lambda steps, module: jit.interpreted(module))
@@ -265,6 +280,7 @@ def test_the_search_keeps_within_its_memory_and_forgets_what_it_must():
     for limit in (300_000, 30_000_000):
         sizes.clear()
         with pytest.MonkeyPatch.context() as patched, pgm.config(memory_limit=limit):
+            by_tables(patched)
             patched.setattr(search.Search, "_grow", watched)
             assert net.partition(engine="search") == expected
         assert max(sizes) <= limit

@@ -105,6 +105,20 @@ def test_marginals_by_search(path):
     assert found.engine == "search"
 
 
+@pytest.mark.parametrize("path", problems("PR"), ids=lambda p: p.name.removesuffix(".uai.gz"))
+def test_models_are_counted(path):
+    """Model-counting problems: log10 Z as published, also by auto under a time limit; or out of time."""
+    net = pgm.read(path)
+    expected = float(path.with_name(path.name.removesuffix(".gz") + ".PR").read_text().split()[-1])
+    for engine in ("search", "auto"):
+        try:
+            with pgm.config(memory_limit=LIMIT, time_limit=SEARCH_SECONDS):
+                found = net.log_partition(engine=engine)
+        except (pgm.TooLarge, pgm.OutOfTime) as refusal:
+            pytest.skip(f"refused: {str(refusal).splitlines()[0]}")
+        assert found / np.log(10.0) == pytest.approx(expected, abs=1e-8)
+
+
 @pytest.mark.parametrize("path", problems("MAR"), ids=lambda p: p.name.removesuffix(".uai.gz"))
 def test_bounds_hold_the_exact_answers(path):
     """The partition function where it is had at once, and the marginals that were published."""

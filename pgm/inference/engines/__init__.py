@@ -420,7 +420,12 @@ ENGINES: dict[str, type[Engine]] = {
 }
 
 
-_EXACT = Exact()
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Auto(Exact):
+    """A tree of cliques; where none fits and many tables have zeros, a search within the time limit."""
+
+
+_AUTO = Auto()
 
 
 def find(engine: str | Engine, question: Question) -> Engine:
@@ -429,7 +434,7 @@ def find(engine: str | Engine, question: Question) -> Engine:
     Raises `InvalidArgument` where it does not answer this kind of question.
     """
     if engine == "auto":
-        found: Engine = _EXACT
+        found: Engine = _AUTO
     elif isinstance(engine, Engine):
         found = engine
     elif isinstance(engine, str) and engine in ENGINES:

@@ -15,6 +15,7 @@ import numpy as np
 from pgm.config import RUNNING, Clock, current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
+from pgm.inference.engines.counting import Count, formula_of
 from pgm.inference.engines.search.arrays import Problem, Record, State, empty_cache, empty_memo, empty_record
 from pgm.inference.reduction import Case, WideArray, wide_multiply
 from pgm.inference.running import REDUCTION, Impossible, code
@@ -239,9 +240,11 @@ class Search:
 
     # --- the search ---
 
-    def total(self, clamped: Sequence[int] = (), codes: Sequence[int] = ()) -> Wide:
-        """The sum over all that is open, with some reduced variables in these of their open states."""
-        names, states = np.array(clamped, np.int64), np.array(codes, np.int64)
+    def total(self, clamped: Sequence[int] = ()) -> Wide:
+        """The sum over all that is open, with variables in these reduced states."""
+        flat = np.array(clamped, np.int64)
+        names = np.searchsorted(self._problem.state_at, flat, side="right") - 1
+        states = flat - self._problem.state_at[names]
         never = np.zeros(1, np.uint8)
         self._code.begin(
             self._problem, self._memo, self._state, self._n, self._frames, self._mantissas, self._pile
@@ -281,10 +284,18 @@ class Search:
         return out
 
 
+def _prepared(case: Case, clock: Clock, asked: np.ndarray, *, record: bool = False) -> Search | Count:
+    """The search for sums with these reduced states clamped, or for their shares."""
+    formula = formula_of(case)
+    if formula is None:
+        return Search(case, clock, record=record)
+    return Count(formula, asked, clock, record=record)
+
+
 def total(case: Case, clock: Clock) -> Wide:
     """The sum of the product of all factors over everything that is open."""
     constant = case.constant()
-    found = Search(case, clock).total()
+    found = _prepared(case, clock, np.empty(0, np.int64)).total()
     if found[0] == 0.0:
         raise Impossible
     return wide_multiply(constant, found)
@@ -292,18 +303,19 @@ def total(case: Case, clock: Clock) -> Wide:
 
 def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
     """The table over the reduced variables `targets`, times something."""
-    size = float(np.exp2(np.log2(case.reduced.cards[targets].astype(np.float64)).sum()))
+    r = case.reduced
+    size = float(np.exp2(np.log2(r.cards[targets].astype(np.float64)).sum()))
     if _RESULT * size > current().memory_limit:
         raise TooLarge(
             f"The answer alone has {size:,.0f} numbers, more than the memory limit allows. Ask for fewer "
             "targets at once."
         )
     case.constant()
-    search = Search(case, clock)
-    cards = case.reduced.cards[targets].tolist()
+    search = _prepared(case, clock, _ranges(r.state_at, targets))
+    cards = r.cards[targets].tolist()
     mantissas, exponents = np.zeros(cards), np.zeros(cards, np.int64)
-    for states in np.ndindex(*cards):
-        mantissas[states], exponents[states] = search.total(targets.tolist(), states)
+    for codes in np.ndindex(*cards):
+        mantissas[codes], exponents[codes] = search.total((r.state_at[targets] + codes).tolist())
     if not (mantissas > 0).any():
         raise Impossible
     return mantissas, exponents
@@ -312,12 +324,12 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
 def marginals(case: Case, clock: Clock) -> tuple[np.ndarray, Wide]:
     """The probability of each open state of each reduced variable, and the total."""
     constant = case.constant()
-    search = Search(case, clock, record=True)
+    r = case.reduced
+    search = _prepared(case, clock, np.arange(int(r.state_at[-1])), record=True)
     found = search.total()
     if found[0] == 0.0:
         raise Impossible
     values = search.shares()
-    r = case.reduced
     sums = np.add.reduceat(values, r.state_at[:-1]) if values.size else values
     return values / np.repeat(sums, r.cards), wide_multiply(constant, found)
 

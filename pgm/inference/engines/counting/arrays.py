@@ -1,0 +1,152 @@
+"""The flat arrays that counting works on; see compiled.py for what is done with them.
+
+An atom is a statement that is true or false; literal 2a says that atom a is true, 2a + 1 that it is false.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Problem(NamedTuple):
+    """What is counted: the clauses as they were given. Clauses of two literals are lists of what follows."""
+
+    follow_at: np.ndarray  # int64[2n + 1]
+    follows: np.ndarray  # int32 the literals that must be true where a literal is
+    occur_at: np.ndarray  # int64[n + 1]
+    occurs: np.ndarray  # int32 the longer clauses that an atom is in
+    mantissa: np.ndarray  # float64[2n] the weight of each literal, in [0.5, 1)
+    exponent: np.ndarray  # int64[2n]
+    free_mantissa: np.ndarray  # float64[n] the sum of the weights of both
+    free_exponent: np.ndarray  # int64[n]
+    score: np.ndarray  # float64[n] the earlier an atom should be tried, the larger
+
+
+class Clauses(NamedTuple):
+    """The clauses of three literals and more as they were given, then those that were learned."""
+
+    at: np.ndarray  # int64 where its literals begin; the first two are watched
+    literals: np.ndarray  # int32
+    watch: np.ndarray  # int32[2n] the first of those that watch a literal, as 2 * clause + which of the two
+    next_watch: np.ndarray  # int32 the next that watches the same literal
+    levels: np.ndarray  # int32 over how many decisions a learned clause is spread: the fewer the better
+
+
+class Cache(NamedTuple):
+    """Parts whose sum is known."""
+
+    slots: np.ndarray  # int64
+    at: np.ndarray  # int64 where its key begins
+    length: np.ndarray  # int32
+    hash: np.ndarray  # int64
+    used: np.ndarray  # uint8 since the last sweep
+    mantissa: np.ndarray  # float64
+    exponent: np.ndarray  # int64
+    node: np.ndarray  # int32 in the record
+    keys: np.ndarray  # uint8
+
+
+class State(NamedTuple):
+    """Where the search stands, and room to work in."""
+
+    value: np.ndarray  # int8[2n] 1 true, -1 false, 0 open
+    reason: np.ndarray  # int64[n] what made it follow; see compiled.py
+    level: np.ndarray  # int32[n] after how many decisions
+    trail: np.ndarray  # int32[n] literals in the order in which they became true
+    activity: np.ndarray  # float64[n]
+    seen: np.ndarray  # uint8[n]
+    marked: np.ndarray  # int32[n] what is seen
+    learned: np.ndarray  # int32[n + 1] the literals of a new clause
+    level_seen: np.ndarray  # int64[n + 2]
+    facts: np.ndarray  # int32[2n + 1] learned clauses of one literal
+    late: np.ndarray  # int32 learned clauses that may follow from older decisions than they were used at
+    label: np.ndarray  # int64[n] the part that an atom is in
+    degree: np.ndarray  # int32[n] how many open clauses it is in
+    clause_label: np.ndarray  # int64
+    clause_stamp: np.ndarray  # int64
+    whole: np.ndarray  # uint8 no literal of the clause is false
+    reached: np.ndarray  # int32[n]
+    part: np.ndarray  # int64[n + 1]
+
+
+class Record(NamedTuple):
+    """The search as a graph: nodes are parts, branches are values tried; a branch has literals and parts."""
+
+    node_branch: np.ndarray  # int64 the last of its branches
+    node_mantissa: np.ndarray  # float64
+    node_exponent: np.ndarray  # int64
+    branch_next: np.ndarray  # int64
+    branch_mantissa: np.ndarray  # float64
+    branch_exponent: np.ndarray  # int64
+    branch_lit: np.ndarray  # int64
+    branch_lit_end: np.ndarray  # int64
+    branch_child: np.ndarray  # int64
+    lit: np.ndarray  # int32
+    lit_share: np.ndarray  # float64
+    child_node: np.ndarray  # int32
+    child_next: np.ndarray  # int64
+
+
+def slots_of(entries: int) -> np.ndarray:
+    """Empty places for so many entries, at most half of them taken."""
+    return np.full(1 << max(2, (2 * entries + 1).bit_length()), -1, np.int64)
+
+
+def empty_cache(entries: int, keys: int) -> Cache:
+    """Room for so much."""
+    return Cache(
+        slots=slots_of(entries),
+        at=np.zeros(entries, np.int64),
+        length=np.zeros(entries, np.int32),
+        hash=np.zeros(entries, np.int64),
+        used=np.zeros(entries, np.uint8),
+        mantissa=np.zeros(entries),
+        exponent=np.zeros(entries, np.int64),
+        node=np.zeros(entries, np.int32),
+        keys=np.zeros(keys, np.uint8),
+    )
+
+
+def empty_record(nodes: int, branches: int, literals: int, children: int) -> Record:
+    """Room for so much."""
+    return Record(
+        node_branch=np.zeros(nodes, np.int64),
+        node_mantissa=np.zeros(nodes),
+        node_exponent=np.zeros(nodes, np.int64),
+        branch_next=np.zeros(branches, np.int64),
+        branch_mantissa=np.zeros(branches),
+        branch_exponent=np.zeros(branches, np.int64),
+        branch_lit=np.zeros(branches, np.int64),
+        branch_lit_end=np.zeros(branches, np.int64),
+        branch_child=np.zeros(branches, np.int64),
+        lit=np.zeros(literals, np.int32),
+        lit_share=np.zeros(literals),
+        child_node=np.zeros(children, np.int32),
+        child_next=np.zeros(children, np.int64),
+    )
+
+
+def empty_state(n: int, n_long: int, late: int) -> State:
+    """For so many atoms, of which nothing is known, and so many clauses of three literals and more."""
+    return State(
+        value=np.zeros(2 * n, np.int8),
+        reason=np.zeros(n, np.int64),
+        level=np.zeros(n, np.int32),
+        trail=np.zeros(n + 1, np.int32),
+        activity=np.zeros(n),
+        seen=np.zeros(n, np.uint8),
+        marked=np.zeros(n + 1, np.int32),
+        learned=np.zeros(n + 1, np.int32),
+        level_seen=np.zeros(n + 3, np.int64),
+        facts=np.zeros(2 * n + 1, np.int32),
+        late=np.zeros(late, np.int32),
+        label=np.full(n, -1, np.int64),
+        degree=np.zeros(n, np.int32),
+        clause_label=np.zeros(n_long, np.int64),
+        clause_stamp=np.zeros(n_long, np.int64),
+        whole=np.zeros(n_long, np.uint8),
+        reached=np.zeros(n + 1, np.int32),
+        part=np.zeros(n + 1, np.int64),
+    )
