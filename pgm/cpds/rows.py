@@ -357,8 +357,8 @@ def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongFor
     try:
         frame = nw.from_native(table, allow_series=True)
     except DuplicateError:
-        columns = list(map(str, getattr(table, "column_names", None) or table.columns))
-        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(columns)}.") from None
+        twice = list(map(str, getattr(table, "column_names", None) or table.columns))
+        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(twice)}.") from None
     if isinstance(frame, nw.Series):
         index = table.index
         levels = [index.get_level_values(i).tolist() for i in range(index.nlevels)]

@@ -353,4 +353,6 @@ def _evidence(observed: Observed, variables: Mapping[str, Variable]) -> Iterator
         values = np.zeros(variables[name].card)
         values[code] = 1.0
         yield name, values
-    yield from observed.weights.items()
+    for name, tables in observed.weights.items():
+        for values in tables:
+            yield name, values
