@@ -640,9 +640,9 @@ class Questions:
     def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return P(table entry | given) for every table: {name: array shaped as the table}.
 
-        A gate such as pgm.NoisyOr has no table and is left out; of a small one the same are
-        `net.query([*net.parents(name), name], given).values`, if none of these names is given. So is what
-        speaks of numbers.
+        What is kept as several small tables, such as pgm.NoisyOr of several causes, is left out, and so is
+        what speaks of numbers. Of a small gate the same are
+        `net.query([*net.parents(name), name], given).values`, if none of these names is given.
 
         Args:
             given: as for `query`.

@@ -687,7 +687,9 @@ class BayesianNetwork(Questions):
             cpd = self._cpds[nodes[program.factor_of[number]]]
             scope = p.scopes[p.scope_at[number] : p.scope_at[number + 1]].tolist()
             axes = [place[name] for name in (*cpd.parents, cpd.child.name)]
-            if sorted(scope) == sorted(axes):  # a gate may write its table in an order of its own
+            if scope == axes:
+                tables[cpd.child.name] = flat.reshape(p.cards[scope])
+            elif sorted(scope) == sorted(axes):  # a gate may write its table in an order of its own
                 table = flat.reshape(p.cards[scope]).transpose([scope.index(v) for v in axes])
                 tables[cpd.child.name] = np.ascontiguousarray(table)
         return tables
