@@ -11,9 +11,10 @@ import importlib.util
 import os
 import threading
 import time
+import types
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import ModuleType
 from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -31,14 +32,16 @@ _LOOK = 0.05  # seconds between two looks at what they have cost by now
 
 _lock = threading.RLock()
 _compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
-_interpreted: dict[str, ModuleType] = {}
-_imported: dict[str, ModuleType] = {}
+_interpreted: dict[str, types.ModuleType] = {}
+_imported: dict[str, types.ModuleType] = {}
 _ready = threading.Event()  # set once the compiled kernels are loaded
 _stopping = threading.Event()
 _stepping = threading.Lock()  # held during a step; a fork waits for it
 _warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
 _kept: Callable[[], bool] = bool  # whether that will be quick
 _background: threading.Thread | None = None
+_at_work: set[threading.Thread] = set()  # threads in which something may be compiled
+_said_uncached = False
 _spent = 0.0
 
 
@@ -48,13 +51,87 @@ def njit(function: _Function) -> _Function:
         return function
     import numba
 
-    try:
-        return numba.njit(cache=True, nogil=True)(function)  # type: ignore[no-any-return]
-    except RuntimeError:  # no directory that numba could keep its cache in: compile in memory
-        return numba.njit(nogil=True)(function)  # type: ignore[no-any-return]
+    made = numba.njit(nogil=True)(function)
+    if not isinstance(made, types.FunctionType):  # else the compiler is switched off
+        try:
+            made._cache = _kept_code(function)
+        except RuntimeError:  # no directory that numba could keep it in: it is compiled in memory
+            pass
+        compile_for = made._compile_for_args
+        made._compile_for_args = lambda *args, **kwargs: _apart(lambda: compile_for(*args, **kwargs))
+    return made  # type: ignore[no-any-return]
 
 
-def kernels(module: str, steps: float) -> ModuleType:
+def _kept_code(function: Callable[..., Any]) -> Any:
+    """Return where numba keeps the compiled forms of a function: without it, too, they are compiled."""
+    from numba.core.caching import FunctionCache
+
+    class Kept(FunctionCache):  # type: ignore[misc]
+        """A cache on a disk that may be full, or hold files that were cut short."""
+
+        def load_overload(self, *args: Any) -> Any:
+            try:
+                return super().load_overload(*args)
+            except Exception as error:
+                _say_uncached(self.cache_path, error)
+                try:
+                    self.flush()  # what is compiled now takes the place of what is damaged
+                except OSError:
+                    self.disable()
+                return None
+
+        def save_overload(self, *args: Any) -> None:
+            try:
+                super().save_overload(*args)
+            except Exception as error:
+                _say_uncached(self.cache_path, error)
+                self.disable()
+
+    return Kept(function)
+
+
+def _say_uncached(where: str, error: Exception) -> None:
+    """Warn, once in a process, that the compiled forms cannot be kept or read."""
+    global _said_uncached
+    if not _said_uncached:
+        _said_uncached = True
+        text = (
+            f"The compiled code of pgm in {where} cannot be used ({type(error).__name__}: {error}): what is "
+            "needed is compiled again, in this process. Empty that folder, or make room on its disk; the "
+            "environment variable NUMBA_CACHE_DIR names another."
+        )
+        warnings.warn(text, RuntimeWarning, stacklevel=2)
+
+
+def _apart(work: Callable[[], Any]) -> Any:
+    """Compile something, in a thread of its own where Ctrl-C could come, of which LLVM makes other errors.
+
+    What was begun is finished all the same, and the next question has it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    outcome: list[Any] = []
+    done = threading.Event()
+
+    def job() -> None:
+        try:
+            with _stepping:
+                outcome.append((True, work()))
+        except BaseException as error:  # handed to the caller's thread
+            outcome.append((False, error))
+        done.set()
+
+    thread = threading.Thread(target=job, name="pgm-compile", daemon=True)
+    _start(thread)
+    done.wait()
+    _at_work.discard(thread)
+    good, value = outcome[0]
+    if not good:
+        raise value
+    return value
+
+
+def kernels(module: str, steps: float) -> types.ModuleType:
     """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
     if _ready.is_set() or threading.current_thread() is _background:
         if module not in _imported:
@@ -66,7 +143,7 @@ def kernels(module: str, steps: float) -> ModuleType:
     return interpreted(module)
 
 
-def interpreted(module: str) -> ModuleType:
+def interpreted(module: str) -> types.ModuleType:
     """Return a copy of `module` whose functions are plain Python."""
     global _compiling
     found = _interpreted.get(module)
@@ -136,11 +213,19 @@ def spent(seconds: float) -> None:
         with _lock:
             if _background is None:
                 _background = threading.Thread(target=_warm, name="pgm-warm", daemon=True)
-                # Registered now so that it runs before the interpreter takes the thread's modules away.
-                import atexit
+                _start(_background)
 
-                atexit.register(_stop)
-                _background.start()
+
+def _start(thread: threading.Thread) -> None:
+    """Start a thread that compiles; the end of the process waits for what it has under way."""
+    if not _at_work:
+        # Registered now so that it runs before the interpreter takes the thread's modules away.
+        import atexit
+
+        atexit.unregister(_stop)
+        atexit.register(_stop)
+    _at_work.add(thread)
+    thread.start()
 
 
 def _warm() -> None:
@@ -167,6 +252,7 @@ def _after_fork() -> None:
     """In a forked child the background thread does not exist: it may be started again."""
     global _background, _lock, _stepping, _spent
     _background, _lock, _stepping, _spent = None, threading.RLock(), threading.Lock(), 0.0
+    _at_work.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -181,5 +267,5 @@ if hasattr(os, "register_at_fork"):
 def _stop() -> None:
     # A thread inside LLVM while the interpreter is torn down can crash it: wait for the step under way.
     _stopping.set()
-    if _background is not None and _background.is_alive():
-        _background.join()
+    for thread in list(_at_work):
+        thread.join()

@@ -974,10 +974,6 @@ class Questions:
                 posterior.warn()
             clock.lap(WRAPPING)
             return found
-        except SystemError as error:
-            if _interrupted(error):  # Ctrl-C inside the compiler comes out as this
-                raise KeyboardInterrupt from None
-            raise
         except NoFit as error:
             raise no_fit(compiled, observed, clock, error) from None
         except Impossible:
@@ -1012,12 +1008,6 @@ def _searched(
             f"time limit of {clock.limit:g} s. Allow more with pgm.config(time_limit=...), or choose an "
             f"approximate engine=.\n\n{refused}"
         ) from late
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _between(
