@@ -8,7 +8,6 @@ import re
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TypedDict
 
-from pgm.errors import InvalidArgument, OutOfTime, shown
+from pgm.errors import InvalidArgument, OutOfTime, shown, warn
 
 Callback = Callable[[float, float, str], object]  # done, total, what
 
@@ -125,11 +124,10 @@ class config:
     def __del__(self) -> None:
         """Warn where `with` was forgotten: the call alone changes nothing."""
         if not getattr(self, "_used", True) and not sys.is_finalizing():  # no attribute: it was refused
-            warnings.warn(
+            warn(
                 f"{self._written('config')} was written without `with`, and nothing was set. Write `with "
                 f"{self._written('config')}:` around the questions, or {self._written('set_config')}, which "
-                "holds from then on.",
-                stacklevel=2,
+                "holds from then on."
             )
 
 

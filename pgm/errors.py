@@ -5,9 +5,11 @@ All derive from `PGMError`, and from the built-in exception that Python users wo
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable, Mapping, Sequence, Sized
 from itertools import islice
-from os import PathLike, fspath
+from os import PathLike, fspath, path, sep
 from reprlib import Repr
 from typing import Protocol
 
@@ -15,6 +17,7 @@ _COMPARED = 10_000  # names that a hint looks at: a model may have millions
 _LISTED = 10  # names or states that a message lists
 _LONG = 200  # letters beyond which a text is not compared
 _NEAR = 0.6  # of the letters of two texts, that one which is near has in common
+_PACKAGE = path.dirname(__file__) + sep
 
 
 class _Short(Repr):
@@ -59,17 +62,17 @@ def nearest(word: object, known: Iterable[object]) -> str:
     originals: dict[str, object] = {}
     for candidate in islice(known, _COMPARED):
         originals.setdefault(_folded(candidate), candidate)
-    near = folded if folded in originals else _nearest(folded, originals)
+    near = folded if folded in originals else nearest_text(folded, originals)
     return f" Did you mean {shown(originals[near])}?" if near is not None else ""
 
 
-def _nearest(word: str, texts: Iterable[str]) -> str | None:
-    """The text that shares most letters in their order with the word, if it is near."""
+def nearest_text(word: str, texts: Iterable[str], least: float = _NEAR) -> str | None:
+    """The text that shares most letters in their order with the word, if it is near: at least this share."""
     places: dict[str, int] = {}  # of each letter, as bits
     for place, letter in enumerate(word):
         places[letter] = places.get(letter, 0) | 1 << place
     every = (1 << len(word)) - 1
-    best, found = _NEAR, None
+    best, found = least, None
     for text in texts:
         total = len(word) + len(text)
         if len(text) > _LONG or 2 * min(len(word), len(text)) < best * total:
@@ -84,6 +87,14 @@ def _nearest(word: str, texts: Iterable[str]) -> str | None:
         if near > best or (found is None and near == best):
             best, found = near, text
     return found
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn whoever called pgm: the line shown is theirs, however deep the call went."""
+    depth, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        depth, frame = depth + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=depth)
 
 
 def _folded(value: object) -> str:

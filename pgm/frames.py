@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date, datetime
-from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
@@ -18,7 +16,7 @@ import narwhals as nw
 import numpy as np
 from narwhals.exceptions import DuplicateError
 
-from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, shown
+from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, nearest_text, shown, warn
 from pgm.variables import Variable, as_float, is_missing
 
 _MISSING, _BAD = -1, -2
@@ -85,14 +83,13 @@ def _look_for_slips(
         if not isinstance(name, str):
             continue
         letters = _letters(name)
-        meant = [letters] if letters and letters in plain else []
-        if not meant and len(others) * len(plain) <= _COMPARED:
-            meant = get_close_matches(letters, plain, n=1, cutoff=_NEAR)
-        if meant and _digits(meant[0]) == _digits(letters):  # x1 and x2 are two names, no slip
-            warnings.warn(
+        meant = letters if letters and letters in plain else None
+        if meant is None and len(others) * len(plain) <= _COMPARED:
+            meant = nearest_text(letters, plain, _NEAR)
+        if meant is not None and _digits(meant) == _digits(letters):  # x1 and x2 are two names, no slip
+            warn(
                 f"The column {shown(name)} is not read, for no variable has this name, and "
-                f"{shown(plain[meant[0]])} has no column: rename it, if that is meant.",
-                stacklevel=6,  # of whoever asked the model
+                f"{shown(plain[meant])} has no column: rename it, if that is meant."
             )
 
 

@@ -12,10 +12,11 @@ import os
 import threading
 import time
 import types
-import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
+
+from pgm.errors import warn
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -100,7 +101,7 @@ def _say_uncached(where: str, error: Exception) -> None:
             "needed is compiled again, in this process. Empty that folder, or make room on its disk; the "
             "environment variable NUMBA_CACHE_DIR names another."
         )
-        warnings.warn(text, RuntimeWarning, stacklevel=2)
+        warn(text, RuntimeWarning)
 
 
 def _apart(work: Callable[[], Any]) -> Any:

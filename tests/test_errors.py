@@ -3,9 +3,12 @@
 import pickle
 import random
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import pgm
 from pgm import errors
 from pgm.errors import (
     FileFormatError,
@@ -181,3 +184,21 @@ def test_the_nearest_of_many_long_names_is_found_at_once(letters):
     begun = time.thread_time()
     assert nearest(known[4_321][:-1] + "?", known).startswith(f" Did you mean '{known[4_321][:20]}")
     assert time.thread_time() - begun < 1.5 * slowness()
+
+
+def test_a_warning_shows_the_line_of_whoever_called():
+    """However deep the call went, and through whatever wrapper: the file is this one, each time."""
+    net = pgm.BayesianNetwork("wet grass")
+    net.add("smoke", 0.3)
+    net.add("cough", {True: 0.6, False: 0.2}, parents=["smoke"])
+    noisy = pgm.MarkovNetwork.grid(np.eye(4, dtype=int), [0, 1], coupling=3.0, unary=[[0.6, 0.4], [0.4, 0.6]])
+    frame = {"SMOKE": [True, False], "cough": [True, None]}
+    for ask, words in (
+        (lambda: net.predict(frame, "cough"), "rename it"),
+        (lambda: net.score(frame), "rename it"),
+        (lambda: noisy.marginals(engine=pgm.engines.Loopy(max_iter=1)), "has not converged"),
+        (lambda: pgm.config(threads=1), "written without `with`"),
+    ):
+        with pytest.warns(UserWarning, match=words) as said:
+            ask()
+        assert [Path(each.filename) for each in said] == [Path(__file__)]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from pgm.config import start_clock
-from pgm.errors import ConvergenceWarning
+from pgm.errors import ConvergenceWarning, warn
 
 from .rows import Array
 
@@ -51,5 +50,5 @@ def climb(name: str, step: Callable[[Array], tuple[Array, float]], start: Array,
                 if reached >= better:
                     now = beyond
     text = f"{name!r}: EM still rises after {_MOST_STEPS:,} steps; fit again from its result."
-    warnings.warn(text, ConvergenceWarning, stacklevel=5)
+    warn(text, ConvergenceWarning)
     return now

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from pgm.config import current, start_clock
-from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown
+from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown, warn
 from pgm.factors import Dense, Gate, Writer
 from pgm.variables import Variable, as_float
 
@@ -423,5 +422,5 @@ def newton(
         f"{name!r}: the weights grow without end, for the parents tell some states apart without exception; "
         "these are large ones. Fit to more rows, or add one row of each kind with a small weight."
     )
-    warnings.warn(text, ConvergenceWarning, stacklevel=4)
+    warn(text, ConvergenceWarning)
     return found

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed
+from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed, warn
 from pgm.factors import Dense, Score
 from pgm.frames import columns, numbers
 from pgm.variables import Variable, as_float
@@ -144,11 +143,10 @@ class LogisticOfNumbers(Logistic):
         if float(shares @ np.log(softmax(design @ found)[np.arange(len(known)), seen[:, 0]])) > (
             _CERTAIN * float(shares.sum())
         ):
-            warnings.warn(
+            warn(
                 f"{self.child.name!r}: the weights grow without end, for the parents tell its states apart "
                 "without exception; these are large ones. Fit to more rows.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         centres, spreads = np.array(scales).reshape(-1, 2).T
         found[1:] /= spreads[:, np.newaxis]

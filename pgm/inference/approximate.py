@@ -8,15 +8,13 @@ tests/inference/test_approximate.py.
 from __future__ import annotations
 
 import math
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pgm import errors
 from pgm.config import Clock, current
 from pgm.errors import ConvergenceWarning, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
@@ -52,7 +50,6 @@ _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 _ROUNDING = 1e-9  # of a bound on a logarithm, relative
 _ANY = "of several equally probable any may be found"
 _NOTHING = np.empty(0, np.int32)
-_HERE = str(Path(__file__).parents[1] / "_")[:-1]  # with what ends the name of a folder
 
 # The options are of the class that has this name in ENGINES.
 SOLVERS: Mapping[str, Callable[[Problem, Any, Clock], Solution]] = {
@@ -475,11 +472,8 @@ class Approximate(Posterior):
 
 def warn(report: Report) -> None:
     """Warn whoever asked that the numbers had not come to rest."""
-    depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
-        depth, frame = depth + 1, frame.f_back
     text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
-    warnings.warn(text, ConvergenceWarning, stacklevel=depth)
+    errors.warn(text, ConvergenceWarning)
 
 
 def _below(bound: float, log: float) -> float | None:
