@@ -53,7 +53,7 @@ from pgm.errors import (
 from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
-from pgm.results import Assignment, Distribution, Marginals, Probability, Report, Samples
+from pgm.results import Assignment, Distribution, Marginals, MaxMarginals, Probability, Report, Samples
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ __all__ = [
     "Logistic",
     "Marginals",
     "MarkovNetwork",
+    "MaxMarginals",
     "MixtureCPD",
     "NoSupportFound",
     "NoisyAnd",

@@ -978,6 +978,139 @@ class Marginals(_Value, Mapping[str, Distribution]):
         return html_table(header, rows, notes)
 
 
+class MaxMarginals(_Value, Mapping[str, Mapping[Any, "Probability"]]):
+    """For each variable that is not observed {state: max P(all states, given) with it}, in the model's order.
+
+    Each number is a float with a `.log` that does not underflow. The largest of any variable is that of the
+    most probable explanation, and stands at its state there.
+
+    >>> rain = Variable("rain", [False, True])
+    >>> found = MaxMarginals([rain], np.log([0.14, 0.27]), [0])
+    >>> found
+    variable  state  P         next
+    rain      True   0.270000  False 0.140000
+    >>> round(found["rain"][False], 6)
+    0.14
+    """
+
+    __slots__ = ("_flat", "_offsets", "_places", "_variables", "report")
+    report: Report
+    _flat: np.ndarray
+    _offsets: list[int]
+    _variables: VariableList
+    _places: dict[str, int] | None
+
+    def __init__(
+        self,
+        variables: Iterable[Variable],
+        logs: np.ndarray,
+        offsets: Sequence[int] | np.ndarray,
+        report: Report = EXACT,
+    ) -> None:
+        """Take the logarithms of all in one array; those of the i-th variable begin at offsets[i]."""
+        logs.flags.writeable = False
+        _put(self, "report", report)
+        _put(self, "_flat", logs)
+        _put(self, "_offsets", [int(at) for at in offsets])
+        _put(self, "_variables", VariableList.of(variables))
+        _put(self, "_places", None)
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, in the model's order."""
+        return tuple(self._variables)
+
+    def log_values(self, name: str) -> np.ndarray:
+        """The logarithms of one variable's numbers, in the order of its states."""
+        try:
+            i = _places_of(self)[name]
+        except (KeyError, TypeError):
+            raise _not_among(name, _places_of(self), self.report) from None
+        return self._flat[self._offsets[i] : self._offsets[i] + self._variables.domains[i].card]
+
+    def __getitem__(self, name: str) -> Mapping[Any, Probability]:
+        """The numbers of one variable, by its states."""
+        logs = self.log_values(name)
+        states = self._variables[_places_of(self)[name]].states
+        made = {
+            s: Probability(_exp(x), self.report, log=x) for s, x in zip(states, logs.tolist(), strict=True)
+        }
+        return MappingProxyType(made)
+
+    def __iter__(self) -> Iterator[str]:
+        """The names, in the model's order."""
+        return iter(self._variables.names)
+
+    def __len__(self) -> int:
+        """The number of variables."""
+        return len(self._variables)
+
+    def to_dict(self) -> dict[str, dict[Any, float]]:
+        """{name: {state: number}}."""
+        return {name: {state: float(p) for state, p in each.items()} for name, each in self.items()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A long frame with the columns variable, state, p and log_p."""
+        cards = [domain.card for domain in self._variables.domains]
+        logs = np.concatenate([self.log_values(name) for name in self]) if len(self) else np.zeros(0)
+        columns = {
+            "variable": np.repeat(np.array(list(self), dtype=object), cards),
+            "state": typed_array([state for domain in self._variables.domains for state in domain.states]),
+            "p": [_exp(x) for x in logs.tolist()],
+            "log_p": logs,
+        }
+        frame: pd.DataFrame = _pandas().DataFrame(columns)
+        return frame
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+        **unknown: Never,
+    ) -> Axes:
+        """Draw how probable the best with each state is, relative to the best of all; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+            **unknown: nothing else is taken.
+        """
+        from pgm import plot
+
+        return plot.max_marginals(self, ax, figsize=figsize, title=title, **unknown)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return MaxMarginals, (self._variables, self._flat, self._offsets, self.report)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        top = float(self._flat.max(initial=0.0 if not len(self) else -math.inf))
+        head = "P" if top <= 0.0 else "product"
+        in_logs = not -600.0 < top < 600.0
+
+        def value(log: float) -> str:
+            return f"{log:.6f}" if in_logs else number(math.exp(log))
+
+        rows = []
+        for name in islice(self, _ROWS):
+            logs, states = self.log_values(name), self._variables[_places_of(self)[name]].states
+            first, *rest = np.argsort(-logs, kind="stable")[:2].tolist()
+            then = f"{label(states[rest[0]])} {value(float(logs[rest[0]]))}" if rest else ""
+            rows.append([label(name), label(states[first]), value(float(logs[first])), then])
+        notes = noted(len(self), len(rows), "variables", self.report)
+        return ["variable", "state", f"log {head}" if in_logs else head, "next"], rows, notes
+
+    def __repr__(self) -> str:
+        """A table, one line for each variable."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
 class Probability(_Value, float):
     """A float that knows whether it is exact, and its logarithm even where the float itself is 0.
 
@@ -1545,7 +1678,7 @@ def _indexed(
     return [i for i, _ in matches], tuple(index.T), shape
 
 
-def _places_of(found: Marginals | Assignment) -> dict[str, int]:
+def _places_of(found: Marginals | MaxMarginals | Assignment) -> dict[str, int]:
     """The place of each name in what a query hands back, kept: most of these are read from first to last."""
     places = found._places
     if places is None:

@@ -201,6 +201,11 @@ class Oracle:
         ranked = self._ranked(kept)[:k]
         return [(dict(zip(kept, state, strict=True)), Fraction(w, self._denominator)) for w, state in ranked]
 
+    def max_marginal(self, name: str) -> list[Fraction]:
+        """For each state of a variable the largest P(all states, evidence) that has it."""
+        rows = np.moveaxis(self._joint, self.axis[name], 0).reshape(self.shape[self.axis[name]], -1)
+        return [Fraction(int(max(row)), self._denominator) for row in rows.tolist()]
+
     def weight_of(self, codes: Mapping[str, int]) -> Fraction:
         """P(codes, evidence), the other variables summed out."""
         kept = [name for name in self.names if name in codes]

@@ -23,6 +23,7 @@ from pgm.results import (
     Intervals,
     Logarithm,
     Marginals,
+    MaxMarginals,
     Probability,
     Report,
     Samples,
@@ -51,6 +52,10 @@ def marginals(report=EXACT):
     return Marginals([RAIN, MOOD], np.array([0.25, 0.75, 0.2, 0.5, 0.3]), [0, 2], report)
 
 
+def max_marginals(report=EXACT):
+    return MaxMarginals([RAIN, MOOD], np.log([0.25, 0.5, 0.2, 0.5, 0.3]), [0, 2], report)
+
+
 def assignment(report=EXACT):
     return Assignment([RAIN, MOOD], [1, 2], math.log(0.5), math.log(0.125), report)
 
@@ -60,7 +65,7 @@ def samples(report=EXACT):
     return Samples({"rain": np.array([True, False, True]), "mood": moods}, report)
 
 
-MAKERS = [single, joint, marginals, assignment, samples]
+MAKERS = [single, joint, marginals, max_marginals, assignment, samples]
 
 
 # --- what all results have in common ------------------------------------------------------------------------
@@ -75,7 +80,7 @@ def test_results_pickle_and_copy(make):
         assert again.report == result.report
 
 
-@pytest.mark.parametrize("make", [joint, marginals, assignment, samples])
+@pytest.mark.parametrize("make", [joint, marginals, max_marginals, assignment, samples])
 def test_an_approximate_result_says_so_loudly(make):
     assert make().exact
     assert "APPROX" not in repr(make())
@@ -87,7 +92,7 @@ def test_an_approximate_result_says_so_loudly(make):
     assert pickle.loads(pickle.dumps(result)).report == LOOPY
 
 
-@pytest.mark.parametrize("make", [single, joint, marginals, assignment])
+@pytest.mark.parametrize("make", [single, joint, marginals, max_marginals, assignment])
 def test_results_do_not_change(make):
     result = make()
     with pytest.raises(AttributeError, match="does not change"):

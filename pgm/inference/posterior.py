@@ -285,6 +285,26 @@ class Posterior:
             answers.append((codes[wanted], one.value, one.settled))
         return answers
 
+    def max_marginals(self) -> tuple[np.ndarray, Wide]:
+        """Of each of the user's states the largest P(states, known) with it, beside the best: a logarithm.
+
+        They stand one variable after the other; and what the best is worth.
+        """
+        p, n_named = self.program.arrays, self.program.n_named
+        flat = np.full(int(p.state_at[n_named]), -math.inf)
+        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        r = case.reduced
+        stage = (self.program.kinds[r.variables] != SUMMED).astype(np.int64)
+        needs = Needs("the max-marginals", "both", wide=True, results=float(flat.size), asks=None)
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
+        logs, most = exact.max_marginals(case, tree, self.clock)
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        flat[p.state_at[fixed] + case.codes[fixed]] = 0.0
+        ours = np.repeat(r.variables, r.cards) < n_named
+        flat[(np.repeat(p.state_at[r.variables], r.cards) + r.states)[ours]] = logs[ours]
+        return flat, most
+
     def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> fronts.Front | None:
         """The best states by sets of choices, where a tree that sums inside gates first is not quick."""
         if fronts.log2_summed_first(case) < _WORTH_FRONTS:

@@ -65,13 +65,14 @@ from pgm.results import (
     Information,
     Logarithm,
     Marginals,
+    MaxMarginals,
     Probability,
     Report,
     Samples,
     states_array,
     together,
 )
-from pgm.variables import Variable, VariableList, unordered
+from pgm.variables import Interval, Variable, VariableList, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.rows import CompiledQuery
@@ -502,6 +503,55 @@ class Questions:
             return made
 
         return self._answer(compiled, observed, chosen, answer, clock, about=asked)
+
+    def max_marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> MaxMarginals:
+        """Return how probable the best explanation with each state is: max P(all states, given) that has it.
+
+        Where `map` says what is best, this says by how much, variable by variable: a state whose number is
+        nearly the best's could as well be part of the explanation. Of undirected models it is the product.
+
+        Args:
+            given: what is known, as for `map`.
+            engine: "exact" alone answers this.
+
+        Raises:
+            ImpossibleEvidence: what is given has probability zero.
+            TooLarge: no tree fits.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.3)
+        >>> net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
+        >>> net.max_marginals({"wet": True})
+        variable  state  P         next
+        rain      True   0.270000  False 0.140000
+        given wet=True
+        """
+        clock = start_clock()
+        compiled = self._compile()
+        observed = observe(compiled.by_name, given)
+
+        def answer(posterior: Posterior) -> MaxMarginals:
+            log = observed.log_weight
+            if isinstance(posterior, Mixed):
+                free = [n for n in posterior.named() if isinstance(observed.given.get(n), Interval | None)]
+                if free:
+                    have = "have" if free[1:] else "has"
+                    raise InvalidArgument(
+                        f"Max-marginals are of states; {listed(free)} {have} none. Give numbers for all that "
+                        "is continuous, or use `map` for the highest point of the density."
+                    )
+                log += posterior.log_density()
+                posterior = posterior.solve().discrete
+            flat, best = posterior.max_marginals()
+            log += log_of(best)
+            if observed.soft:  # which says what shall be afterwards: it has no probability of its own
+                log = log_of(best) - log_of(posterior.total())
+            left = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
+            begins = posterior.program.arrays.state_at[left]
+            return MaxMarginals(compiled.variables.take(left), flat + log, begins, posterior.report)
+
+        return self._answer(compiled, observed, find(engine, "max_marginals"), answer, clock, about=())
 
     def sample(
         self,

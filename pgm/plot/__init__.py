@@ -4,7 +4,7 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
-from .bars import distribution, explanations
+from .bars import distribution, explanations, max_marginals
 from .networks import junction_tree, network
 from .plans import plan
 from .rows import assignment, marginals, samples
@@ -16,6 +16,7 @@ __all__ = [
     "explanations",
     "junction_tree",
     "marginals",
+    "max_marginals",
     "network",
     "plan",
     "report",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import product
+from itertools import islice, product
 from typing import Any, Never
 
 import numpy as np
@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 
 from pgm.densities import Density
 from pgm.printing import joined
-from pgm.results import Distribution, Explanations, condition
+from pgm.results import Distribution, Explanations, MaxMarginals, condition
 
 from .canvas import BAR, EDGE, Paper, Size, beside, ink, plain, readable_on, shortened, text_width, tidy
 from .curves import density
@@ -20,6 +20,7 @@ from .curves import density
 MOST_BARS = 40  # a joint with more entries shows the largest of them
 MOST_LABELS = 30  # a variable with more states is drawn as a profile, with few labels
 MOST_CELLS = 1_000  # states of a variable in a map
+_MOST_STATES = 60  # bars of max-marginals
 _NUMBERS = 12  # states of a variable in a map whose cells show their numbers
 _ERRORS: dict[str, Any] = {"elinewidth": 1.0, "capsize": 2.5}
 
@@ -99,6 +100,35 @@ def _explanations(best: Explanations, paper: Paper) -> Axes:
     lines = [head] if absolute or not shown else [head, f"relative to the first, log {top:.6g}"]
     if shown and not shown[0].exact:
         lines.append(f"approximate: {shown[0].engine}")
+    paper.entitle(ax, *lines)
+    return ax
+
+
+def max_marginals(
+    found: MaxMarginals,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+    **unknown: Never,
+) -> Axes:
+    """Draw for each state of each variable how probable the best with it is, beside the best of all."""
+    with Paper(max_marginals, ax, figsize, title, unknown) as paper:
+        return _max_marginals(found, paper)
+
+
+def _max_marginals(found: MaxMarginals, paper: Paper) -> Axes:
+    states = [(name, i) for name in islice(found, MOST_BARS) for i in range(found.log_values(name).size)]
+    variables = dict(zip(found, found.variables, strict=True))
+    labels = [f"{shortened(name, 24)}={shortened(variables[name].states[i], 24)}" for name, i in states]
+    logs = np.array([found.log_values(name)[i] for name, i in states])
+    top = float(logs.max(initial=-math.inf))
+    given = f" given {condition(found.given)}" if found.given else ""
+    more = len(found) - MOST_BARS
+    ax = _horizontal(labels[:_MOST_STATES], np.exp(logs[:_MOST_STATES] - top) if states else logs, paper)
+    lines = [f"the best with each state{given}", f"relative to the best, log {top:.6g}"]
+    if more > 0 or len(states) > _MOST_STATES:
+        lines.append(f"the first of {len(found):,} variables")
     paper.entitle(ax, *lines)
     return ax
 

@@ -191,6 +191,19 @@ def check_assignment(case: Case, oracle: Oracle, best: pgm.Assignment, top: Any)
 
 
 @given(data=DATA)
+def test_max_marginals(data):
+    case, question, oracle = drawn(data, models())
+    if possible(oracle, lambda: case.model.max_marginals(question.given)):
+        found = case.model.max_marginals(question.given)
+        for name in found:
+            for logarithm, truth in zip(found.log_values(name), oracle.max_marginal(name), strict=True):
+                if truth:
+                    close(logarithm, log(truth))
+                else:
+                    assert logarithm == -math.inf
+
+
+@given(data=DATA)
 def test_the_most_probable_explanation(data):
     case, question, oracle = drawn(data, models())
     if possible(oracle, lambda: case.model.map(question.given)):

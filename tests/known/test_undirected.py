@@ -110,6 +110,9 @@ def test_C53_max_product():
     assert best.probability == near(0.5538461538)
     assert dict(net.map()) == {"R": F, "S": F, "W": F}
     assert net.map().probability == pytest.approx(0.432)
+    found = net.max_marginals({"W": T})
+    assert (found["R"][T], found["R"][F]) == (near(0.288), near(0.108))
+    assert (found["S"][T], found["S"][F]) == (near(0.108), near(0.288))
 
 
 def test_C54_pixels_behind_an_obstacle():

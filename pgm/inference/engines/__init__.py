@@ -21,7 +21,9 @@ from pgm.inference.engines.sampling.options import (
     SwendsenWang,
 )
 
-Question = Literal["query", "marginals", "probability", "map", "k_best", "marginal MAP", "sample", "plan"]
+Question = Literal[
+    "query", "marginals", "probability", "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan"
+]
 SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
 
 
@@ -30,7 +32,7 @@ class Exact:
     """Message passing on a tree of cliques, made for the question."""
 
     name = "exact"
-    answers = (*SUMS, "map", "k_best", "marginal MAP", "sample", "plan")
+    answers = (*SUMS, "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan")
     approximates = False
 
 

@@ -202,6 +202,23 @@ def maximum(
     return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
 
 
+def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
+    """For each state of what is maximised the log of its share of the largest value, and that value."""
+    t = tree.arrays
+    pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
+    messages = pm.size - int(t.item_at[case.reduced.factors.size])
+    back = np.zeros(messages), np.zeros(messages, np.int64)
+    found = np.zeros(case.reduced.states.size), np.zeros(case.reduced.states.size, np.int64)
+    args = t, pm, pe, downwards(tree), tree.maximising, case.reduced.state_at, *back, *found
+    run("max_marginals", *args, steps=16 * tree.steps, clock=clock, module=READING)
+    for part in (pm, pe):
+        give(part)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what is summed has none
+        logs = np.log(found[0]) + found[1] * math.log(2.0)
+        top = np.maximum.reduceat(logs, case.reduced.state_at[:-1]) if logs.size else logs
+        return logs - np.repeat(top, case.reduced.cards), most
+
+
 def as_declared(case: Case, stage: np.ndarray) -> np.ndarray:
     """The variables that are maximised, in the order in which the model has them."""
     order = case.declared()

@@ -219,6 +219,57 @@ def alternatives(t, pm, pe, cliques, excluded, states, shares):
 
 
 @njit
+def _raise_to(values_m, values_e, i, m, e):
+    """Make a wide number, m from 0.5 to below 1, the larger of itself and another."""
+    if values_m[i] == 0.0 or e > values_e[i] or (e == values_e[i] and m > values_m[i]):
+        values_m[i] = m
+        values_e[i] = e
+
+
+@njit
+def max_marginals(t, pm, pe, cliques, largest, state_at, back_m, back_e, found_m, found_e, stop):
+    """For each state of each variable that is maximised the largest product that has it, after a max pass.
+
+    Parents come first in `cliques`; `largest` marks them among all. What a parent sends back is the largest
+    product of all that does not come from below: its entries over the message that they hold, which is not
+    zero where they are not. `back_*` is laid out as the messages are, and zero like `found_*`.
+    """
+    arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
+    n_factors = t.item_at.size - 1 - t.parent.size
+    base = t.item_at[n_factors]
+    for i in range(cliques.size):
+        c = cliques[i]
+        n, sent = t.inner[c], t.sent[c]
+        at = t.item_at[n_factors + c] - base
+        for entry in range(t.size[c]):
+            if (entry & 4095) == 0 and stop[0] != 0:
+                return STOPPED
+            m, e = _product_at(entry, n, t.operand_at[c], t.operand_at[c + 1], *arrays)
+            if t.parent[c] >= 0:
+                m *= back_m[at + entry % sent]
+                e += back_e[at + entry % sent]
+            if m == 0.0:
+                continue
+            m, more = math.frexp(m)
+            e += more
+            left = entry
+            for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
+                v = t.axes[a]
+                if t.clique_of[v] == c:
+                    _raise_to(found_m, found_e, state_at[v] + left % t.cards[v], m, e)
+                left //= t.cards[v]
+            row, j = entry // n, entry % n
+            for o in range(t.operand_at[c], t.operand_at[c + 1]):
+                item = t.operand[o]
+                if item >= n_factors and largest[item - n_factors] != 0:
+                    k = t.item_at[item] + t.lookup[t.outer_at[o] + row]
+                    k += _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+                    rest, more = math.frexp(m / pm[k])
+                    _raise_to(back_m, back_e, k - base, rest, e - pe[k] + more)
+    return DONE
+
+
+@njit
 def first_of_ties(t, alive, free, order, states, stop):
     """Among all joint states whose entries are alive in every clique, the first one in the given order.
 
