@@ -264,7 +264,8 @@ class Posterior:
             asks = "k_best" if stage.all() else None
         needs = Needs(question, wide=True, asks=asks)
         everything = bool((stage[real < self.program.n_named] != 0).all())
-        if k == 1 and everything and not stage.all() and allowed is None:
+        hides = bool((self.program.kinds[real] == SUMMED).any())
+        if k == 1 and everything and hides and allowed is None:
             front = self._front(case, stage, needs)
             if front is not None:
                 codes, value, _ = self.worth(case, front.states)

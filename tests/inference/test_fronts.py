@@ -267,3 +267,24 @@ def test_winners_are_those_of_the_twin(respects: int) -> None:
             assert len(kept) == 1
             assert codes[kept[0]].tolist() == min(codes[k].tolist() for k in same)
         assert not keep[~wanted].any()
+
+
+def test_targets_that_are_all_that_is_not_observed() -> None:
+    """Naming everything is asking for everything, in the order named."""
+    rng = np.random.default_rng(1)
+    net = of_causes(rng.uniform(0.1, 0.9, 40), rng.uniform(0.1, 0.9, 40))
+    names = [f"c{i}" for i in reversed(range(40))]
+    best = net.map({"x": True}, targets=names)
+    assert list(best) == names
+    assert dict(best) == dict(net.map({"x": True}))
+    assert best.log_joint == pytest.approx(net.map({"x": True}).log_joint, abs=1e-12)
+
+
+def test_the_time_limit_holds() -> None:
+    rng = np.random.default_rng(1)
+    net = of_causes(rng.uniform(0.1, 0.9, 1000), rng.uniform(0.1, 0.9, 1000))
+    net.map({"x": True})
+    begin = time.perf_counter()
+    with pgm.config(time_limit=0.1), pytest.raises(pgm.OutOfTime):
+        net.map({"x": True})
+    assert time.perf_counter() - begin < 1.0 * slowness()
