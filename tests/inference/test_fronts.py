@@ -288,3 +288,22 @@ def test_the_time_limit_holds() -> None:
     with pgm.config(time_limit=0.1), pytest.raises(pgm.OutOfTime):
         net.map({"x": True})
     assert time.perf_counter() - begin < 1.0 * slowness()
+
+
+@pytest.mark.parametrize("n_gates", [2, 3, 4])
+def test_gates_that_share_their_causes(n_gates: int, always: list[bool]) -> None:
+    """Twelve causes of several positive findings, by brute force."""
+    rng = np.random.default_rng(n_gates)
+    states = np.array(list(itertools.product([False, True], repeat=12)))
+    priors, effects = rng.uniform(0.05, 0.6, 12), rng.uniform(0.05, 0.9, (n_gates, 12))
+    net = pgm.BayesianNetwork()
+    for i, p in enumerate(priors.tolist()):
+        net.add(f"c{i}", p)
+    worth = np.where(states, priors, 1 - priors).prod(axis=1)
+    for g, row in enumerate(effects):
+        net.add(f"x{g}", pgm.NoisyOr({f"c{i}": float(p) for i, p in enumerate(row)}, leak=0.02))
+        worth = worth * (1 - 0.98 * np.where(states, 1 - row, 1.0).prod(axis=1))
+    best = net.map({f"x{g}": True for g in range(n_gates)})
+    assert list(best.values()) == states[int(worth.argmax())].tolist()
+    assert best.log_joint == pytest.approx(math.log(worth.max()), abs=1e-11)
+    assert always == [True]

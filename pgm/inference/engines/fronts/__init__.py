@@ -27,10 +27,10 @@ from pgm.inference.reduction import Case
 from pgm.inference.running import run
 
 _TIED = 2.0**-48  # of logarithms, for each variable: what is closer differs by rounding
-_MOST_OPEN = 5  # gates at once: choices are compared in two to this power respects
+_MOST_OPEN = 8  # gates at once: choices are compared in two to this power respects
 _MOST_FACTORS = 20_000  # that are worth trying in Python
 _MOST_ROWS = 1 << 20  # of a front
-_MOST_COMPARED = 20_000  # choices in more than two respects, for the same states of the scope
+_MOST_COMPARED = 4e9  # numbers, where every choice is compared with every other
 _MOST_WORK = 2e7  # rows in all, without a time limit: some seconds
 _KEPT_TIES = 2_000  # rows of a front from which on only what is worth most is followed, not all ties
 FRONTS = "pgm.inference.engines.fronts.compiled"
@@ -333,7 +333,7 @@ class _Elimination:
         sort = np.lexsort((*-worth.T[::-1], made.group))
         groups = made.group[sort]
         begins = np.flatnonzero(np.concatenate([[True], np.diff(groups) > 0, [True]]))
-        if worth.shape[1] > 2 and int(np.diff(begins).max()) > _MOST_COMPARED:
+        if worth.shape[1] > 2 and float(np.diff(begins).max()) ** 2 * worth.shape[1] > _MOST_COMPARED:
             raise _TooMany
         # How much the last of the respects surely counts beside each of the others.
         shares = np.zeros(worth.shape[1])
