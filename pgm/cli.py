@@ -103,8 +103,8 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(?:engine=)?pgm\.engines\.([A-Z]\w+)(?:\(([^()]*)\))?", _engine_word),
     (r"engine=[\"']([\w-]+)[\"']", r"--engine \1"),
     (r"engine=(?=[\"'])", "--engine "),
-    (r"`with (pgm\.config\(\w+=\.\.\.\))`", r"\1"),
-    (r"pgm\.config\((memory|time)_limit=\.\.\.\)", r"--\1"),
+    (r"`(?:with )?(pgm\.(?:set_)?config\(\w+=\.\.\.\))`", r"\1"),
+    (r"pgm\.(?:set_)?config\((memory|time)_limit=\.\.\.\)", r"--\1"),
     (r"\b(memory|time)_limit=[\"']?([^\"' ]+)[\"']?", r"--\1 \2"),
     (r", or None for no limit", ""),
     (r"\bexpand=True", "--expand"),
@@ -142,14 +142,13 @@ class _Parser(argparse.ArgumentParser):
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the arguments; targets may stand behind what is known, too."""
     given, left = _parser().parse_known_args(_apart(arguments))
-    if left:
+    takes = given.command in (query, plan, predict)
+    if takes and not given.targets and not any(text.startswith("-") for text in left):
+        given.targets = left  # argparse looks for them only in one place
+    elif left:
         hint = "; --targets comes before names" if given.command is most_probable else ""
-        if given.command in (query, plan, predict):
-            hint = "; targets stand together, and what is known is NAME=STATE"
-        late = given.command in (query, plan, predict) and not given.targets
-        if not late or any(text.startswith("-") for text in left):
-            raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
-        given.targets = left
+        hint = "; targets stand together, and what is known is NAME=STATE" if takes else hint
+        raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
     return given
 
 
