@@ -55,6 +55,12 @@ class _States:
 class OneOf(_States):
     """One of these states, it is not known which.
 
+    Args:
+        states: one or several.
+
+    Raises:
+        InvalidEvidence: when it is given: none of them, or what is no state.
+
     >>> OneOf("fair", "good")
     OneOf('fair', 'good')
     """
@@ -64,6 +70,12 @@ class OneOf(_States):
 
 class Not(_States):
     """None of these states.
+
+    Args:
+        states: one or several.
+
+    Raises:
+        InvalidEvidence: when it is given: no state, or all of them.
 
     >>> Not("bad")
     Not('bad')
@@ -113,6 +125,12 @@ class Likelihood(_Weighted):
 
     Only the ratios matter for the states; the weights themselves count in the probability of the evidence.
 
+    Args:
+        weights: {state: weight}, of all states; not negative, and not all zero.
+
+    Raises:
+        InvalidEvidence: when it is given: a state without a weight, or a number that is none.
+
     >>> Likelihood({"yes": 0.8, "no": 0.1})
     Likelihood({'yes': 0.8, 'no': 0.1})
     """
@@ -122,6 +140,12 @@ class Likelihood(_Weighted):
 
 class Soft(_Weighted):
     """The marginal that the variable shall have afterwards (Jeffrey's rule); it sums to one.
+
+    Args:
+        weights: {state: probability}; a state left out has none.
+
+    Raises:
+        InvalidEvidence: when it is given: they do not sum to one.
 
     >>> Soft({"yes": 0.7, "no": 0.3})
     Soft({'yes': 0.7, 'no': 0.3})

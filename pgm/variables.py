@@ -48,6 +48,14 @@ class Interval:
 
     As evidence it means the same of states that are numbers, of whole bins, and of continuous variables.
 
+    Args:
+        lo: the smaller end.
+        hi: the larger end.
+        closed: whether `hi` belongs to it.
+
+    Raises:
+        InvalidVariable: ends that are no numbers, or in the wrong order.
+
     >>> print(Interval(0, 18), 17.5 in Interval(0, 18), 18 in Interval(0, 18))
     [0, 18) True False
     """
@@ -81,6 +89,12 @@ class Interval:
 @dataclass(frozen=True, slots=True, init=False)
 class Bins:
     """Edges that cut a number into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
+
+    Args:
+        edges: increasing numbers, two at least; the first and the last may be infinite.
+
+    Raises:
+        InvalidVariable: edges that do not increase, or are no numbers.
 
     >>> age = Variable("age", Bins([0, 18, 65, 120]))
     >>> age.code(17), age.code(18), age.code(120), age.code("[18, 65)")

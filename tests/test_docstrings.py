@@ -135,3 +135,16 @@ def test_every_type_that_users_receive_is_in_the_reference() -> None:
     types = {each for each in types if not each.__name__.startswith("_")}
     listed = set(re.findall(r"^\.\. auto\w+:: pgm[.\w]*\.(\w+)$", REFERENCE, re.MULTILINE))
     assert not sorted({each.__name__ for each in types} - listed)
+
+
+# Made by questions, never by users.
+ANSWERS = {cls for cls in CLASSES if cls in RECEIVED or cls.__module__ in ("pgm.results", "pgm.densities")}
+MADE = {cls.__name__: cls for cls in CLASSES if cls not in ANSWERS and cls is not pgm.CPD}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_help_of_a_class_says_what_it_is_made_of(name: str) -> None:
+    said = sections(MADE[name])
+    assert ">>>" in said
+    described = re.findall(r"^ {4}(\w+):", said.get("Args", ""), re.MULTILINE)
+    assert described == list(inspect.signature(MADE[name]).parameters)

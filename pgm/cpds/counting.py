@@ -159,6 +159,13 @@ class _OfSome(CountingGate):
 class AtLeast(_OfSome):
     """True if at least k of the parents are.
 
+    Args:
+        k: the fewest that make it true, a whole number.
+        parents: names; each has two states.
+
+    Raises:
+        InvalidTable: k is no whole number, or parents are not a list of different names.
+
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> for name in "abc":
@@ -183,6 +190,13 @@ class AtLeast(_OfSome):
 class Exactly(_OfSome):
     """True if exactly k of the parents are.
 
+    Args:
+        k: how many make it true, a whole number.
+        parents: names; each has two states.
+
+    Raises:
+        InvalidTable: k is no whole number, or parents are not a list of different names.
+
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> for name in "abc":
@@ -205,6 +219,12 @@ class Exactly(_OfSome):
 
 class Parity(CountingGate):
     """True if an odd number of the parents are: their exclusive or.
+
+    Args:
+        parents: names; each has two states.
+
+    Raises:
+        InvalidTable: parents are not a list of different names.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

@@ -30,6 +30,14 @@ class Deterministic(CPD):
     once for each configuration when it is added; from then on only the outcomes are kept. The states are the
     outcomes, sorted, unless `states=` declares them.
 
+    Args:
+        function: gets a state of each parent and returns one of the child.
+        parents: names in the order of its arguments; None: the names of its parameters.
+
+    Raises:
+        InvalidTable: it is no function, its parameters have no names, or, when it is added to a network, it
+            fails or returns what is no state.
+
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> net.add("a", 0.5); net.add("b", 0.5)

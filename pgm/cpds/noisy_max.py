@@ -35,6 +35,10 @@ class NoisyMax(CPD):
         leak: the distribution of the child without any cause, or for two states the probability of the
             second; left out: the first.
 
+    Raises:
+        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
+            are refused when it is added to a network.
+
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> net.add("flu", {"no": 0.9, "mild": 0.08, "severe": 0.02})
@@ -306,6 +310,14 @@ class NoisyMin(NoisyMax):
     P(child >= k | causes) = P(leak >= k) * product of P(effect of cause i >= k | its state). A state of a
     cause that is left out has no effect: the child's last state. A lone number p is the probability that the
     cause, where it is False (or in the first declared of two states), brings the child down.
+
+    Args:
+        causes: {name: {state: row}}, the distribution of the child if the cause were alone; or {name: p}.
+        leak: the distribution of the child without any cause; left out: the last state.
+
+    Raises:
+        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

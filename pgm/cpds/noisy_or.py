@@ -96,6 +96,14 @@ class NoisyOr(_OfTwo):
     other states it is the second declared, and so for the effect: printed, it says which. Where nobody
     declared their order it is an error. A cause of more states takes {state: p}; one left out has no effect.
 
+    Args:
+        causes: {name: p}, or {name: {state: p}}.
+        leak: P(effect) where no cause acts.
+
+    Raises:
+        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
+            are refused when it is added to a network.
+
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
     >>> net.add("rain", 0.3); net.add("sprinkler", 0.2)
@@ -114,6 +122,14 @@ class NoisyAnd(_OfTwo):
     A condition that is False prevents the effect with its probability p, and something unnamed does with
     probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions of more
     states; one left out prevents nothing.
+
+    Args:
+        causes: {name: p}, or {name: {state: P(effect)}}: the conditions.
+        leak: the probability that the effect is prevented although all conditions hold.
+
+    Raises:
+        InvalidTable: a number that is no probability, or parents that cannot be read; states that do not fit
+            are refused when it is added to a network.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

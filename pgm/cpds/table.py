@@ -28,6 +28,10 @@ class TableCPD(CPD):
         normalize: divide each row by its sum; without it a row that is off by more than rounding, 1e-6, is an
             error.
 
+    Raises:
+        InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one; it names the
+            row.
+
     >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
     >>> print(TableCPD(wet, [rain], {True: 0.9, False: 0.2}))
     P(wet | rain)

@@ -40,6 +40,12 @@ if TYPE_CHECKING:
 class MarkovNetwork(Questions):
     """An undirected model: a list of factors over named variables.
 
+    Args:
+        name: what the model is called in print and in files.
+
+    Raises:
+        InvalidArgument: a name that is no text.
+
     >>> mrf = MarkovNetwork()
     >>> mrf.add_variable("a", states=["red", "blue"])
     >>> mrf.add_variable("b", states=["red", "blue"])
