@@ -13,6 +13,7 @@ from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
 from pgm.variables import Interval, Variable, as_domain
 
+FARTHEST = 10**9 - 1  # of a place in a picture
 _BYTES_EACH = 64  # what a number takes while it becomes text
 
 
@@ -82,6 +83,29 @@ def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
     if isinstance(cpd, DefaultCPD):
         return [[own[code] for own, code in zip(texts, at, strict=True)] for at in cpd._codes.tolist()]
     return product(*texts)
+
+
+def captions(net: BayesianNetwork) -> dict[str, str]:
+    """Return what nodes are called in pictures, where that is known."""
+    for name, text in net.captions.items():
+        if not isinstance(text, str):
+            raise InvalidArgument(f"The caption of {shown(name)} is text, not {shown(text)}.")
+    return {name: text for name, text in net.captions.items() if name in net}
+
+
+def positions(net: BayesianNetwork) -> dict[str, tuple[int, int, int, int]]:
+    """Return where nodes stand in pictures, where that is known."""
+    for name, place in net.positions.items():
+        if (
+            not isinstance(place, tuple)
+            or [type(x) for x in place] != [int] * 4
+            or not all(abs(x) <= FARTHEST for x in place)
+        ):
+            raise InvalidArgument(
+                f"The position of {shown(name)} is (left, top, right, bottom) in whole numbers of up to nine "
+                f"digits, not {shown(place)}."
+            )
+    return {name: place for name, place in net.positions.items() if name in net}
 
 
 def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:

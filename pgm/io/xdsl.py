@@ -18,6 +18,7 @@ cause's own, without the leak ("net", Diez 1993): for each parent a row for each
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from functools import cached_property
 
@@ -34,10 +35,11 @@ from .identifiers import identifiers, stands_for
 from .marked import MarkedNetwork
 from .markup import Element, leaf, marked
 from .text import Text
-from .writing import bayesian, states_as_text, tables
+from .writing import bayesian, captions, positions, states_as_text, tables
 
 _KINDS = ("cpt", "noisymax", "deterministic")
 _GATES = {gate.__name__: gate for gate in (NoisyMin, NoisyMax, NoisyOr, NoisyAnd)}
+_PLACE = re.compile(r"-?[0-9]{1,9}")
 _NAME, _STATE, _GATE = "pgm_name", "pgm_state_", "pgm_gate"  # properties, which GeNIe keeps
 
 
@@ -109,7 +111,30 @@ class _Reader(MarkedNetwork):
         # aGrUM writes and reads the tables of this format with the first parent fastest.
         self.first_fastest = about.get("app", "").startswith("aGrUM")
         title = about.get("name", root.attributes.get("id", ""))
-        return self.network(title, [self.cpd(node) for node in self.nodes.values()])
+        net = self.network(title, [self.cpd(node) for node in self.nodes.values()])
+        for drawing in genie:
+            self.drawn(net, drawing)
+        return net
+
+    def drawn(self, net: BayesianNetwork, drawing: Element) -> None:
+        """Keep what the nodes are called in their picture, and where they stand, also in submodels."""
+        inside = list(reversed(drawing.children))
+        while inside:
+            element = inside.pop()
+            node = self.nodes.get(element.attributes.get("id", "")) if element.name == "node" else None
+            if node is None:
+                inside += reversed(element.children)
+                continue
+            for part in element.children:
+                if part.name == "name" and self.leaf(part) != node.name:
+                    net.captions[node.name] = self.leaf(part)
+                elif part.name == "position":
+                    words = self.words(part, 4, f"numbers for {shown(node.name)}")
+                    for number, word in enumerate(words):
+                        if not _PLACE.fullmatch(word):
+                            self.fail_word(f"expected a whole number, found {shown(word)}", part, number)
+                    left, top, right, bottom = map(int, words)
+                    net.positions[node.name] = left, top, right, bottom
 
     def attribute(self, element: Element, name: str) -> str:
         if name not in element.attributes:
@@ -303,8 +328,10 @@ class _Writer:
         return [f"<strengths>{strengths}</strengths>", f"<parameters>{_text(parameters)}</parameters>"]
 
     def drawn(self) -> list[str]:
-        """Return how GeNIe draws it: names, and places in rows from causes to effects."""
+        """Return how GeNIe draws it: names, and places; nodes that have none are in rows below the others."""
         net = self.net
+        placed, called = positions(net), captions(net)
+        above = max((bottom for _, _, _, bottom in placed.values()), default=-30)
         depth: dict[str, int] = {}
         for name in net.topological_order():
             depth[name] = 1 + max([depth[parent] for parent in net.parents(name)], default=-1)
@@ -314,15 +341,17 @@ class _Writer:
         ]
         count = [0] * (len(depth) + 1)
         for name, id in self.ids.items():
-            left, top = 20 + 160 * count[depth[name]], 20 + 100 * depth[name]
-            count[depth[name]] += 1
+            if name not in placed:
+                left, top = 20 + 160 * count[depth[name]], 50 + above + 100 * depth[name]
+                count[depth[name]] += 1
+                placed[name] = left, top, left + 120, top + 50
             lines += [
                 f'      <node id="{id}">',
-                "        " + leaf("name", name, "the name"),
+                "        " + leaf("name", called.get(name, name), "the caption"),
                 '        <interior color="e5f6f7" />',
                 '        <outline color="000080" />',
                 '        <font color="000000" name="Arial" size="8" />',
-                f"        <position>{left} {top} {left + 120} {top + 50}</position>",
+                f"        <position>{' '.join(map(str, placed[name]))}</position>",
                 "      </node>",
             ]
         return [*lines, "    </genie>", "  </extensions>"]

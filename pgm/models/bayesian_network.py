@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.random import Generator
 
-_FIELDS = ("name", "_domains", "_parents", "_cpds", "_pending")
+_FIELDS = ("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending")
 
 
 class BayesianNetwork(Questions):
@@ -54,6 +54,10 @@ class BayesianNetwork(Questions):
         edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or a list of pairs
             (parent, child), which take any names; the tables, with the states, follow by `set`, in any order.
 
+    Two dicts keep what files say of how nodes are drawn: `captions`, what a node is called in its picture,
+    and `positions`, its (left, top, right, bottom) there. XDSL and JSON are read and written with them;
+    nothing else depends on them.
+
     >>> net = BayesianNetwork("wet grass")
     >>> net.add("rain", 0.2)
     >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
@@ -62,6 +66,8 @@ class BayesianNetwork(Questions):
     """
 
     name: str
+    captions: dict[str, str]
+    positions: dict[str, tuple[int, int, int, int]]
     # A million nodes cost a few entries of dicts each, of text, arrays and shared domains: nothing that the
     # garbage collector has to walk through. Nodes made by `edges=` have no domain before their first table.
     _domains: dict[str, Domain | None]
@@ -78,6 +84,7 @@ class BayesianNetwork(Questions):
                 f"The name of a network is text, not {shown(name)}; arrows are passed as edges=."
             )
         self.name = name
+        self.captions, self.positions = {}, {}
         self._parents = {} if edges is None else arrows.parse(edges)
         self._domains = dict.fromkeys(self._parents)
         self._known_children = None
@@ -424,6 +431,8 @@ class BayesianNetwork(Questions):
             del self._children[parent][node]
         for part in (self._cpds, self._pending, self._domains, self._parents, self._children):
             part.pop(node, None)
+        self.captions.pop(node, None)
+        self.positions.pop(node, None)
         self._changed()
 
     def _known(self, name: str) -> str:
@@ -513,6 +522,7 @@ class BayesianNetwork(Questions):
         made._parents = dict(self._parents)
         made._cpds = self._cpds.copy(made._parents, made._domains)
         made._pending = dict(self._pending)
+        made.captions, made.positions = dict(self.captions), dict(self.positions)
         return made
 
     __copy__ = copy
@@ -588,6 +598,8 @@ class BayesianNetwork(Questions):
                     table.numbers,
                 )
             made._pending[called[node]] = (table, domain, normalize)
+        made.captions = {called[node]: text for node, text in self.captions.items() if node in called}
+        made.positions = {called[node]: place for node, place in self.positions.items() if node in called}
         return made
 
     def __eq__(self, other: object) -> bool:

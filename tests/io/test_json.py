@@ -252,7 +252,14 @@ def test_every_key_of_a_kind_is_in_the_schema():
     from pgm.io.json.kinds import KINDS
 
     node = SCHEMA.schema["$defs"]["node"]
-    assert set(KINDS) == set(node["properties"]) - {"name", "states", "bins", "parents"}
+    assert set(KINDS) == set(node["properties"]) - {
+        "name",
+        "caption",
+        "position",
+        "states",
+        "bins",
+        "parents",
+    }
     assert [{"required": [key]} for key in KINDS] == node["oneOf"]
     types = {kind for entry in KINDS.values() for kind in entry.types}
     known = {kind for kind in vars(pgm.cpds).values() if isinstance(kind, type) and issubclass(kind, CPD)}

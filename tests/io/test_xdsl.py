@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import math
+import pickle
 import time
 
 import numpy as np
@@ -105,6 +106,54 @@ def test_the_manner_of_genie():
     assert stop.to_dict()["medium", "low"] == "yes"
     assert stop.to_dict()["medium", "ok"] == "no"
     assert loads(dumps(net)) == net
+
+
+def test_captions_and_positions_are_kept():
+    net = loads(GENIE)
+    assert net.captions == {"load": "The load of the pump", "泵": "pump (泵)"}
+    assert net.positions == {"load": (1, 2, 3, 4)}
+    text = dumps(net)
+    assert "<name>The load of the pump</name>" in text
+    assert "<position>1 2 3 4</position>" in text
+    again = loads(text)
+    assert again.captions == net.captions
+    assert again.positions["load"] == (1, 2, 3, 4)
+    assert all(top >= 54 for name, (_, top, _, _) in again.positions.items() if name != "load")  # below it
+    assert len(set(again.positions.values())) == 5
+    assert dumps(again) == text
+    file = io.StringIO()
+    pgm.write(again, file, format="json")
+    file.seek(0)
+    found = pgm.read(file, format="json")
+    assert (found.captions, found.positions) == (again.captions, again.positions)
+    for same in (
+        again.copy(),
+        pickle.loads(pickle.dumps(again)),
+        again.rename({"load": "l"}).rename({"l": "load"}),
+    ):
+        assert (same.captions, same.positions) == (again.captions, again.positions)
+    assert again.rename({"load": "l"}).captions["l"] == "The load of the pump"
+    assert again.do({"泵": "故障"}).captions == again.captions
+    again.remove("stop")
+    assert "stop" not in again.positions
+    net.captions["stop"] = "halt"
+    net.positions["stop"] = (-10, 0, 50, 20)
+    assert loads(dumps(net)).positions["stop"] == (-10, 0, 50, 20)
+    assert loads(dumps(net)).captions["stop"] == "halt"
+    net.positions["stop"] = (1, 2, 3, 4.5)
+    with pytest.raises(InvalidArgument, match=r"position of 'stop' is \(left, top, right, bottom\)"):
+        dumps(net)
+    net.positions.clear()
+    net.captions["stop"] = 3
+    with pytest.raises(InvalidArgument, match="caption of 'stop' is text, not 3"):
+        dumps(net)
+
+
+@pytest.mark.parametrize("place", ["1 2 3", "1 2 3 x", "1 2 3 4.5", "1 2 3 " + "9" * 5000])
+def test_positions_are_four_whole_numbers(place):
+    with pytest.raises(pgm.FileFormatError, match="expected") as caught:
+        loads(GENIE.replace("1 2 3 4", place))
+    assert caught.value.line == 1 + GENIE[: GENIE.index("1 2 3 4")].count("\n")
 
 
 def test_a_gate_of_genie_by_hand():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pgm.errors import FileFormatError, InvalidStructure, PGMError, TooLarge, nearest, shown
+from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
 from pgm.variables import REAL, Domain, Variable, check_name
 
@@ -16,9 +17,14 @@ from .states import read_domain, write_domain
 def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]:
     """Return an object for each node, in order."""
     net._check_complete()
+    called, placed = captions(net), positions(net)
     nodes = []
     for name, variable in net.variables.items():
         node: dict[str, Any] = {"name": name}
+        if name in called:
+            node["caption"] = called[name]
+        if name in placed:
+            node["position"] = list(placed[name])
         if not variable.continuous:
             node |= write_domain(name, variable.domain)
         if net.parents(name):
@@ -32,15 +38,28 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
     nodes = [part.at(i) for i in range(len(part.elements("a list of nodes")))]
     variables: dict[str, Variable] = {}
     for node in nodes:
-        variable = read_variable(node, ["parents", *KINDS])
+        variable = read_variable(node, ["caption", "position", "parents", *KINDS])
         if variable.name in variables:
             node.fail(f"a second node {shown(variable.name)}", "name")
         variables[variable.name] = variable
     cpds = [_cpd(node, variables) for node in nodes]
     try:
-        return BayesianNetwork._from_cpds(title, cpds)
+        net = BayesianNetwork._from_cpds(title, cpds)
     except InvalidStructure as error:  # a cycle
         raise FileFormatError(str(error), part.source.path) from None
+    for node, name in zip(nodes, variables, strict=True):
+        if "caption" in node.value:
+            net.captions[name] = node.at("caption").text("what a node is called in its picture")
+        if "position" in node.value:
+            net.positions[name] = _position(node.at("position"))
+    return net
+
+
+def _position(part: Part) -> tuple[int, int, int, int]:
+    if len(part.elements("left, top, right and bottom")) != 4:
+        part.expected("left, top, right and bottom")
+    left, top, right, bottom = (part.at(i).whole("a place", -FARTHEST, FARTHEST) for i in range(4))
+    return left, top, right, bottom
 
 
 def read_variable(part: Part, more: list[str]) -> Variable:
