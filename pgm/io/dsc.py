@@ -75,7 +75,7 @@ class _Reader(Reader):
                 self.pos = before
                 self.expected(choice)
         self.check_blocks("probability block")
-        return self.built(title, [_Rows(self, self.blocks[name]).cpd() for name in self.variables])
+        return self.built(title, lambda name: _Rows(self, self.blocks[name]).cpd())
 
     def title(self) -> str:
         """Read the name of the network, which may be left out."""

@@ -82,7 +82,7 @@ class _Reader(Reader):
         if wrapped:
             self.fail("expected '}' at the end of the class, found the end of the file", len(self.text))
         self.check_blocks("potential")
-        return self.built(title, [self.cpd(self.blocks[name]) for name in self.variables])
+        return self.built(title, lambda name: self.cpd(self.blocks[name]))
 
     def header(self) -> str:
         """Read the attributes of the network and return its name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ from pgm.models import BayesianNetwork
 from pgm.variables import Bins, Domain, Variable
 
 from .scanner import Scanner
-from .text import NUMBER, Text, counted, parsed
+from .text import NUMBER, Refusals, Text, counted, parsed
 
 _SMALL = 64  # numbers of a table that takes no more memory than the object around it
 
@@ -186,8 +186,14 @@ class Reader(Scanner):
             raise self.source.error(str(error), place(rows.first_wrong(values, child.card))) from None
         return TableCPD._of(child, given, checked)
 
-    def built(self, title: str, cpds: Iterable[CPD]) -> BayesianNetwork:
-        """Return the network of all tables."""
+    def built(self, title: str, cpd: Callable[[str], CPD]) -> BayesianNetwork:
+        """Return the network of the tables that the variables have."""
+        cpds: list[CPD] = []
+        refusals = Refusals()
+        for name in self.variables:
+            with refusals:
+                cpds.append(cpd(name))
+        refusals.check()
         try:
             return BayesianNetwork._from_cpds(title, cpds)
         except InvalidStructure as error:  # a cycle

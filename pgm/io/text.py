@@ -24,6 +24,7 @@ File = Path | IO[str] | IO[bytes]
 
 # A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
+_MOST_REFUSALS, _LETTERS_OF_REFUSALS = 10, 1000  # that one message lists
 _CHUNK = 1 << 20
 _MANY = 10**15
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
@@ -47,6 +48,39 @@ class Text:
         line = self.content.count(newline, 0, position) + 1
         column = position - self.content.rfind(newline, 0, position)
         return FileFormatError(message, self.path, line, column)
+
+
+class Refusals:
+    """What is wrong with parts of a file that do not depend on each other, to be told at once.
+
+    Each part is read in a `with` block; `check`, or the last error that is listed, raises them.
+    """
+
+    def __init__(self) -> None:
+        self.found: list[FileFormatError] = []
+        self.letters = 0
+
+    def __enter__(self) -> None:
+        """Begin a part."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Keep its error, if that is one of the file."""
+        if not isinstance(error, FileFormatError):
+            return False
+        self.found.append(error)
+        self.letters += len(str(error))
+        if len(self.found) == _MOST_REFUSALS or self.letters > _LETTERS_OF_REFUSALS:
+            self.check(" (there may be more)")
+        return True
+
+    def check(self, more: str = "") -> None:
+        """Raise what was found, in the order of the file."""
+        if not self.found:
+            return
+        first, *others = sorted(self.found, key=lambda error: (error.line or 0, error.column or 0))
+        place = len(str(FileFormatError(" ", first.path, first.line, first.column))) - 1
+        message = "\n".join([str(first)[place:], *map(str, others)])
+        raise FileFormatError(message + more, first.path, first.line, first.column) from None
 
 
 def name_of(file: File, what: str) -> str:

@@ -36,7 +36,7 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments
-from .text import File, Text, counted, read_text
+from .text import File, Refusals, Text, counted, read_text
 from .writing import check_states, tables
 
 _BYTES_A_STATE = 500  # what a state takes in a Domain
@@ -131,16 +131,20 @@ def _bayesian(
 ) -> BayesianNetwork:
     remedy = "; a product of any tables begins with MARKOV instead of BAYES"
     cpds: dict[int, TableCPD] = {}
+    refusals = Refusals()
     for number, (scope, table, place) in enumerate(zip(scopes, tables, places, strict=True)):
-        if not scope:
-            numbers.fail(f"table {number} has no variables, so it is no distribution{remedy}", place)
-        if scope[-1] in cpds:
-            numbers.fail(f"table {number} is a second distribution of variable {scope[-1]}{remedy}", place)
-        child, given = variables[scope[-1]], tuple([variables[parent] for parent in scope[:-1]])
-        try:
-            cpds[scope[-1]] = TableCPD._of(child, given, rows.checked(child, given, table))
-        except InvalidTable as error:
-            numbers.fail(f"table {number}: {str(error).rstrip('.')}{remedy}", place)
+        with refusals:
+            if not scope:
+                numbers.fail(f"table {number} has no variables, so it is no distribution{remedy}", place)
+            if scope[-1] in cpds:
+                again = f"is a second distribution of variable {scope[-1]}"
+                numbers.fail(f"table {number} {again}{remedy}", place)
+            child, given = variables[scope[-1]], tuple([variables[parent] for parent in scope[:-1]])
+            try:
+                cpds[scope[-1]] = TableCPD._of(child, given, rows.checked(child, given, table))
+            except InvalidTable as error:
+                numbers.fail(f"table {number}: {str(error).rstrip('.')}{remedy}", place)
+    refusals.check()
     for number in range(len(variables)):
         if number not in cpds:
             message = f"variable {number} has no distribution: it is the last in no table{remedy}"

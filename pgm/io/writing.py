@@ -14,6 +14,7 @@ from pgm.models import BayesianNetwork
 from pgm.variables import Interval, Variable, as_domain
 
 FARTHEST = 10**9 - 1  # of a place in a picture
+_LISTED = 10  # nodes in a message
 _BYTES_EACH = 64  # what a number takes while it becomes text
 
 
@@ -44,13 +45,15 @@ def tables(
 ) -> Iterator[tuple[str, Array]]:
     """Yield each variable and its table, but some; with `expand` also of distributions that are no table."""
     budget = current().memory_limit // _BYTES_EACH
+    if not expand:
+        _check_forms(net, format, but)
     for name in net.variables:
         if name in but:
             continue
         cpd = net.cpd(name)
         if isinstance(cpd, TableCPD):
             yield name, cpd.table()
-        elif expand or isinstance(cpd, DefaultCPD):  # a table too, but not written out
+        else:
             if isinstance(cpd, DefaultCPD):
                 shape = [*(v.card for v in cpd.given), cpd.child.card]
                 remedy = f"{format} holds no default rows, which BIF, DSC and JSON do"
@@ -58,11 +61,19 @@ def tables(
             values = cpd.table(budget)
             budget -= values.size
             yield name, values
-        else:
-            raise InvalidArgument(
-                f"{format} has no form for it: {shown(name)} is a {type(cpd).__name__}; "
-                "expand=True writes its table"
-            )
+
+
+def _check_forms(net: BayesianNetwork, format: str, but: Container[str]) -> None:
+    """Refuse distributions that are no tables, all of them at once."""
+    found = []
+    for name in net.variables:
+        if name not in but and not isinstance(cpd := net.cpd(name), TableCPD | DefaultCPD):
+            found.append(f"{shown(name)} is a {type(cpd).__name__}")
+    if found:
+        which, whose = ("it", "its table") if len(found) == 1 else ("them", "their tables")
+        some = ", ".join(found[:_LISTED])
+        more = f", and {len(found) - _LISTED:,} more" if len(found) > _LISTED else ""
+        raise InvalidArgument(f"{format} has no form for {which}: {some}{more}; expand=True writes {whose}")
 
 
 def listings(net: BayesianNetwork, format: str, expand: bool) -> Iterator[tuple[str, Array, Array | None]]:

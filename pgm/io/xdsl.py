@@ -34,7 +34,7 @@ from pgm.variables import Variable
 from .identifiers import identifiers, stands_for
 from .marked import MarkedNetwork
 from .markup import Element, leaf, marked
-from .text import Text
+from .text import Refusals, Text
 from .writing import bayesian, captions, positions, states_as_text, tables
 
 _KINDS = ("cpt", "noisymax", "deterministic")
@@ -93,17 +93,20 @@ class _Reader(MarkedNetwork):
             self.fail(f"expected one <nodes> in <smile>, found {count}", root)
         self.nodes: dict[str, _Node] = {}  # by their identifiers
         names: dict[str, _Node] = {}
+        refusals = Refusals()
         for element in self.inside(parts["nodes"]):
-            if element.name not in _KINDS:
-                self.fail(
-                    f"{shown(element.attributes.get('id', ''))} is a node of the kind <{element.tag}>, "
-                    f"which is not supported; {listed(_KINDS)} are",
-                    element,
-                )
-            node = _Node(self, element, names)
-            if node.id in self.nodes or node.name in names:
-                self.fail(f"a second node with the id {shown(node.id)}", element)
-            self.nodes[node.id] = names[node.name] = node
+            with refusals:
+                if element.name not in _KINDS:
+                    self.fail(
+                        f"{shown(element.attributes.get('id', ''))} is a node of the kind <{element.tag}>, "
+                        f"which is not supported; {listed(_KINDS)} are",
+                        element,
+                    )
+                node = _Node(self, element, names)
+                if node.id in self.nodes or node.name in names:
+                    self.fail(f"a second node with the id {shown(node.id)}", element)
+                self.nodes[node.id] = names[node.name] = node
+        refusals.check()
         genie = (
             [e for e in parts["extensions"].children if e.name == "genie"] if "extensions" in parts else []
         )
@@ -111,7 +114,12 @@ class _Reader(MarkedNetwork):
         # aGrUM writes and reads the tables of this format with the first parent fastest.
         self.first_fastest = about.get("app", "").startswith("aGrUM")
         title = about.get("name", root.attributes.get("id", ""))
-        net = self.network(title, [self.cpd(node) for node in self.nodes.values()])
+        cpds: list[CPD] = []
+        for node in self.nodes.values():
+            with refusals:
+                cpds.append(self.cpd(node))
+        refusals.check()
+        net = self.network(title, cpds)
         for drawing in genie:
             self.drawn(net, drawing)
         return net

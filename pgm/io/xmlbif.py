@@ -18,7 +18,7 @@ from pgm.variables import Variable
 
 from .marked import MarkedNetwork
 from .markup import Element, leaf
-from .text import Text
+from .text import Refusals, Text
 from .writing import bayesian, states_as_text, tables
 
 _DEFINITIONS = ("DEFINITION", "PROBABILITY")  # the second in the first drafts of the format
@@ -50,13 +50,16 @@ class _Reader(MarkedNetwork):
                 self.fail(f"the variable {shown(variable.name)} is declared a second time", element)
             variables[variable.name], places[variable.name] = variable, element
         cpds: dict[str, TableCPD] = {}
+        refusals = Refusals()
         for element in sorted(
             [found for name in _DEFINITIONS for found in parts[name]], key=lambda e: (e.line, e.column)
         ):
-            cpd = self.definition(element, variables)
-            if cpd.child.name in cpds:
-                self.fail(f"a second definition of {shown(cpd.child.name)}", element)
-            cpds[cpd.child.name] = cpd
+            with refusals:
+                cpd = self.definition(element, variables)
+                if cpd.child.name in cpds:
+                    self.fail(f"a second definition of {shown(cpd.child.name)}", element)
+                cpds[cpd.child.name] = cpd
+        refusals.check()
         for name, element in places.items():
             if name not in cpds:
                 self.fail(f"the variable {shown(name)} has no <DEFINITION>", element)

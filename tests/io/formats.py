@@ -36,7 +36,14 @@ MORE_SEEDS: dict[str, list[str]] = {
     "bif": [
         'network "a b" { property x; }\n// remark\nvariable "a b" { type discrete [ 2 ] { "x y", <5 }; }\n'
         "variable c { type discrete[2] { n y }; }\n"
-        'probability ( "a b" ) { table 0.5 0.5; }\nprobability ( c | "a b" ) { default 1 0; (<5) 1e-1 .9; }\n'
+        'probability ( "a b" ) { table 0.5 0.5; }\nprobability ( c | "a b" ) { default 1 0; (<5) .1 .9; }\n',
+        "network n { }\n"
+        + "".join(
+            f"variable x{i} {{ type discrete[2] {{ n y }}; }} probability ( x{i} ) {{ table 0.5 0.5; }}\n"
+            for i in range(9)
+        )
+        + "variable c { type discrete[2] { n y }; }\n"
+        "probability ( c | x0 x1 x2 x3 x4 x5 x6 x7 x8 ) { default 1 0; (n n n n n n n n y) 1e-1 .9; }\n",
     ],
     "net": [
         'class c { inputs = (); HR_Desc = "a\\n; }"; % remark\n'
@@ -50,6 +57,10 @@ MORE_SEEDS: dict[str, list[str]] = {
         "potential (w | a z) { data = (normal (1 - 2 * z, 0.5) normal (z, 4e-1)); }\n",
     ],
     "dsc": [
+        'belief network "n"\nnode a { type : discrete [2] = { "x", "y" }; } probability(a) { 1, 0; }\n'
+        'node b { type : discrete[2] = { "x", "y" }; } probability(b) { 1, 0; }\n'
+        'node c { type : discrete[9] = { "1", "2", "3", "4", "5", "6", "7", "8", "9" }; }\n'
+        'probability(c | a, b) { default : 1 0 0 0 0 0 0 0 0; ("y", 0) : 0 1 0 0 0 0 0 0 0; }\n',
         'belief network "n"\nproperties { type label = choice of [a, b], "{"; }\n'
         'node a { name is "A\\n"; type is discrete[2] = { "x", "y" }; position is (1, 2); (label) = b; }\n'
         'node b { type : discrete[2] = { "1", "0" }; }\n'

@@ -569,7 +569,8 @@ def test_other_distributions_only_as_tables_on_demand(tmp_path):
     net.add("snow", 0.1)
     net.add("wet", NoisyOr({"rain": 0.9, "snow": 0.5}, leak=0.1))
     net.add("dry", Deterministic(lambda wet: not wet))
-    with pytest.raises(InvalidArgument, match="'wet' is a NoisyOr; expand=True"):
+    both = "'wet' is a NoisyOr, 'dry' is a Deterministic; expand=True writes their tables"
+    with pytest.raises(InvalidArgument, match=both):
         write(net, tmp_path / "a.bif")
     assert not list(tmp_path.iterdir())
     write(net, tmp_path / "a.bif", expand=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pgm.cpds import CPD
 from pgm.errors import FileFormatError, InvalidStructure, PGMError, TooLarge, nearest, shown
+from pgm.io.text import Refusals
 from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
 from pgm.variables import REAL, Domain, Variable, check_name
@@ -37,12 +39,19 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
     """Return the network with these nodes."""
     nodes = [part.at(i) for i in range(len(part.elements("a list of nodes")))]
     variables: dict[str, Variable] = {}
+    refusals = Refusals()
     for node in nodes:
-        variable = read_variable(node, ["caption", "position", "parents", *KINDS])
-        if variable.name in variables:
-            node.fail(f"a second node {shown(variable.name)}", "name")
-        variables[variable.name] = variable
-    cpds = [_cpd(node, variables) for node in nodes]
+        with refusals:
+            variable = read_variable(node, ["caption", "position", "parents", *KINDS])
+            if variable.name in variables:
+                node.fail(f"a second node {shown(variable.name)}", "name")
+            variables[variable.name] = variable
+    refusals.check()
+    cpds: list[CPD] = []
+    for node in nodes:
+        with refusals:
+            cpds.append(_cpd(node, variables))
+    refusals.check()
     try:
         net = BayesianNetwork._from_cpds(title, cpds)
     except InvalidStructure as error:  # a cycle
