@@ -283,7 +283,8 @@ class _Reader(Reader):
         """Read ( mean, variance ), the mean a sum of numbers and of numbers times parents."""
         at = start + match.start(1)
         mean, comma, variance = match[1].partition(",")
-        if not comma or not NUMBER.fullmatch(variance.strip()) or float(variance) < 0:
+        variance = variance.strip()  # of blanks that `float` does not know
+        if not comma or not NUMBER.fullmatch(variance) or float(variance) < 0:
             self.fail(f"{shown(name)}: expected ( mean, variance ), the variance a number from 0", at)
         bias, weights, place = 0.0, dict.fromkeys(causes, 0.0), 0
         seen: set[str] = set()

@@ -438,6 +438,12 @@ def test_every_beginning_of_a_file_is_refused():
 # --- hostile files ------------------------------------------------------------------------------------------
 
 
+def test_blanks_of_other_scripts_around_a_variance():
+    for blank in ("\x1c", "\x85", "\u2003"):
+        net = loads("continuous node z { }\npotential (z) { data = normal ( 1.5, 2.25" + blank + "); }")
+        assert net.query("z").variance == pytest.approx(2.25, rel=1e-14)
+
+
 @pytest.mark.parametrize("parents", [40, 70, 2000])
 def test_a_table_too_large_for_any_memory_is_not_made(parents):
     text = "".join(f"node v{i} {{ states = (n y); }} potential (v{i}) {{ }}\n" for i in range(parents))
