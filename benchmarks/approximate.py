@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import best, bounds, loopy, sampling, sequence, two_layers, uai
+from benchmarks import best, bounds, loopy, sampling, sequence, two_layers, uai, weighted_constraints
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
@@ -16,6 +16,7 @@ PARTS: dict[str, Part] = {
     "sequence": sequence.run,
     "two-layers": two_layers.run,
     "map": uai.run_maxima,
+    "constraints": weighted_constraints.run,
 }
 
 

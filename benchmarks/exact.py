@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import pgm
-from benchmarks import growth, memory, networks, overhead, random_networks, reading, rows, uai
+from benchmarks import counting, growth, memory, networks, overhead, random_networks, reading, rows, uai
 from benchmarks.harness import Options, Report, load_compiled
 from benchmarks.peers import NotInstalled
 
@@ -22,6 +22,7 @@ PARTS: dict[str, Part] = {
     "memory": memory.run,
     "growth": growth.run,
     "mar": uai.run_marginals,
+    "counting": counting.run,
 }
 
 

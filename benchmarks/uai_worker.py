@@ -6,6 +6,7 @@ read. Marginals are left in the folder, by the numbers of the variables.
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,14 @@ from benchmarks import processes, uai
 
 def main() -> None:
     side, file, seconds, size, folder = processes.arguments()
-    work = {"pgm": ours, "pyAgrum": theirs, "map": maximum}[side]
+    work = {
+        "pgm": ours,
+        "pyAgrum": theirs,
+        "map": maximum,
+        "count": count,
+        "auto": count_by_auto,
+        "ganak": count_by_ganak,
+    }[side]
     answer, found = work(Path(file), float(seconds), float(size))
     if answer is not None:
         np.savez(Path(folder) / "answer.npz", **{str(v): values for v, values in answer.items()})  # type: ignore[arg-type]
@@ -68,6 +76,45 @@ def maximum(path: Path, seconds: float, size: float) -> tuple[None, dict[str, An
     states = {**given, **best}
     codes = [variable.states.index(states[name]) for name, variable in net.variables.items()]
     return None, {"seconds": took, "codes": codes, "exact": best.exact, "bound": best.bound}
+
+
+def count(path: Path, seconds: float, size: float, engine: str = "search") -> tuple[None, dict[str, Any]]:
+    """The logarithm of Z to base ten."""
+    import pgm
+
+    net, given, limits, start = _asked(path, seconds, size)
+    try:
+        with limits:
+            log = net.log_partition(engine=engine)
+            if given:
+                log += net.log_probability(given, engine=engine)
+    except (pgm.TooLarge, pgm.OutOfTime, MemoryError) as refusal:
+        return None, {"failed": _said(refusal)}
+    return None, {"seconds": time.perf_counter() - start, "log10": log / math.log(10.0)}
+
+
+def count_by_auto(path: Path, seconds: float, size: float) -> tuple[None, dict[str, Any]]:
+    """The same, by whatever engine is chosen under the time limit."""
+    return count(path, seconds, size, "auto")
+
+
+def count_by_ganak(path: Path, seconds: float, size: float) -> tuple[None, dict[str, Any]]:
+    """The same by Ganak, for tables of zeros and ones with one zero each: clauses."""
+    from pyganak import Counter
+
+    cards, tables = uai.factors(path)
+    counter = Counter()
+    counter.new_vars(len(cards))
+    for scope, values in tables:
+        broken = np.argwhere(values == 0.0)
+        if len(broken) != 1 or set(np.unique(values)) - {0.0, 1.0}:
+            return None, {"failed": "not a formula"}
+        counter.add_clause([-(v + 1) if bit else v + 1 for v, bit in zip(scope, broken[0], strict=True)])
+    processes.limit_memory(1.25 * size)
+    processes.limit_time(seconds)
+    start = time.perf_counter()
+    found = counter.count()
+    return None, {"seconds": time.perf_counter() - start, "log10": math.log10(found)}
 
 
 def _said(refusal: BaseException) -> str:

@@ -29,10 +29,14 @@ from pgm.inference.running import Impossible, code
 from pgm.results import Course, Report
 
 BRANCHING = "pgm.inference.engines.branching.compiled"
+_DONE, _PAUSED = 0, 1  # as in compiled.py
+_REPLAYS = 5  # a search takes so many times the work of taking up its decisions, or a slice
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
 _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
+_PATIENCE = 10  # moves that gain nothing, before the search has its turn
+_NARROWER = 0.5  # times the gap: then all states are looked at again, for many are out of reach
 _IDLE = 5  # forests that gain nothing, before something else is tried
 _PART = 300  # bytes that an open part takes beside its decisions
 _FIRST_SWEEPS = 200
@@ -283,7 +287,7 @@ class _Branching:
         freed = np.zeros(m, np.uint8)
         self._code.ball(p, int(self._rng.integers(m)), min(self._size, m), self._room, freed)
         kept = np.flatnonzero(freed == 0)
-        ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE)
+        ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE) == _DONE
         self._size = min(self._size + 1, m) if ended else max(8, self._size - 4)
         self._moved += int(s.n[_WORK]) - begin
 
@@ -295,7 +299,7 @@ class _Branching:
             return
         self._push(self._root, _NOTHING)
         n = self.layout.state.n
-        fails, begin, relaxed = 64, int(n[_WORK]), False
+        fails, begin, relaxed, stale, gap = 64, int(n[_WORK]), False, 0, self.best - self._root
         started = time.monotonic()
         due = started + _FIRST_TURN
         while self._parts():
@@ -307,8 +311,16 @@ class _Branching:
                 self._turn(_TURN * (time.monotonic() - started))
                 due = started + _AGAIN * (time.monotonic() - started)
                 continue
-            if self.best < FORBIDDEN and self._moved < _MOVES_SHARE * (int(n[_WORK]) - begin):
+            if self.best < FORBIDDEN and (
+                stale < _PATIENCE or self._moved < _MOVES_SHARE * (int(n[_WORK]) - begin)
+            ):
+                before = self.best
                 self._move()
+                stale = 0 if self.best < before else stale + 1
+                if self.best - self._root < _NARROWER * gap:
+                    gap = self.best - self._root
+                    relaxation.to_root(self.layout.state)
+                    self.raise_floor(_FIRST_SWEEPS)
                 continue
             replayed = self._step(fails)
             if replayed > 0.1 * fails:
@@ -368,9 +380,16 @@ class _Branching:
         self._check()
         floor, _, path = self._at = self._stack.pop() if self._stack else heapq.heappop(self._heap)
         self._held -= path.nbytes + _PART
-        ended = self._code.search(p, s, path, fails, _SLICE)
+        begin = int(s.n[_WORK])
+        status = self._code.search(p, s, path, fails, _SLICE)
+        until = begin + _REPLAYS * (
+            int(s.n[_WORK]) - begin
+        )  # else all the time goes into getting there again
+        while status == _PAUSED and s.n[_WORK] < until:
+            self._check()
+            status = self._code.go_on(p, s, fails, _SLICE)
         self.rounds += int(s.n[_FAILS])
-        if not ended:
+        if status != _DONE:
             levels = int(s.n[_LEVELS])
             taken, floors = s.decisions[:levels].copy(), s.floors[: levels + 1].tolist()
             for i in np.flatnonzero(taken % 2 == 0).tolist():

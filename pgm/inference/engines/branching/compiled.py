@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from pgm.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, PAUSED, LEFT = 0, 1, 2  # how a search ends
 FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number
 TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT, WANTED, KEPT, SLACK = range(
     11
@@ -594,10 +594,11 @@ def ball(p, start, size, queue, freed):
 
 @njit
 def search(p, s, path, fails, work):
-    """Search below the decisions of `path`, depth first, until so many dead ends or so much work.
+    """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
-    Returns whether the part was searched to its end. If not, the decisions on the stack are what is open:
-    each one that is not flipped has another side that has not been looked at, and the last stands for itself.
+    `PAUSED` after so much work: it may go on. `LEFT` after so many dead ends, or where there is no more room
+    to note changes. The decisions on the stack are then what is open: each one that is not flipped has another
+    side that has not been looked at, and the last stands for itself.
     """
     n = s.n
     _undo(s, 0)
@@ -614,21 +615,29 @@ def search(p, s, path, fails, work):
     s.dirty[:] = 0
     n[WORK] += p.cards.size
     s.floors[0] = s.w[p.floor_at]
-    until = n[WORK] + work
+    return _descend(p, s, good, fails, n[WORK] + work)
+
+
+@njit
+def go_on(p, s, fails, work):
+    """Go on with a search that was paused."""
+    return _descend(p, s, True, fails, s.n[WORK] + work)
+
+
+@njit
+def _descend(p, s, good, fails, until):
+    n = s.n
     while True:
         if good:
             v = _assess(p, s)
             level = n[LEVELS]
             if v >= 0 and s.w[p.floor_at] < n[BEST]:
-                if (
-                    n[FAILS] >= fails
-                    or n[WORK] >= until
-                    or n[TRAIL] + 2 * s.w.size > s.trail_at.size
-                    or level == s.decisions.size
-                ):
-                    s.floors[level] = s.w[p.floor_at]
-                    return False
                 s.floors[level] = s.w[p.floor_at]
+                full = n[TRAIL] + 2 * s.w.size > s.trail_at.size or level == s.decisions.size
+                if n[FAILS] >= fails or full:
+                    return LEFT
+                if n[WORK] >= until:
+                    return PAUSED
                 s.decisions[level] = 2 * (p.state_at[v] + s.states[v])
                 s.marks[level] = n[TRAIL]
                 n[LEVELS] = level + 1
@@ -641,7 +650,7 @@ def search(p, s, path, fails, work):
             n[LEVELS] -= 1
         if n[LEVELS] == 0:
             _undo(s, 0)
-            return True
+            return DONE
         level = n[LEVELS] - 1
         _undo(s, s.marks[level])
         _new_level(s)
