@@ -8,7 +8,6 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,9 +15,9 @@ from pathlib import Path
 from types import EllipsisType, TracebackType
 from typing import TypedDict
 
+from pgm import progress as telling
 from pgm.errors import InvalidArgument, OutOfTime, shown, warn
-
-Callback = Callable[[float, float, str], object]  # done, total, what
+from pgm.progress import Callback, Pulse
 
 _UNITS = {"": 1, "b": 1} | {
     unit: base**power
@@ -65,8 +64,8 @@ class config:
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
         threads: how many may work for one question; None: as many as there are processors.
-        progress: True shows a bar on stderr; a function is called with (done, total, what), by whichever
-            thread asks.
+        progress: True shows on stderr what takes over a second; a function is called with (done, total,
+            what), by whichever thread asks. A total that nobody knows is infinite, and `done` is seconds.
 
     >>> with config(memory_limit="4 GB", threads=2):
     ...     current().memory_limit, current().threads
@@ -146,8 +145,8 @@ def set_config(
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
         threads: how many may work for one question; None: as many as there are processors.
-        progress: True shows a bar on stderr; a function is called with (done, total, what), by whichever
-            thread asks.
+        progress: True shows on stderr what takes over a second; a function is called with (done, total,
+            what), by whichever thread asks. A total that nobody knows is infinite, and `done` is seconds.
 
     >>> set_config(threads=2)
     >>> current().threads
@@ -205,6 +204,9 @@ def current_progress() -> bool | Callback:
     return _chosen()["progress"]
 
 
+telling.listener = current_progress
+
+
 class Profile:
     """Seconds that the parts of a question took; they add up to the whole.
 
@@ -256,12 +258,17 @@ REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
 
 @dataclass(slots=True)
 class Clock:
-    """The time of one question: its limit, at which long loops look by `check`, and what it went into."""
+    """The time of one question: its limit, at which long loops look by `check`, and what it went into.
+
+    They do so many times a second, also where there is no limit: `check` is what keeps the user told.
+    """
 
     limit: float | None  # seconds
     deadline: float | None  # in time.monotonic()
     profile: Profile = field(default_factory=Profile)
     mark: float = field(default_factory=time.perf_counter)
+    pulse: Pulse | None = field(default_factory=telling.pulse)
+    remedy: str = ""  # what else helps when it is late, as a sentence after a blank
 
     def lap(self, part: int) -> None:
         """Count the time since the last lap for this part."""
@@ -269,13 +276,15 @@ class Clock:
         self.profile._seconds[part] += now - self.mark
         self.mark = now
 
-    def check(self) -> None:
-        """Raise `OutOfTime` when the limit has passed."""
+    def check(self, doing: str = "working") -> None:
+        """Raise `OutOfTime` when the limit has passed; else tell who wants to know that this goes on."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise OutOfTime(
                 f"This took longer than the time limit of {self.limit:g} s. Allow more with "
-                "pgm.config(time_limit=...), or choose an approximate engine=."
+                f"pgm.config(time_limit=...).{self.remedy}"
             )
+        if self.pulse is not None:
+            self.pulse.beat(doing)
 
     def remaining(self) -> float:
         """Seconds that are left: never negative, infinite without a limit."""

@@ -392,8 +392,7 @@ class Approximate(Posterior):
         split = f"{found.n_split:,} of {r.cards.size:,} buckets split, {found.parent.size:,} mini-buckets"
 
         def named(places: Iterable[int]) -> tuple[str, ...]:
-            numbers = [int(r.variables[v]) for v in places]
-            return tuple(self.names[v] if v < len(self.names) else "(auxiliary)" for v in numbers)
+            return self.program.called([int(r.variables[v]) for v in places], self.names)
 
         return Plan(
             question=question,

@@ -292,7 +292,7 @@ def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree
         return real(r.variables[positions].tolist())
 
     def real(variables: Sequence[int]) -> tuple[str, ...]:
-        return tuple(names[v] if v < len(names) else f"(auxiliary {v - len(names) + 1})" for v in variables)
+        return case.program.called(variables, names)
 
     largest, width, sizes = np.empty(0, np.int32), 0, np.empty(0)
     if shape.complete and len(found.parent):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from pgm import progress
 from pgm.config import current, start_clock
 from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor, Gate, Sparse, Tables
@@ -48,11 +49,29 @@ class Program:
     has_joined: bool  # whether some distributions are only several tables together
     turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
     gates: dict[int, Gate]  # by the number of the factor, those that can say themselves in two numbers
+    parts_of: np.ndarray  # int64[n - n_named] whose gate each auxiliary variable is in; ~ its factor's rows
 
     @property
     def n(self) -> int:
         """How many variables there are, auxiliary ones included."""
         return int(self.arrays.cards.size)
+
+    def called(self, variables: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
+        """The user's names of variables; an auxiliary one is called by what it is a part of."""
+        return tuple(names[v] if v < self.n_named else self._part(v, names) for v in variables)
+
+    def _part(self, v: int, names: Sequence[str]) -> str:
+        whose = int(self.parts_of[v - self.n_named])
+        if whose < 0:
+            return f"(the rows of a factor of {names[~whose]!r})"
+        return f"(part {self._numbers[v - self.n_named]} of the gate of {names[whose]!r})"
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """Which of its gate's parts each auxiliary variable is: they follow each other."""
+        at = np.arange(self.parts_of.size)
+        begins = np.where(np.diff(self.parts_of, prepend=-1) != 0, at, 0)
+        return at - np.maximum.accumulate(begins) + 1
 
     @cached_property
     def rank(self) -> np.ndarray:
@@ -144,11 +163,14 @@ def compile_program(
     flat = _Flat()
     extra: list[int] = []
     kinds: list[int] = []  # of these
+    parts_of: list[int] = []  # of these, a variable of the user's
     turns = [2 * np.arange(n_named)]
     gates: dict[int, Gate] = {}
-    number = -1
+    number, pulse = -1, progress.pulse()
     for factor in factors:
         number += 1
+        if pulse is not None:
+            pulse.beat("compiling the model")
         if isinstance(factor, Tables):
             flat.add_all(number, factor)
             number += factor.widths.size - 1
@@ -159,6 +181,7 @@ def compile_program(
                 flat.add(number, table)
             extra.extend(factor.hidden)
             kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
+            parts_of.extend([int(factor.scope[-1])] * len(factor.hidden))
             if factor.hidden:
                 turns.append(factor.turns())
                 if factor.in_two is not None:
@@ -180,11 +203,13 @@ def compile_program(
                     flat.add(number, table)
                 extra.append(len(factor.values))
                 kinds.append(FUNCTION)
+                parts_of.append(~int(factor.scope[-1]))
                 turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
     turn = np.concatenate(turns)
     all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
-    program = replace(_flatten(all_cards, n_named, all_kinds, turn, flat, as_given), gates=gates)
+    whose = np.array(parts_of, dtype=np.int64)
+    program = replace(_flatten(all_cards, n_named, all_kinds, turn, whose, flat, as_given), gates=gates)
     return _without_dead_states(program) if program.possible else program
 
 
@@ -193,7 +218,8 @@ def _without_dead_states(program: Program) -> Program:
     p = program.arrays
     if not p.has_zero.any():
         return program
-    open_states = program.open_states.copy()
+    open_states, clock = program.open_states.copy(), start_clock()
+    clock.remedy = " It went into compiling the model, which every engine needs."
     everything = np.ones(p.heads.size, np.uint8)
     try:
         run(
@@ -204,7 +230,7 @@ def _without_dead_states(program: Program) -> Program:
             open_states,
             everything,
             steps=float(program.values.size),
-            clock=start_clock(),
+            clock=clock,
             module=REDUCTION,
         )
     except Impossible:
@@ -220,15 +246,23 @@ def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
 
 
 def _flatten(
-    cards: np.ndarray, n_named: int, kinds: np.ndarray, turns: np.ndarray, flat: _Flat, as_given: bool
+    cards: np.ndarray,
+    n_named: int,
+    kinds: np.ndarray,
+    turns: np.ndarray,
+    parts_of: np.ndarray,
+    flat: _Flat,
+    as_given: bool,
 ) -> Program:
     n = cards.size
     sizes = np.array([v.size for v in flat.values], dtype=np.int64)
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     raw = np.concatenate(flat.values, axis=None) if flat.values else np.empty(0)
     exponents = np.zeros(raw.size, dtype=np.int64)
-    for i in flat.logs:
-        part = slice(begins[i], begins[i + 1])
+    if flat.logs:
+        in_logs = np.zeros(sizes.size, np.bool_)
+        in_logs[flat.logs] = True
+        part = np.repeat(in_logs, sizes)
         raw[part], exponents[part] = logs_to_wide(raw[part])
 
     mantissas, more = np.frexp(raw)
@@ -298,4 +332,5 @@ def _flatten(
         has_joined=bool(joined.any()),
         turns=turns,
         gates={},
+        parts_of=parts_of,
     )

@@ -37,9 +37,11 @@ from pgm.inference.engines import (
     Exact,
     Loopy,
     Quadrature,
+    Question,
     Search,
     Variational,
     find,
+    instead,
     with_half_the_time,
     with_other_draws,
 )
@@ -219,7 +221,7 @@ class Questions:
         ('lung', 'tub')
         """
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
         asked = self._asked(compiled, targets)
 
         def answer(posterior: Posterior) -> Distribution:
@@ -231,7 +233,7 @@ class Questions:
             )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
 
-        return self._ask(compiled, given, find(engine, "query"), answer, clock, about=asked)
+        return self._ask(compiled, given, _engine(engine, "query", clock), answer, clock, about=asked)
 
     def marginals(
         self,
@@ -259,9 +261,9 @@ class Questions:
         0.833967
         """
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
-        chosen = find(engine, "marginals")
+        chosen = _engine(engine, "marginals", clock)
         if isinstance(chosen, Variational):
             observed = observe(compiled.by_name, given)
             alone = variational.asked_alone(compiled, observed, asked)
@@ -352,8 +354,8 @@ class Questions:
         0.102759
         """
         clock = start_clock()
-        chosen = find(engine, "probability")
-        compiled = self._compile()
+        chosen = _engine(engine, "probability", clock)
+        compiled = self._compile_in(clock)
         first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
         refuse_soft(first)
         refuse_soft(second)
@@ -465,13 +467,12 @@ class Questions:
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
     ) -> list[Assignment]:
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
-        chosen = find(engine, "k_best" if k > 1 else "map")
-        if summed:
-            chosen = find(engine, "marginal MAP")
+        question: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
+        chosen = _engine(engine, question, clock)
 
         def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
@@ -585,8 +586,8 @@ class Questions:
         count = _whole(n, "n", 0)
         rng = _generator(seed)
         clock = start_clock()
-        chosen = find(engine, "sample")
-        compiled = self._compile()
+        chosen = _engine(engine, "sample", clock)
+        compiled = self._compile_in(clock)
 
         def answer(posterior: Posterior) -> Samples:
             if isinstance(posterior, Mixed):
@@ -674,7 +675,7 @@ class Questions:
         True
         """
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets)
         chosen = find(engine, "plan")
 
@@ -707,7 +708,7 @@ class Questions:
         [[0.1, 0.9], [0.0, 0.0]]
         """
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
 
         def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
             return self._tables(posterior.program, posterior.expected_counts())
@@ -733,7 +734,7 @@ class Questions:
         [1.818182, 0.181818]
         """
         clock = start_clock()
-        compiled = self._compile()
+        compiled = self._compile_in(clock)
         observed = observe(compiled.by_name, given)
         refuse_soft(observed)
 
@@ -922,6 +923,18 @@ class Questions:
     ) -> tuple[tuple[float, int], Report]:
         return self._answer(compiled, observed, engine, _total, start_clock(), explain=explain)
 
+    def _compile_in(self, clock: Clock) -> CompiledModel:
+        """Compile under this clock: an engine that approximates needs that too, and no other helps."""
+        if self._compiled is None:
+            before, clock.remedy = (
+                clock.remedy,
+                " It went into compiling the model, which is kept: ask again.",
+            )
+            self._compile()
+            clock.check("compiling the model")
+            clock.remedy = before
+        return self._compile()
+
     def _asked(
         self, compiled: CompiledModel, targets: str | Iterable[str], *, joint: bool = True
     ) -> tuple[str, ...]:
@@ -1058,6 +1071,13 @@ def _searched(
             f"time limit of {clock.limit:g} s. Allow more with pgm.config(time_limit=...), or choose an "
             f"approximate engine=.\n\n{refused}"
         ) from late
+
+
+def _engine(engine: str | Engine, question: Question, clock: Clock) -> Engine:
+    """The engine of this name; where it is late the clock says who else could answer."""
+    chosen = find(engine, question)
+    clock.remedy = instead(chosen.approximates, question)
+    return chosen
 
 
 def _between(

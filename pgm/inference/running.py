@@ -11,6 +11,7 @@ import numpy as np
 
 from pgm import jit
 from pgm.config import REDUCING, RUNNING, Clock
+from pgm.graphs.triangulation import Triangulation, triangulate
 from pgm.inference import pool
 
 TABLES = "pgm.inference.compiled"
@@ -22,6 +23,8 @@ CUTS = "pgm.inference.engines.cuts.compiled"
 GAUSSIAN = "pgm.inference.engines.gaussian.compiled"
 _LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches
 _TICK = 0.05  # seconds between two looks at the clock
+_WATCHED = 2_000  # neighbours in a graph whose triangulation may take long
+_DOING = {REDUCTION: "reading the evidence", TREES: "laying out a tree", CUTS: "cutting", GAUSSIAN: "numbers"}
 
 
 class Impossible(Exception):
@@ -42,11 +45,12 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES)
     kernel = getattr(code(steps, module), name)
     outer = pool.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
-    clock.check()
+    doing = _DOING.get(module, "multiplying and summing")
+    clock.check(doing)
     if steps < _LONG or outer is not None:  # whoever has that flag watches
         status = kernel(*args, stop)
     else:
-        status = beside(kernel, args, stop, clock)
+        status = beside(kernel, args, stop, clock, doing)
     clock.lap(REDUCING if module == REDUCTION else RUNNING)
     if stop[0]:
         raise pool.Stopped
@@ -65,7 +69,24 @@ def settle(status: int, name: str, clock: Clock) -> None:
     raise AssertionError(f"{name} stopped with status {status}")
 
 
-def beside(work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, clock: Clock) -> Any:
+def triangulated(
+    clock: Clock, at: np.ndarray, indices: np.ndarray, *args: Any, **options: Any
+) -> Triangulation:
+    """Triangulate as `triangulate` does, under the eyes of the clock where the graph is large."""
+    clock.check("looking for a tree")
+    if len(indices) < _WATCHED or pool.flag() is not None:
+        return triangulate(at, indices, *args, **options)
+
+    def work(stop: np.ndarray) -> Triangulation:
+        return triangulate(at, indices, *args, stop=stop, **options)
+
+    found: Triangulation = beside(work, (), np.zeros(1, np.uint8), clock, "looking for a tree")
+    return found
+
+
+def beside(
+    work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, clock: Clock, doing: str = "working"
+) -> Any:
     """Do `work(*args, stop)` in a thread; on Ctrl-C or when the time is up set the flag it looks at."""
     outcome: list[Any] = []
     done = threading.Event()
@@ -80,7 +101,7 @@ def beside(work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, cl
     threading.Thread(target=job, name="pgm-run", daemon=True).start()
     try:
         while not done.wait(min(_TICK, clock.remaining() + 1e-3)):
-            clock.check()
+            clock.check(doing)
     except BaseException:
         stop[0] = 1
         done.wait(0.5)

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NoReturn
 from xml.parsers import expat
 
+from pgm import progress
 from pgm.config import current
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge, shown
 
@@ -67,6 +68,7 @@ class Markup:
         parser.CharacterDataHandler = self._characters
         parser.EntityDeclHandler = self._entity
         parser.SkippedEntityHandler = self._skipped
+        self._pulse = progress.pulse()
         top = Element("", {}, 1, 1)
         self._open.append(top)
         self._texts.append([])
@@ -82,6 +84,8 @@ class Markup:
         return top.children[0]
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._pulse is not None:
+            self._pulse.beat("reading")
         self._left -= 1
         if self._left < 0:
             raise TooLarge(f"{self.source.path}: more XML elements than the memory limit allows")

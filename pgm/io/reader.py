@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm import progress
 from pgm.config import current
 from pgm.cpds import CPD, TableCPD, rows
 from pgm.errors import (
@@ -19,6 +20,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.models import BayesianNetwork
+from pgm.progress import each
 from pgm.variables import Bins, Domain, Variable
 
 from .scanner import Scanner
@@ -50,6 +52,7 @@ class Reader(Scanner):
         self.blocks: dict[str, Block] = {}
         self.cells = 0
         self.limit = current().memory_limit // 8
+        self.pulse = progress.pulse()
 
     # --- variables ---
 
@@ -61,6 +64,8 @@ class Reader(Scanner):
 
     def add(self, name: str, states: Sequence[str] | Bins | Domain, at: int, true_name: str = "") -> None:
         """Keep a variable, under what the file calls it; its name is the true one, if there is one."""
+        if self.pulse is not None:
+            self.pulse.beat("reading")
         called = true_name or name
         if called in self.true_names:
             self.fail(f"a second variable has the name {shown(called)}", at)
@@ -109,6 +114,8 @@ class Reader(Scanner):
 
     def head(self, at: int, what: str) -> tuple[str, list[str]]:
         """Read ( variable | parents ): what the table is of, for which there must be no other."""
+        if self.pulse is not None:
+            self.pulse.beat("reading")
         self.mark("(", "and the name of a variable")
         start = self.pos
         chunk = self.until(")", "after the names of the variable and its parents")
@@ -190,7 +197,7 @@ class Reader(Scanner):
         """Return the network of the tables that the variables have."""
         cpds: list[CPD] = []
         refusals = Refusals()
-        for name in self.variables:
+        for name in each(self.variables, "reading tables"):
             with refusals:
                 cpds.append(cpd(name))
         refusals.check()

@@ -33,6 +33,7 @@ from pgm.errors import (
 from pgm.evidence import observe
 from pgm.factors import Dense, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.progress import each
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments
@@ -60,7 +61,7 @@ def read(source: Text) -> MarkovNetwork | BayesianNetwork:
     scopes = _scopes(numbers, len(cards))
     variables = _variables(numbers, cards, scopes)
     tables, places = [], []
-    for number, scope in enumerate(scopes):
+    for number, scope in enumerate(each(scopes, "reading tables")):
         places.append(numbers.pos)
         tables.append(_table(numbers, number, scope, [cards[variable] for variable in scope]))
     if numbers.pos < numbers.size:
@@ -75,7 +76,8 @@ def read(source: Text) -> MarkovNetwork | BayesianNetwork:
 
 def _scopes(numbers: Numbers, n: int) -> list[list[int]]:
     scopes = []
-    for number in range(numbers.at_most_left(numbers.count("the number of tables"), "tables")):
+    count = numbers.at_most_left(numbers.count("the number of tables"), "tables")
+    for number in each(range(count), "reading scopes"):
         at = numbers.pos
         size = numbers.count(f"how many variables table {number} has")
         scope = numbers.counts(size, f"in table {number} the number of variable")
@@ -241,7 +243,7 @@ def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], st
     names = list(model.variables)
     cards = [variable.card for variable in model.variables.values()]
     budget = current().memory_limit // _BYTES_A_NUMBER
-    for factor in model.factors():
+    for factor in each(model.factors(), "writing"):
         scopes = factor.scopes if isinstance(factor, Dense) else np.asarray([factor.scope])
         about = ", ".join(shown(names[position]) for position in scopes[:1].ravel().tolist())
         if isinstance(factor, Dense):

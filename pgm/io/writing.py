@@ -11,6 +11,7 @@ from pgm.cpds.rows import Array, check_cells
 from pgm.cpds.table import TableCPD
 from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
+from pgm.progress import each
 from pgm.variables import Interval, Variable, as_domain
 
 FARTHEST = 10**9 - 1  # of a place in a picture
@@ -45,9 +46,8 @@ def tables(
 ) -> Iterator[tuple[str, Array]]:
     """Yield each variable and its table, but some; with `expand` also of distributions that are no table."""
     budget = current().memory_limit // _BYTES_EACH
-    if not expand:
-        _check_forms(net, format, but)
-    for name in net.variables:
+    _check_forms(net, format, expand, but)
+    for name in each(net.variables, "writing"):
         if name in but:
             continue
         cpd = net.cpd(name)
@@ -63,11 +63,19 @@ def tables(
             yield name, values
 
 
-def _check_forms(net: BayesianNetwork, format: str, but: Container[str]) -> None:
-    """Refuse distributions that are no tables, all of them at once."""
+def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container[str]) -> None:
+    """Refuse distributions that have no table, and unless these are wanted those that are none, all at once."""
     found = []
     for name in net.variables:
-        if name not in but and not isinstance(cpd := net.cpd(name), TableCPD | DefaultCPD):
+        if name in but:
+            continue
+        reals = [parent for parent in net.parents(name) if net.variables[parent].continuous]
+        if reals:  # no table is of a number
+            raise InvalidArgument(
+                f"{format} has no form for it: {shown(name)} depends on {listed(reals)}, continuous, and "
+                'has no table. A JSON file holds it: format="json".'
+            )
+        if not expand and not isinstance(cpd := net.cpd(name), TableCPD | DefaultCPD):
             found.append(f"{shown(name)} is a {type(cpd).__name__}")
     if found:
         which, whose = ("it", "its table") if len(found) == 1 else ("them", "their tables")

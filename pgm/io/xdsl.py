@@ -29,6 +29,7 @@ from pgm.cpds.rows import Array
 from pgm.cpds.table import TableCPD
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.progress import each
 from pgm.variables import Variable
 
 from .identifiers import identifiers, stands_for
@@ -94,7 +95,7 @@ class _Reader(MarkedNetwork):
         self.nodes: dict[str, _Node] = {}  # by their identifiers
         names: dict[str, _Node] = {}
         refusals = Refusals()
-        for element in self.inside(parts["nodes"]):
+        for element in each(list(self.inside(parts["nodes"])), "reading nodes"):
             with refusals:
                 if element.name not in _KINDS:
                     self.fail(
@@ -115,7 +116,7 @@ class _Reader(MarkedNetwork):
         self.first_fastest = about.get("app", "").startswith("aGrUM")
         title = about.get("name", root.attributes.get("id", ""))
         cpds: list[CPD] = []
-        for node in self.nodes.values():
+        for node in each(self.nodes.values(), "reading tables"):
             with refusals:
                 cpds.append(self.cpd(node))
         refusals.check()

@@ -14,6 +14,7 @@ from __future__ import annotations
 from pgm.cpds.table import TableCPD
 from pgm.errors import listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.progress import each
 from pgm.variables import Variable
 
 from .marked import MarkedNetwork
@@ -51,9 +52,9 @@ class _Reader(MarkedNetwork):
             variables[variable.name], places[variable.name] = variable, element
         cpds: dict[str, TableCPD] = {}
         refusals = Refusals()
-        for element in sorted(
-            [found for name in _DEFINITIONS for found in parts[name]], key=lambda e: (e.line, e.column)
-        ):
+        definitions = [found for name in _DEFINITIONS for found in parts[name]]
+        definitions.sort(key=lambda e: (e.line, e.column))
+        for element in each(definitions, "reading tables"):
             with refusals:
                 cpd = self.definition(element, variables)
                 if cpd.child.name in cpds:

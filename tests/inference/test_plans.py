@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 import tracemalloc
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -227,3 +229,76 @@ def test_a_plan_says_what_wide_numbers_would_take():
     plain = network("alarm").plan("HR")
     assert plain.bytes == plain.bytes_in_doubles
     assert "if doubles do" not in repr(plain)
+
+
+def gates() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    causes = [f"c{i}" for i in range(12)]
+    for name in causes:
+        net.add(name, 0.2)
+    net.add("ill", pgm.NoisyOr(dict.fromkeys(causes, 0.5)))
+    net.add("enough", pgm.AtLeast(3, causes))
+    return net
+
+
+@pytest.mark.parametrize("engine", ["auto", "bounds", "clique-sequence"])
+def test_what_a_gate_hides_is_called_by_its_gate(engine):
+    net = gates()
+    for model in (net, net.to_markov_network()):
+        plan = model.plan("c0", {"ill": True, "enough": True}, engine=engine)
+        hidden = {name for name in (*plan.order, *plan.largest) if name not in net}
+        assert hidden
+        assert "auxiliary" not in repr(plan)
+        for name in hidden:
+            assert re.fullmatch(r"\(part \d+ of the gate of '(ill|enough)'\)", name)
+        assert len(set(plan.order)) == len(plan.order)
+
+
+def test_the_rows_of_a_factor_are_called_by_it():
+    mrf = pgm.MarkovNetwork()
+    names = [f"x{i}" for i in range(40)]
+    for name in names:
+        mrf.add_variable(name, states=[0, 1])
+    mrf.add_factor(names, {(0,) * 40: 1.0, (1,) * 40: 2.0, (0, 1) * 20: 3.0})
+    mrf.add_factor(["x0", "x1"], [[1.0, 2.0], [2.0, 1.0]])
+    assert "(the rows of a factor of 'x39')" in mrf.plan("x0").order
+
+
+def message(call: Callable[[], object], limit: float = 1e-9) -> str:
+    with pgm.config(time_limit=limit), pytest.raises(pgm.OutOfTime) as late:
+        call()
+    return str(late.value)
+
+
+def test_who_is_late_while_compiling_is_not_sent_to_another_engine(monkeypatch):
+    net = pgm.load_network("asia")
+    for call in (lambda: net.query("lung"), lambda: net.map(), lambda: net.compile("lung")):
+        said = message(call)
+        assert "It went into compiling the model, which every engine needs." in said
+        assert "approximate" not in said
+    plain = pgm.BayesianNetwork()  # nothing here is impossible: no clock is looked at while it compiles
+    plain.add("a", 0.5)
+    plain.add("b", {True: 0.5, False: 0.25}, parents=["a"])
+    said = message(lambda: plain.query("b"))
+    assert "It went into compiling the model, which is kept: ask again." in said
+
+
+def test_who_is_late_learns_of_engines_that_can():
+    net = pgm.load_network("asia")
+    net.query("lung")  # it is compiled
+    assert 'engine="loopy", ' in message(lambda: net.query("lung"))
+    assert 'engine="bounds" or "best" would approximate it' in message(
+        lambda: net.map(targets=["lung", "tub"])
+    )
+    for call in (
+        lambda: net.query("lung", engine="mean-field"),  # it approximates, and is late all the same
+        lambda: net.expected_counts(),  # these take no engine=
+        lambda: net.gradients(),
+        lambda: net.plan("lung"),
+        lambda: net.compile("lung"),
+    ):
+        said = message(call)
+        assert (
+            said
+            == "This took longer than the time limit of 1e-09 s. Allow more with pgm.config(time_limit=...)."
+        )

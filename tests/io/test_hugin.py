@@ -548,3 +548,13 @@ potential (b | a)
 }
 """
     )
+
+
+@pytest.mark.parametrize("expand", [False, True])
+def test_what_depends_on_a_number_is_not_promised_a_table(expand):
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.LinearGaussian({}, bias=0.0, sd=1.0))
+    net.add("y", pgm.Logistic({"x": 2.0}, bias=1.0))
+    said = r"'y' depends on 'x', continuous, and has no table\. A JSON file holds it: format=\"json\""
+    with pytest.raises(InvalidArgument, match=said):
+        dumps(net, expand=expand)

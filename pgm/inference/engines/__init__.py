@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
@@ -502,6 +503,12 @@ def with_other_draws(engine: Engine) -> Engine:
     return replace(engine, seed=engine.seed + _OTHER_SEEDS) if isinstance(engine, Sampler) else engine
 
 
+@cache
+def instead(approximates: bool, question: Question) -> str:
+    """What to ask where an engine is late, as the end of a sentence; nothing if it approximates itself."""
+    return "" if approximates else remedies(question)
+
+
 def remedies(question: Question | None) -> str:
     """The engines that answer a question without being exact, as the end of a sentence; maybe nothing."""
     names = [f'"{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
@@ -543,6 +550,7 @@ __all__ = [
     "SwendsenWang",
     "Variational",
     "find",
+    "instead",
     "remedies",
     "with_half_the_time",
     "with_other_draws",

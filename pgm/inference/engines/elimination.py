@@ -13,6 +13,7 @@ from pgm.errors import TooLarge
 from pgm.inference.program import logs_to_wide
 from pgm.inference.reduction import Case, WideArray, wide_multiply
 from pgm.inference.running import Impossible
+from pgm.progress import report
 
 _MOST_AXES = 64
 _DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare
@@ -40,8 +41,10 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
     costs = {v: _size(touching[v].values(), cards) for v in touching if v not in kept}
     heap = [(cost, v) for v, cost in costs.items()]
     heapq.heapify(heap)
+    first = len(costs)
     while heap:
-        clock.check()
+        clock.check("eliminating")
+        report(first - len(costs), first, "eliminating")
         cost, v = heapq.heappop(heap)
         if costs.get(v) != cost:
             continue  # it has another cost by now, and another place

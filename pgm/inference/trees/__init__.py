@@ -10,11 +10,11 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 
 from pgm.config import TRIANGULATING, Clock, current
-from pgm.graphs.triangulation import Triangulation, triangulate
+from pgm.graphs.triangulation import Triangulation
 from pgm.inference.arrays import TreeArrays
 from pgm.inference.locks import Lock
 from pgm.inference.reduction import Case, lows
-from pgm.inference.running import REDUCTION, TREES, code
+from pgm.inference.running import REDUCTION, TREES, code, triangulated
 
 _STEPS_PER_ENTRY = 4.0
 _LISTED_STEPS = 4.0  # of a listed entry, for each of one in a row; measured
@@ -145,10 +145,10 @@ def shape_of(
     m = r.cards.size
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
     log2_cards = np.log2(r.cards.astype(np.float64))
-    clock.check()
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     own = case.program.turns[r.variables]
-    found = triangulate(at, indices, log2_cards, limit_log2=LARGEST_LOG2, stage=mixed, own=own, effort=effort)
+    options = {"limit_log2": LARGEST_LOG2, "stage": mixed, "own": own, "effort": effort}
+    found = triangulated(clock, at, indices, log2_cards, **options)
     clock.check()
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)

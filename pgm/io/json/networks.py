@@ -9,6 +9,7 @@ from pgm.errors import FileFormatError, InvalidStructure, PGMError, TooLarge, ne
 from pgm.io.text import Refusals
 from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
+from pgm.progress import each
 from pgm.variables import REAL, Domain, Variable, check_name
 
 from .kinds import KINDS, Node, write_cpd
@@ -21,7 +22,7 @@ def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]
     net._check_complete()
     called, placed = captions(net), positions(net)
     nodes = []
-    for name, variable in net.variables.items():
+    for name, variable in each(net.variables.items(), "writing"):
         node: dict[str, Any] = {"name": name}
         if name in called:
             node["caption"] = called[name]
@@ -48,7 +49,7 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
             variables[variable.name] = variable
     refusals.check()
     cpds: list[CPD] = []
-    for node in nodes:
+    for node in each(nodes, "reading tables"):
         with refusals:
             cpds.append(_cpd(node, variables))
     refusals.check()

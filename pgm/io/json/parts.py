@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from pgm import progress
 from pgm.config import current
 from pgm.errors import TooLarge, listed, nearest, shown
 from pgm.io.text import Text
@@ -227,8 +228,16 @@ def parse(source: Text) -> Part:
     if _depth(content) > DEEPEST:
         message = f"more than {DEEPEST} lists and objects inside each other"
         raise source.error(message, _place_of_depth(content))
+    pulse = progress.pulse()
+
+    def beating(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        assert pulse is not None
+        pulse.beat("reading")
+        return _once(pairs)
+
+    hook = _once if pulse is None else beating
     try:
-        value = json.loads(content, object_pairs_hook=_once, parse_constant=_refuse)
+        value = json.loads(content, object_pairs_hook=hook, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         raise source.error(_explained(error, content), error.pos) from None
     except _Twice:

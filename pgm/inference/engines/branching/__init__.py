@@ -223,7 +223,7 @@ class _Branching:
         now = time.monotonic()
         if now - self._noted > _EVERY:
             self._note(now)
-        self._clock.check()
+        self._clock.check("branch and bound")
         if self.layout.state.n[_WORK] > self._allowed:
             raise _Spent
 

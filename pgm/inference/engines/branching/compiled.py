@@ -597,7 +597,7 @@ def search(p, s, path, fails, work):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
     `PAUSED` after so much work: it may go on. `LEFT` after so many dead ends, or where there is no more room
-    to note changes. The decisions on the stack are then what is open: each one that is not flipped has another
+    to note changes. The decisions on the stack are then what is open: each that is not flipped has another
     side that has not been looked at, and the last stands for itself.
     """
     n = s.n

@@ -18,6 +18,7 @@ from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
 from pgm.inference.engines.solving import Problem, Solution
 from pgm.inference.reduction import open_targets, wide_multiply
 from pgm.inference.running import code
+from pgm.progress import report as report_progress
 from pgm.results import NORMAL_95, Intervals, Report
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
@@ -187,6 +188,7 @@ def _of_chains(
     else:
         todo = np.arange(size)
     for begin in range(0, todo.size, at_once):
+        report_progress(begin, todo.size, "measuring errors")
         part = todo[begin : begin + at_once]
         if cells is None:
             series = states[:, :, owners[part]].transpose(2, 0, 1) == within[part][:, None, None]

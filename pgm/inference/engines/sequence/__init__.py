@@ -19,7 +19,6 @@ import numpy as np
 
 from pgm.config import Clock, current
 from pgm.errors import OutOfTime, TooLarge
-from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines import CliqueSequence, exact
 from pgm.inference.engines.sequence.forest import Forest, Table
 from pgm.inference.engines.sequence.growing import Growth, Tables
@@ -27,7 +26,7 @@ from pgm.inference.engines.sequence.modes import Settled, solution
 from pgm.inference.engines.solving import Problem, Solution, none_possible
 from pgm.inference.plan import Needs
 from pgm.inference.reduction import narrow
-from pgm.inference.running import REDUCTION, Impossible, code
+from pgm.inference.running import REDUCTION, Impossible, code, triangulated
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.progress import report as report_progress
 from pgm.results import Report
@@ -195,7 +194,7 @@ def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Ta
         r.cards.size, r.scope_at, r.scopes, _TOGETHER
     )
     clock.check()
-    order = triangulate(at, indices, log2_cards, effort=0.0).order[:: -1 if backwards else 1]
+    order = triangulated(clock, at, indices, log2_cards, effort=0.0).order[:: -1 if backwards else 1]
     rank = np.empty(order.size, np.int64)
     rank[order] = np.arange(order.size)
     alone = np.flatnonzero(np.bincount(r.scopes, minlength=r.cards.size) == 0)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import Clock
-from pgm.graphs.triangulation import Triangulation, triangulate
+from pgm.graphs.triangulation import Triangulation
 from pgm.inference.engines.sequence.clusters import Cluster, Scope, cut, joined, trees
 from pgm.inference.engines.sequence.forest import Check, Forest, Message, Table, make_forest
-from pgm.inference.running import REDUCTION, code
+from pgm.inference.running import REDUCTION, code, triangulated
 
 _GROWN = 0.85  # of the bound in logarithms: how large cliques grow before some variables are summed out
 _SAID = 0.7  # how large the clusters are that forests share
@@ -128,7 +128,7 @@ class Growth:
         kernels = code(20.0 * local.size, REDUCTION)
         at, indices = kernels.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
         logs, limit = self.log2_cards[variables], self.grown + math.log2(m + 1)
-        found = triangulate(at, indices, logs, limit_log2=limit, effort=0.0)
+        found = triangulated(self.clock, at, indices, logs, limit_log2=limit, effort=0.0)
         good = found.complete and found.log2_largest <= self.grown + _ROUNDING
         return Group(numbers, messages, variables, found if good else None)
 
