@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NoReturn
@@ -121,18 +122,18 @@ class Rows:
         whole, default = special.get("table"), special.get("default")
         if whole and (texts or default):
             self.fail("rows or a default beside a 'table': only one of them can hold", whole[0])
+        # As bytes where there are too many configurations to number them.
+        places = [row.tobytes() for row in codes] if count == rows.UNCOUNTED else self.places(codes)
         if not whole:
-            self.check_twice(codes, pieces, count)
+            self.check_twice(places, codes, pieces)
             if default is None:
-                self.check_missing(codes, count)
+                self.check_missing(places, count)
             elif self.reader.is_compact([*cards, card], self.block):
                 return self.compact(pieces, codes, texts, default)
         self.reader.reserve([*cards, card], self.child.name, self.block.at)
         if whole:
             values = self.numbers([whole[0]], [whole[1]], count * card).reshape(card, count).T
-            places: list[int] = []
         else:
-            places = self.places(codes).tolist()
             values = np.empty((count, card))
             if default:
                 values[:] = self.numbers([default[0]], [default[1]], card)
@@ -162,36 +163,36 @@ class Rows:
             raise self.reader.source.error(str(error), self.position(pieces[bad])) from None
         return DefaultCPD._of(self.child, self.given, codes.astype(np.int32), found)
 
-    def check_twice(self, codes: Codes, pieces: list[int], count: int) -> None:
+    def check_twice(self, places: Sequence[object], codes: Codes, pieces: list[int]) -> None:
         """Refuse rows given twice."""
-        which = codes if count == rows.UNCOUNTED else self.places(codes)
-        _, first, number = np.unique(which, axis=0, return_index=True, return_inverse=True)
-        if len(first) < len(codes):
-            again = int(np.argmax(first[number.ravel()] < np.arange(len(codes))))
+        if len(set(places)) < len(places):
+            first = {place: number for number, place in reversed(list(enumerate(places)))}
+            again = next(number for number, place in enumerate(places) if first[place] < number)
             self.fail(f"a second row for {rows.row_label(self.given, codes[again])}", pieces[again])
 
-    def check_missing(self, codes: Codes, count: int) -> None:
+    def check_missing(self, places: Sequence[object], count: int) -> None:
         """Refuse rows left out, where no default stands for them."""
-        missing = count - len(codes)
+        missing = count - len(places)
         if not missing:
             return
         row = "its row"
         if count == rows.UNCOUNTED:
             row = "nearly every row"
         elif self.given:
-            taken = np.sort(self.places(codes))
-            first = int(np.argmax(np.append(taken, -1) != np.arange(len(taken) + 1)))
+            taken = set(places)
+            first = next(place for place in range(count) if place not in taken)
             row = f"the row for {rows.row_label(self.given, self.configuration(first))}"
             row += f" (and {missing - 1:,} more)" if missing > 1 else ""
         self.reader.fail(
             f"{shown(self.child.name)}: {row} is missing, and there is no 'default'", self.block.at
         )
 
-    def places(self, codes: Codes) -> Codes:
+    def places(self, codes: Codes) -> list[int]:
         """Return the numbers of these configurations in the table."""
-        found = np.zeros(len(codes), dtype=np.int64)
-        for axis, variable in enumerate(self.given):
-            found = found * variable.card + codes[:, axis]
+        strides = np.ones(len(self.given), dtype=np.int64)
+        for axis in range(len(self.given) - 1, 0, -1):
+            strides[axis - 1] = strides[axis] * self.given[axis].card
+        found: list[int] = (codes @ strides).tolist()
         return found
 
     def configuration(self, place: int) -> list[int]:

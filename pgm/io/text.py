@@ -207,11 +207,12 @@ def write_text(file: File, content: str) -> None:
     What is open already is written to as it is, as text or bytes; so are pipes and devices, which nothing
     replaces.
     """
+    name = name_of(file, "write")
     if not isinstance(file, str | os.PathLike):
         _write_open(file, content)
         return
     data = content.encode()
-    if os.fspath(file).lower().endswith(".gz"):
+    if name.lower().endswith(".gz"):
         data = gzip.compress(data, mtime=0)  # no time in it: equal models make equal files
     target = os.path.realpath(file)
     try:

@@ -16,7 +16,7 @@ import pytest
 
 from pgm.config import config
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge
-from pgm.io import read, read_evidence, write
+from pgm.io import read, read_evidence, write, write_result
 from pgm.io.text import read_text, write_text
 from pgm.models import BayesianNetwork
 from tests.io import formats
@@ -125,7 +125,13 @@ def test_encodings(tmp_path):
 @pytest.mark.parametrize("name", ["a\0.bif", "a\ud800.bif", "\0.json"])
 def test_a_name_that_no_file_can_have(tmp_path, name):
     path = str(tmp_path / name)
-    for attempt in (read, lambda file: write(rainy(), file), lambda file: read_evidence(file, rainy())):
+    net = rainy()
+    for attempt in (
+        read,
+        lambda file: write(net, file),
+        lambda file: read_evidence(file, net),
+        lambda file: write_result(net.map(), file, net),
+    ):
         with pytest.raises(InvalidArgument, match="No file can have the name"):
             attempt(path)
 
