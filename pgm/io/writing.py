@@ -64,7 +64,7 @@ def tables(
 
 
 def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container[str]) -> None:
-    """Refuse distributions that have no table, and unless these are wanted those that are none, all at once."""
+    """Refuse what has no table, and unless tables are to be made what is none, all at once."""
     found = []
     for name in net.variables:
         if name in but:
