@@ -108,6 +108,21 @@ def baby_at_home() -> pgm.BayesianNetwork:
     return net
 
 
+# G.md, O1: age, income, student, credit rating, and whether the customer bought a computer
+CUSTOMERS = """
+youth,high,no,fair,no youth,high,no,excellent,no middle_aged,high,no,fair,yes senior,medium,no,fair,yes
+senior,low,yes,fair,yes senior,low,yes,excellent,no middle_aged,low,yes,excellent,yes
+youth,medium,no,fair,no youth,low,yes,fair,yes senior,medium,yes,fair,yes youth,medium,yes,excellent,yes
+middle_aged,medium,no,excellent,yes middle_aged,high,yes,fair,yes senior,medium,no,excellent,no
+"""
+
+
+def customers() -> dict[str, list[str]]:
+    """The fourteen rows of O1, by column."""
+    columns = zip(*(row.split(",") for row in CUSTOMERS.split()), strict=True)
+    return dict(zip(("age", "income", "student", "credit", "buys"), map(list, columns), strict=True))
+
+
 def pedigree() -> pgm.BayesianNetwork:
     """Two parents and two children; genotypes AA, Aa, aa; the recessive allele has frequency 0.1."""
     genotypes = ["AA", "Aa", "aa"]
