@@ -1,4 +1,4 @@
-"""Worked numbers of the catalogue on discriminants: A.md, chapter 10, O22 to O25 and O29."""
+"""Worked numbers of the catalogue on discriminants: A.md, chapter 10, O22 to O25, O29; F.md, O3."""
 
 from __future__ import annotations
 
@@ -90,6 +90,42 @@ def test_A118_one_number():
     assert net.query("C", {"x": 0.5})[1] == near(0.7310585786)
     for x in (-3.0, -0.1, 0.0, 0.2, 4.0):
         assert net.query("C", {"x": x})[1] == near(1 / (1 + math.exp(-2 * x)))
+
+
+@pytest.mark.parametrize(("prior", "boundary"), [(0.5, 1.0), (0.9, 2.0986122887)])
+def test_F6_normal_classes_of_one_variance_part_in_a_point(prior, boundary):
+    """O3 of F.md: N(0, 1) and N(2, 1); a line g_1 - g_2 = 2 - 2 x + log of the priors' ratio."""
+    net = pgm.BayesianNetwork()
+    net.add("C", [prior, 1 - prior], states=[1, 2])
+    net.add("x", {1: pgm.Gaussian(0.0, 1.0), 2: pgm.Gaussian(2.0, 1.0)}, parents=["C"])
+    for x in (-3.0, 0.0, 1.5, 5.0):
+        g = [net.log_probability({"x": x, "C": c}) for c in (1, 2)]
+        assert g[0] - g[1] == near(2 * (boundary - x), 9)
+    assert net.predict({"x": [boundary - 1e-6, boundary + 1e-6]}, "C").tolist() == [1, 2]
+
+
+def test_F6_fitted_normal_classes():
+    """Rows with means 0 and 2: of one variance a line; of variances 1 and 4 a quadratic, twice zero."""
+    net = pgm.BayesianNetwork()
+    net.add("C", [0.5, 0.5], states=[1, 2])
+    net.add("x", {1: pgm.Gaussian(7.0, 7.0), 2: pgm.Gaussian(7.0, 7.0)}, parents=["C"])
+
+    def g(rows: list[float]) -> Callable[[float], float]:
+        """g_1 - g_2 with the likeliest parameters."""
+        for name in net.nodes:
+            net.set(name, net.cpd(name).fit({"C": [1, 1, 2, 2], "x": rows}))
+        return lambda x: net.log_probability({"x": x, "C": 1}) - net.log_probability({"x": x, "C": 2})
+
+    line = g([-1.0, 1.0, 1.0, 3.0])
+    assert [line(x) for x in (-1.0, 0.0, 3.0)] == near([4.0, 2.0, -4.0])
+    quadratic = g([-1.0, 1.0, 0.0, 4.0])  # -x^2 / 2 + (x - 2)^2 / 8 + log 2
+    assert [quadratic(x) for x in (0.0, 2.0, -2.0)] == near([math.log(2) + d for d in (0.5, -2.0, 0.0)])
+    for root in (
+        -2 / 3 - math.sqrt(16 + 24 * math.log(2)) / 3,
+        -2 / 3 + math.sqrt(16 + 24 * math.log(2)) / 3,
+    ):
+        assert quadratic(root) == pytest.approx(0.0, abs=1e-12)
+        assert net.query("C", {"x": root}).values == near([0.5, 0.5])
 
 
 # --- A119, A125, A127 to A129: sigmoid and softmax ---

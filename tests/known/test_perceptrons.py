@@ -1,4 +1,4 @@
-"""Worked numbers of the catalogue on perceptrons: B.md, chapter 11, O1, O3 to O5 and O10."""
+"""Worked numbers of the catalogue on perceptrons: B.md, chapter 11, O1, O3 to O5 and O10; G.md, O8."""
 
 from __future__ import annotations
 
@@ -252,3 +252,89 @@ def test_B5_a_softmax_of_two_is_a_sigmoid():
     sigmoid = numbers(pgm.Logistic({"x1": 0.3, "x2": 0.4}), [2, 1])
     for net in (soft, sigmoid):
         assert net.query("y", {"x1": 1.0, "x2": 1.0})[1] == near(0.6681877722)
+
+
+# --- G136 to G150: the same of the lecture notes, O8 of G.md ---
+
+
+def sums(weights: dict[str, float], bias: float, inputs: int) -> pgm.BayesianNetwork:
+    """A unit beside its net input, which is a node too."""
+    net = book.boolean({"y": threshold(weights, bias)}, inputs)
+
+    def total(*x: int) -> float:
+        return bias + sum(w * v for w, v in zip(weights.values(), x, strict=True))
+
+    states = sorted({total(*x) for x in itertools.product((0, 1), repeat=inputs)})
+    net.add("net", pgm.Deterministic(total, parents=list(weights)), states=states)
+    return net
+
+
+def test_G136_the_unit_of_mcculloch_and_pitts():
+    """y = f(sum of w_i x_i - theta): two excitations reach theta = 2 of an AND, an inhibition forbids."""
+    net = book.boolean({"y": threshold({"x1": 1.0, "x2": 1.0, "x3": -2.0}, -1.5)}, 3)
+    assert table(net, "y", 3) == [0, 0, 0, 0, 0, 0, 1, 0]
+    assert net.probability({"y": 1}) == near(1 / 8)
+    assert net.query("x3", {"y": 1})[0] == 1.0
+
+
+def test_G137_the_bias_is_the_weight_of_an_input_that_is_always_on():
+    """w_0 = -theta with x_0 = 1: the same table; and with x_0 = 0 the threshold is gone."""
+    with_bias = book.boolean({"y": threshold({"x1": 1.0, "x2": 1.0}, -1.5)}, 2)
+    with_input = book.boolean({"y": threshold({"x1": 1.0, "x2": 1.0, "x3": -1.5}, 0.0)}, 3)
+    for a, b in PAIRS:
+        seen = {"x1": a, "x2": b}
+        on = with_input.query("y", {**seen, "x3": 1})
+        assert on.values.tolist() == with_bias.query("y", seen).values.tolist()
+        assert with_input.query("y", {**seen, "x3": 0}).mode() == int(a + b > 0)
+
+
+def test_G138_the_step_is_zero_at_zero():
+    """f(0) = 0: of x1 - x2 only (1, 0) is above."""
+    net = sums({"x1": 1.0, "x2": -1.0}, 0.0, 2)
+    assert [net.query("y", {"net": value}).mode() for value in (-1.0, 0.0, 1.0)] == [0, 0, 1]
+    assert net.query("net").values == near([1 / 4, 1 / 2, 1 / 4])
+    assert net.query("net", {"y": 0}).values == near([1 / 3, 2 / 3, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("bias", "nets", "outputs"),
+    [
+        pytest.param(-1.5, [-1.5, -0.5, -0.5, 0.5], [0, 0, 0, 1], id="G144_and"),
+        pytest.param(-0.5, [-0.5, 0.5, 0.5, 1.5], [0, 1, 1, 1], id="G145_or"),
+    ],
+)
+def test_boolean_functions_of_one_unit(bias, nets, outputs):
+    """Net inputs and outputs for 00, 01, 10 and 11."""
+    net = sums({"x1": 1.0, "x2": 1.0}, bias, 2)
+    assert table(net, "y", 2) == outputs
+    assert table_of(net, "net") == nets
+    assert net.query("x1", {"y": 1})[1] == near(2 / 3 if sum(outputs) == 3 else 1.0)
+
+
+def table_of(net: pgm.BayesianNetwork, name: str) -> list[float]:
+    return [net.query(name, {"x1": a, "x2": b}).mode() for a, b in PAIRS]
+
+
+def test_G148_xor_by_a_unit_for_01_and_one_for_10():
+    """h1 = s(x2 - x1 - .5), h2 = s(x1 - x2 - .5), y = s(h1 + h2 - .5); never both hidden units."""
+    units = {
+        "h1": threshold({"x2": 1.0, "x1": -1.0}, -0.5),
+        "h2": threshold({"x1": 1.0, "x2": -1.0}, -0.5),
+        "y": threshold({"h1": 1.0, "h2": 1.0}, -0.5),
+    }
+    net = book.boolean(units, 2)
+    assert [table(net, name, 2) for name in units] == [[0, 1, 0, 0], [0, 0, 1, 0], [0, 1, 1, 0]]
+    assert net.probability({"h1": 1, "h2": 1}) == 0.0
+    assert net.query("h1", {"y": 1})[1] == near(1 / 2)
+    assert net.query(["x1", "x2"], {"h1": 1})[0, 1] == 1.0
+
+
+def test_G150_times_five_and_times_two_is_times_ten():
+    net = pgm.BayesianNetwork()
+    net.add("x", pgm.Gaussian(3.0, 1.0))
+    net.add("five", pgm.LinearGaussian({"x": 5.0}, sd=0.0))
+    net.add("y", pgm.LinearGaussian({"five": 2.0}, sd=0.0))
+    net.add("ten", pgm.LinearGaussian({"x": 10.0}, sd=0.0))
+    assert [net.query("y", {"x": x}).mean for x in (0.0, 1.0, -2.5)] == near([0.0, 10.0, -25.0])
+    assert (net.query("y").mean, net.query("y").variance) == near((30.0, 100.0))
+    assert net.query("ten", {"y": 7.0}).mean == near(7.0)

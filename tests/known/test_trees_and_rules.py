@@ -1,4 +1,4 @@
-"""Worked numbers of the catalogue on decision trees: A.md, chapter 9, O14, O15 and O18."""
+"""Worked numbers of the catalogue on decision trees: A.md, chapter 9, O14, O15, O18; G.md, O1, O6, O7."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import pytest
 
 import pgm
+from tests.known import book
 from tests.known.book import near
 
 
@@ -120,3 +121,101 @@ def test_A98_with_sure_gates_it_is_the_hard_tree(age, years, job, value):
     """The five rules R1 to R5 of figure 9.6, each blind to what it does not ask."""
     given = {"age": age, "years": years} | ({"job": job} if job else {})
     assert soft_tree(1000.0).query("approved", given)[True] == near(value)
+
+
+# --- G12, G117 to G119, G124: fourteen customers ---
+
+
+def test_G12_a_rule_with_two_thresholds():
+    """IF income > 30 AND savings > 10 THEN low risk; on the line it is high risk."""
+    net = pgm.BayesianNetwork()
+    net.add("income", [0.25] * 4, states=[20, 30, 31, 50])
+    net.add("savings", [0.5, 0.3, 0.2], states=[5, 10, 11])
+
+    def risk(income: int, savings: int) -> str:
+        return "low" if income > 30 and savings > 10 else "high"
+
+    net.add("risk", pgm.Deterministic(risk, parents=["income", "savings"]), states=["low", "high"])
+    for income, savings, expected in ((31, 11, "low"), (30, 11, "high"), (50, 10, "high"), (50, 11, "low")):
+        assert net.query("risk", {"income": income, "savings": savings})[expected] == 1.0
+    assert net.query("risk").values == near([0.5 * 0.2, 0.9])
+    assert net.query("income", {"risk": "high"}).values == near([5 / 18, 5 / 18, 4 / 18, 4 / 18])
+    assert net.query("savings", {"risk": "low"})[11] == 1.0
+
+
+def customers() -> pgm.BayesianNetwork:
+    """buys -> each attribute, with the shares of the fourteen rows: right for any one attribute with buys."""
+    rows = book.customers()
+    net = pgm.BayesianNetwork("customers")
+    for name in ("buys", "age", "income", "student", "credit"):
+        states = sorted(set(rows[name]))
+        parents = [] if name == "buys" else ["buys"]
+        even = [1 / len(states)] * len(states)
+        net.add(name, [even] * 2 if parents else even, parents=parents, states=states)
+        net.set(name, net.cpd(name).fit(rows))
+    return net
+
+
+GAINS = {
+    "age": (0.693536, 0.246750),
+    "income": (0.911063, 0.029223),
+    "student": (0.788450, 0.151836),
+    "credit": (0.892159, 0.048127),
+}  # O6: Info_A and Gain
+
+
+def test_G117_the_entropy_of_the_class():
+    """O6: nine of fourteen buy, .940286 bits; of the five young two, .970951; of the middle-aged all."""
+    net = customers()
+    assert bits(net.query("buys")) == near(0.940286, 6)
+    assert bits(net.query("buys", {"age": "youth"})) == near(0.970951, 6)
+    assert bits(net.query("buys", {"age": "middle_aged"})) == 0.0
+
+
+@pytest.mark.parametrize("name", GAINS)
+def test_G118_what_is_left_after_a_split(name):
+    """O6: for age .694 as printed."""
+    net = customers()
+    shares = net.query(name)
+    left = sum(p * bits(net.query("buys", {name: state})) for state, p in shares.items())
+    assert left == near(GAINS[name][0], 6)
+
+
+def test_G119_information_gain():
+    """O6: .246, .029, .151 and .048 as printed, cut off; the first question is age."""
+    net = customers()
+    found = {name: net.query([name, "buys"]).mutual_information(name, "buys") / math.log(2) for name in GAINS}
+    assert found == pytest.approx({name: gain for name, (_, gain) in GAINS.items()}, abs=6e-7)
+    assert max(found, key=found.__getitem__) == "age"
+
+
+def test_G124_one_rule_for_each_leaf():
+    """O7: the rules that the tree has are right in 14 rows; as printed, with senior turned round, in 9."""
+    rows = book.customers()
+    right = [
+        ({"age": "youth", "student": "no"}, {"no": 1.0}),
+        ({"age": "youth", "student": "yes"}, {"yes": 1.0}),
+        ({"age": "middle_aged"}, {"yes": 1.0}),
+        ({"age": "senior", "credit": "fair"}, {"yes": 1.0}),
+        ({"age": "senior", "credit": "excellent"}, {"no": 1.0}),
+    ]
+    printed = [*right[:3], (right[3][0], {"no": 1.0}), (right[4][0], {"yes": 1.0})]
+    by_student = pgm.TreeCPD("student", {"no": {"no": 1.0}, "yes": {"yes": 1.0}})
+    by_credit = pgm.TreeCPD("credit", {"fair": {"yes": 1.0}, "excellent": {"no": 1.0}})
+    tree = pgm.TreeCPD("age", {"youth": by_student, "middle_aged": {"yes": 1.0}, "senior": by_credit})
+    correct = {}
+    for name, cpd in {
+        "tree": tree,
+        "rules": pgm.TreeCPD.from_rules(right),
+        "printed": pgm.TreeCPD.from_rules(printed),
+    }.items():
+        net = pgm.BayesianNetwork()
+        for attribute in ("age", "student", "credit"):
+            states = sorted(set(rows[attribute]))
+            net.add(attribute, [1 / len(states)] * len(states), states=states)
+        net.add("buys", cpd, states=["no", "yes"])
+        assert len(str(net.cpd("buys")).splitlines()) == 2 + 5  # a title, a head and one line for each leaf
+        found = net.predict({a: rows[a] for a in net.nodes if a != "buys"}, "buys")
+        correct[name] = [t for t, (a, b) in enumerate(zip(found, rows["buys"], strict=True), 1) if a == b]
+    assert correct["tree"] == correct["rules"] == list(range(1, 15))
+    assert correct["printed"] == [1, 2, 3, 7, 8, 9, 11, 12, 13]
