@@ -1,4 +1,4 @@
-"""The blocks of a page of documentation, run from top to bottom, and what they say they give.
+"""The code of a page of documentation: its blocks run from top to bottom, the calls in its text are made.
 
 - ```` ```python ```` blocks of a page share names. A statement that ends in `# -> value` has that value:
   an expression its own, an assignment what it assigns. Numbers are compared to the digits shown, `...` stands
@@ -7,12 +7,17 @@
   page's files.
 - A ```` ```text ```` block right after one of these is what it prints; after a python block that ends in an
   expression, that expression as a notebook would show it comes last.
-- ```` ```py ```` blocks are of other libraries: `run` takes them only where asked.
+- ```` ```py ```` blocks are of other libraries: `run` takes them only where asked. There is no R here: `r`
+  blocks are read by nobody, and their page says so.
+- Any other fence is an error, and so is a text block that no code prints: nothing is passed over in silence.
+- Calls between single backticks, in sentences and tables: what makes an object is run, of a question the
+  arguments are checked, and `engine="..."` names one that exists.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import re
 import shlex
@@ -20,12 +25,26 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
-from contextlib import redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-BLOCK = re.compile(r"^```(python|py|sh|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+import pgm
+
+FENCE = re.compile(r"^[ \t>]*(?:```|~~~)([^\n]*)\n(.*?)^[ \t>]*(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
+CODE = {"python", "py", "sh"}
+NOT_RUN = {
+    "r",
+    "{toctree}",
+    "{literalinclude}",
+}  # the examples that pages include are run by test_examples.py
+SPAN = re.compile(r"`([^`]+)`")
+OWNERS = {
+    "pgm": pgm,
+    "net": pgm.BayesianNetwork,
+    "mrf": pgm.MarkovNetwork,
+}  # what a name in a sentence stands for
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
 
 
@@ -41,12 +60,20 @@ class Block:
 
 def blocks(text: str) -> Iterator[Block]:
     """All blocks of a page that are code."""
-    found = list(BLOCK.finditer(text))
+    found = list(FENCE.finditer(text))
+    end, code = 0, False  # where the fence before this one ends, and whether it is code
     for match, after in zip(found, [*found, None][1:], strict=True):
-        if match[1] == "text":
-            continue
-        close = after is not None and after[1] == "text" and not text[match.end() : after.start()].strip()
-        yield Block(match[1], match[2], text.count("\n", 0, match.start(2)), after[2] if close else None)
+        language, line = match[1].split(" ")[0], text.count("\n", 0, match.start(2))
+        gap, end = text[end : match.start()], match.end()
+        if language == "text":
+            printed = code and not gap.strip()
+            assert printed, f"line {line}: the text block shows what no code before it prints"
+        elif language in CODE:
+            close = after is not None and after[1] == "text" and not text[end : after.start()].strip()
+            yield Block(language, match[2], line, after[2] if after and close else None)
+        else:
+            assert language in NOT_RUN, f"line {line}: no test runs a block of {language!r}"
+        code = language in CODE
 
 
 def run(page: Path, languages: tuple[str, ...] = ("python", "sh")) -> None:
@@ -64,11 +91,11 @@ def run_shell(block: Block) -> str:
     """What the commands of a block print."""
     printed = ""
     for line in block.code.splitlines():
-        if line.startswith("pgm "):
-            command = ["sh", "-c", f'pgm() {{ {shlex.quote(sys.executable)} -m pgm "$@"; }}; {line}']
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-            assert done.returncode == 0, f"{line}: {done.stderr}"
-            printed += done.stdout
+        assert line.startswith("pgm "), f"line {block.line}: {line!r} is no command of the package"
+        command = ["sh", "-c", f'pgm() {{ {shlex.quote(sys.executable)} -m pgm "$@"; }}; {line}']
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, f"{line}: {done.stderr}"
+        printed += done.stdout
     return printed
 
 
@@ -101,8 +128,64 @@ def run_python(block: Block, page: Path, names: dict[str, Any]) -> str:
 def promised(code: str) -> dict[int, str]:
     """What stands after `# ->`, for each line that has it."""
     tokens = tokenize.generate_tokens(io.StringIO(code).readline)
-    comments = ((token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT)
-    return {line: text[4:].strip() for line, text in comments if text.startswith("# ->")}
+    comments = {token.start[0]: token.string for token in tokens if token.type == tokenize.COMMENT}
+    promises = {line: text for line, text in comments.items() if re.match(r"#\s*[-=]+>", text)}
+    for text in promises.values():
+        assert text.startswith("# ->"), f"{text!r} would not be checked: write # ->"
+    return {line: text[4:].strip() for line, text in promises.items()}
+
+
+def calls(text: str) -> int:
+    """Make the calls in the sentences and tables of a page; how many of them are ours."""
+    made = 0
+    for source in (" ".join(span.split()) for span in SPAN.findall(FENCE.sub("", text))):
+        try:
+            tree = ast.parse(f"{source} pass" if source.startswith("with ") else source)
+        except SyntaxError:
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and (target := named(node.func)) is not None:
+                made += 1
+                call(node, target, source)
+            elif isinstance(node, ast.keyword | ast.Assign) and isinstance(node.value, ast.Constant):
+                name = node.arg if isinstance(node, ast.keyword) else ast.unparse(node.targets[0])
+                known = name != "engine" or node.value.value in {..., "auto", *pgm.engines.ENGINES}
+                assert known, f"`{source}` names an engine that does not exist"
+    return made
+
+
+def named(function: ast.expr) -> Any:
+    """What `pgm.engines.Loopy` or `net.query` is, and None for names of others."""
+    if isinstance(function, ast.Name):
+        return OWNERS.get(function.id)
+    if not isinstance(function, ast.Attribute) or (owner := named(function.value)) is None:
+        return None
+    assert hasattr(owner, function.attr), f"`{ast.unparse(function)}` does not exist"
+    return getattr(owner, function.attr)
+
+
+def call(node: ast.Call, target: Any, source: str) -> None:
+    """Make an object; of anything else, and of arguments left open with `...`, check the arguments only."""
+    given = [value for value in node.args if not is_open(value)]
+    keywords = {keyword.arg or "": keyword.value for keyword in node.keywords}
+    try:
+        if isinstance(target, type) and not any(map(is_open, [*node.args, *keywords.values()])):
+            made = eval(compile(ast.Expression(node), source, "eval"), {"pgm": pgm})
+            with made if isinstance(made, AbstractContextManager) else nullcontext():
+                pass
+        else:
+            method = (
+                inspect.isfunction(target) and "." in target.__qualname__
+            )  # looked up in its class: no self
+            signature = inspect.signature(target)
+            bind = signature.bind if len(given) == len(node.args) else signature.bind_partial
+            bind(*[None] * method, *given, **keywords)
+    except (TypeError, pgm.PGMError) as error:
+        raise AssertionError(f"`{source}`: {error}") from error
+
+
+def is_open(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is ...
 
 
 def same(shown: str, real: str, where: str) -> None:
