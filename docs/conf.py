@@ -1,6 +1,7 @@
 """How the site is built: `sphinx-build -W --keep-going docs site`. Nothing is fetched from the network."""
 
 import re
+from pathlib import Path
 
 import pgm
 from pgm import engines
@@ -25,6 +26,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sphinx = False
+html_search_scorer = str(Path(__file__).with_name("search.js"))  # absolute: Sphinx opens it as it is
 html_theme_options = {"navigation_with_keys": True}
 
 # --- reference ---

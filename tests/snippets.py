@@ -34,17 +34,9 @@ import pgm
 
 FENCE = re.compile(r"^[ \t>]*(?:```|~~~)([^\n]*)\n(.*?)^[ \t>]*(?:```|~~~)[ \t]*$", re.MULTILINE | re.DOTALL)
 CODE = {"python", "py", "sh"}
-NOT_RUN = {
-    "r",
-    "{toctree}",
-    "{literalinclude}",
-}  # the examples that pages include are run by test_examples.py
+NOT_RUN = {"r", "{toctree}", "{literalinclude}"}  # what pages include is run by test_examples, test_skeletons
 SPAN = re.compile(r"`([^`]+)`")
-OWNERS = {
-    "pgm": pgm,
-    "net": pgm.BayesianNetwork,
-    "mrf": pgm.MarkovNetwork,
-}  # what a name in a sentence stands for
+OWNERS = {"pgm": pgm, "net": pgm.BayesianNetwork, "mrf": pgm.MarkovNetwork}  # what sentences mean by a name
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
 
 

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import inspect
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,6 +82,47 @@ def test_the_gallery_shows_every_example() -> None:
     assert EXAMPLES == set(re.findall(r"^## .*`(\w+)\.py`$", text, re.MULTILINE))
 
 
+SEARCH = """
+// What the search page loads, with as much of a browser and of Sphinx' other scripts as the ranking takes.
+const [fs, vm] = [require("fs"), require("vm")];
+global.document = { getElementById: () => null };
+global._ready = () => {};
+global._ = (text) => text;
+global.SPHINX_HIGHLIGHT_ENABLED = false;
+global.stopwords = new Set();
+global.Stemmer = class { stemWord(word) { return word; } };
+for (const file of process.argv.slice(2)) vm.runInThisContext(fs.readFileSync(file, "utf8"));
+// The word is the title of two records, and in the index for one; two pages merely use it.
+vm.runInThisContext(`Search.setIndex({
+  docnames: ["decisions/0020-bounds", "decisions/README", "how-to/big", "reference/engines"],
+  filenames: ["a", "b", "c", "d"], titles: ["Bounds", "Bounds", "Big networks", "Engines"],
+  alltitles: { Bounds: [[0, null], [1, "bounds"]] }, indexentries: { bounds: [[0, "x", true]] },
+  objects: {}, objnames: {}, terms: { bounds: [0, 1, 2, 3] }, titleterms: { bounds: [0, 1] },
+})`);
+const query = "Search._performSearch(...Search._parseQuery('bounds'))";
+console.log(vm.runInThisContext(query).map((result) => result[0]).reverse().join(" "));
+"""
+
+
+def test_the_search_puts_pages_before_decision_records(tmp_path: Path) -> None:
+    scorer = Path(load("conf", DOCS / "conf.py").html_search_scorer)  # type: ignore[attr-defined]
+    sphinx = pytest.importorskip("sphinx")
+    if (node := shutil.which("node")) is None:
+        pytest.skip("there is no node to run the search with")
+    (tmp_path / "search.js").write_text(SEARCH, encoding="utf-8")
+    tools = Path(sphinx.__file__).parent / "themes" / "basic" / "static" / "searchtools.js"
+
+    def found(*files: Path) -> list[str]:
+        command = [node, str(tmp_path / "search.js"), *map(str, files)]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+
+    records = ["decisions/0020-bounds", "decisions/README"]
+    assert found(tools)[0] in records  # Sphinx by itself
+    for files in [(tools, scorer), (scorer, tools)]:
+        assert set(found(*files)[:2]) == {"how-to/big", "reference/engines"}
+        assert set(found(*files)[2:]) == set(records)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path: Path) -> None:
@@ -96,6 +138,8 @@ def test_the_site_builds_without_a_warning_and_fetches_nothing(tmp_path: Path) -
         timeout=540,  # 25 s of one quiet processor
     )
     assert done.returncode == 0, done.stderr
+    searched = (tmp_path / "site" / "_static" / "language_data.js").read_text("utf-8")
+    assert (DOCS / "search.js").read_text("utf-8") in searched
     for page in (tmp_path / "site").rglob("*.html"):
         loads = re.findall(
             r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=\"((?:https?:)?//[^\"]+)",
