@@ -120,8 +120,8 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 def in_shell_words(message: str) -> str:
     """Return a message with the options of this command in place of those of Python.
 
-    >>> in_shell_words('try pgm.engines.Loopy(damping=0.5), or allow more with pgm.config(time_limit=...).')
-    'try --engine loopy:damping=0.5, or allow more with --time.'
+    >>> in_shell_words('try pgm.engines.Loopy(damping=0.5), or pgm.set_config(time_limit=...).')
+    'try --engine loopy:damping=0.5, or --time.'
     """
     for written, here in _WORDS:
         message = re.sub(written, here, message)

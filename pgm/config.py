@@ -148,6 +148,9 @@ def set_config(
         progress: True shows on stderr what takes over a second; a function is called with (done, total,
             what), by whichever thread asks. A total that nobody knows is infinite, and `done` is seconds.
 
+    Raises:
+        InvalidArgument: no size, no number of seconds, no number of threads, or nothing that can be called.
+
     >>> set_config(threads=2)
     >>> current().threads
     2
@@ -281,7 +284,7 @@ class Clock:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise OutOfTime(
                 f"This took longer than the time limit of {self.limit:g} s. Allow more with "
-                f"pgm.config(time_limit=...).{self.remedy}"
+                f"pgm.set_config(time_limit=...).{self.remedy}"
             )
         if self.pulse is not None:
             self.pulse.beat(doing)

@@ -85,10 +85,6 @@ class Intervals:
             of(self.r_hat, 1.0),
         )
 
-    def farthest(self, values: np.ndarray) -> float:
-        """How far one of these numbers is from an end of its interval at most."""
-        return float(np.maximum(self.high - values, values - self.low).max(initial=0.0))
-
     @property
     def sure(self) -> bool:
         """Whether they hold the numbers without fail, or in 95 of 100 seeds."""
@@ -115,6 +111,11 @@ class Intervals:
 
     def _repr_html_(self) -> str:
         return html_table(*self._table())
+
+
+def farthest(intervals: Intervals, values: np.ndarray) -> float:
+    """How far one of these numbers is from an end of its interval at most."""
+    return float(np.maximum(intervals.high - values, values - intervals.low).max(initial=0.0))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -799,7 +800,7 @@ def _of_part(report: Report, part: slice, values: np.ndarray) -> Report:
     own = report.intervals.changed(lambda a, _: a[part])
     report = replace(report, intervals=own)
     if own.errors is None or own.effective_sizes is None:
-        return replace(report, error=own.farthest(values))
+        return replace(report, error=farthest(own, values))
     size = min(float(own.effective_sizes.min()), float(report.samples))
     hat = None if own.r_hat is None else float(own.r_hat.max())
     return replace(report, error=float(own.errors.max()), effective_sample_size=size, r_hat=hat)
@@ -1021,7 +1022,21 @@ class MaxMarginals(_Value, Mapping[str, Mapping[Any, "Probability"]]):
         return tuple(self._variables)
 
     def log_values(self, name: str) -> np.ndarray:
-        """The logarithms of one variable's numbers, in the order of its states."""
+        """The logarithms of one variable's numbers, in the order of its states.
+
+        Args:
+            name: one of the variables.
+
+        Raises:
+            UnknownVariable: a name that is none of them.
+
+        >>> import pgm
+        >>> mrf = pgm.MarkovNetwork()
+        >>> mrf.add_variable("a", states=["red", "blue"])
+        >>> mrf.add_factor("a", [3.0, 1.0])
+        >>> mrf.max_marginals().log_values("a").round(6).tolist()
+        [1.098612, 0.0]
+        """
         try:
             i = _places_of(self)[name]
         except (KeyError, TypeError):
@@ -1709,7 +1724,7 @@ def _summed(report: Report, axes: tuple[int, ...], values: np.ndarray) -> Report
     low = each.low.sum(axis=axes) * (1.0 - 2.0**-40)
     high = each.high.sum(axis=axes) * (1.0 + 2.0**-40)
     ends = Intervals(np.minimum(low, 1.0), np.minimum(high, 1.0))
-    return replace(report, intervals=ends, error=ends.farthest(values))
+    return replace(report, intervals=ends, error=farthest(ends, values))
 
 
 def _digits(value: float) -> str:

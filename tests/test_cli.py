@@ -315,7 +315,7 @@ def test_no_mistake_is_answered_in_python(capsys: pytest.CaptureFixture[str], tm
         ("predict gate.json rows.csv b", "--bad-rows missing leaves such values out"),
         ("predict gate.json rows.csv height --proba", "predict gives its mean"),
         ("info latin.bif", "use --encoding latin-1"),
-        ("info latin.bif --encoding what", "there is no encoding 'what'"),
+        ("info latin.bif --encoding what", "There is no encoding 'what'"),
         ("info gate.json --memory 1kB", "--memory raises the limit"),
         ("plot gate.json -o x.svg --kind tree", "no picture of kind 'tree'"),
     ]

@@ -235,7 +235,7 @@ def test_the_clock():
         time.sleep(0.002)
         assert clock.remaining() == 0
         with pytest.raises(
-            OutOfTime, match=r"time limit of 0\.001 s\. Allow more with pgm\.config\(time_limit"
+            OutOfTime, match=r"time limit of 0\.001 s\. Allow more with pgm\.set_config\(time_limit"
         ):
             clock.check()
 

@@ -34,6 +34,7 @@ NOT_BUILT = {
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
     "net.sensitivity(": CAUSES,
+    "net.expected_counts(frame)": LEARNING,
     "model.fit(": LEARNING,
     "model.partial_fit(": LEARNING,
     "hidden": LEARNING,

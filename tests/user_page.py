@@ -49,7 +49,8 @@ def ask(net: pgm.BayesianNetwork) -> float:
     ask_again = net.compile("rain", given=["wet"])
     total += ask_again({"wet": False})[True]
     loopy = net.query("rain", engine=pgm.engines.Loopy(damping=0.1))
-    total += loopy.report.residual
+    if loopy.report.residual is not None:
+        total += loopy.report.residual
     plan = net.plan("rain", given)
     return total + plan.bytes + net.do({"rain": True}).query("wet")[True]
 

@@ -133,7 +133,8 @@ def _by_cuts(posterior: Posterior, plan: object = None, *, search: bool = False)
         raise TooLarge(
             "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
             f"large, minimum cuts do not settle enough{', a short search has not ended' if search else ''}. "
-            f"Observe more, or allow more with pgm.config({'time_limit' if search else 'memory_limit'}=...)."
+            "Observe more, or allow more with "
+            f"pgm.set_config({'time_limit' if search else 'memory_limit'}=...)."
             f"{remedies('map')}\n\n{plan or error.plan!r}",
             plan or error.plan,
         ) from None
@@ -154,8 +155,8 @@ def _by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | Non
         raise OutOfTime(
             f"The most probable states were not found for sure within the time limit of {clock.limit:g} s: a "
             "tree of cliques is too large, and the search has not ended. Allow more with "
-            'pgm.config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
-            "with a bound."
+            'pgm.set_config(time_limit=...), or ask with engine="branch-and-bound" for the best found by '
+            "then, with a bound."
         ) from None
     if states is None:
         return None
@@ -182,7 +183,7 @@ def _ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation
     raise OutOfTime(
         f"The {k:,} most probable states were not found for sure within the time limit of {clock.limit:g} s: "
         "a tree of cliques is too large, and the search has not ended. Allow more with "
-        'pgm.config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
+        'pgm.set_config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
         "with bounds."
     )
 

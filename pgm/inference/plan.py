@@ -107,16 +107,6 @@ class Plan:
         """Whether no tree fits, and there are zeros that a search would use."""
         return self.zeros >= _MOSTLY and self.asks in SUMS
 
-    def searched(self, clock: Clock) -> Plan:
-        """The same question, put to a search within its time limit."""
-        return replace(
-            self,
-            engine="search",
-            later=_SEARCHED,
-            chosen=f"a search, for no tree fits and {100 * self.zeros:.0f} % of the tables have zeros; it "
-            f"stops at the time limit of {clock.limit:g} s",
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python objects, with `fits` and `seconds`."""
         values = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "asks"}
@@ -218,17 +208,28 @@ class Plan:
         raise TooLarge(
             f"An exact answer needs {what}: in the best order found, the largest table has "
             f"{_count(self.log2_largest)} entries{self._over()}. Observe more, ask for fewer targets at "
-            "once, or allow more with pgm.config(memory_limit=...)."
+            "once, or allow more with pgm.set_config(memory_limit=...)."
             + (f" It would fit with {self.offer}." if self.offer else "")
             + (
                 f' {100 * self.zeros:.0f} % of its tables have zeros: engine="search" may do it, and is '
-                "tried under pgm.config(time_limit=...)."
+                "tried under pgm.set_config(time_limit=...)."
                 if self.searchable
                 else ""
             )
             + f"{remedies(self.asks)}\n\n{self!r}",
             self,
         )
+
+
+def searched(plan: Plan, clock: Clock) -> Plan:
+    """The same question, put to a search within its time limit."""
+    return replace(
+        plan,
+        engine="search",
+        later=_SEARCHED,
+        chosen=f"a search, for no tree fits and {100 * plan.zeros:.0f} % of the tables have zeros; it "
+        f"stops at the time limit of {clock.limit:g} s",
+    )
 
 
 @dataclass(frozen=True, slots=True)

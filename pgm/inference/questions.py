@@ -54,7 +54,7 @@ from pgm.inference.explanations import explain
 from pgm.inference.failures import contradiction, no_fit, refuse_soft
 from pgm.inference.fitting import NoFit
 from pgm.inference.locks import Lock
-from pgm.inference.plan import Plan
+from pgm.inference.plan import Plan, searched
 from pgm.inference.posterior import Posterior, log_of, ratio_of
 from pgm.inference.program import Program, compile_program, same_structure
 from pgm.inference.running import Impossible
@@ -684,7 +684,7 @@ class Questions:
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
             plan = posterior.plan(what + known + (")" if asked else ""), places)
-            return plan.searched(clock) if _may_search(chosen, plan, clock) else plan
+            return searched(plan, clock) if _may_search(chosen, plan, clock) else plan
 
         return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
 
@@ -1068,7 +1068,7 @@ def _searched(
     except OutOfTime as late:
         raise OutOfTime(
             "No tree of cliques fits, and the search that was tried in its place did not end within the "
-            f"time limit of {clock.limit:g} s. Allow more with pgm.config(time_limit=...), or choose an "
+            f"time limit of {clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or choose an "
             f"approximate engine=.\n\n{refused}"
         ) from late
 

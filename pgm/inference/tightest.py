@@ -289,7 +289,7 @@ class Tightest(Posterior):
     def _too_late(self) -> OutOfTime:
         more = "pgm.engines.Best(seconds=...)"
         if self.clock.remaining() == 0.0:  # then more seconds alone would change nothing
-            more = f"pgm.config(time_limit=...) and {more}"
+            more = f"pgm.set_config(time_limit=...) and {more}"
         return OutOfTime(
             f'engine="best" has no answer: no engine had one within its {self.seconds:.2g} s. Allow more '
             f"with {more}."

@@ -163,7 +163,7 @@ def _limited(stream: Any, name: str) -> Any:
         if size > limit:
             raise TooLarge(
                 f"{name}: more than {limit / 1e6:,.3g} MB of text, and the memory limit allows no more; "
-                "if the file is what you meant, `with pgm.config(memory_limit=...)` raises the limit"
+                "if the file is what you meant, `with pgm.set_config(memory_limit=...)` raises the limit"
             )
         chunks.append(chunk)
     if not all(type(chunk) is type(chunks[0]) and isinstance(chunk, str | bytes) for chunk in chunks):

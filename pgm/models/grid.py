@@ -190,7 +190,7 @@ def check_pixels(count: int) -> None:
     if count * _BYTES_PER_PIXEL > limit:
         raise TooLarge(
             f"A grid of {count:,} pixels takes about {count * _BYTES_PER_PIXEL:,} bytes; "
-            f"{limit:,} are allowed (pgm.config(memory_limit=...))."
+            f"{limit:,} are allowed (pgm.set_config(memory_limit=...))."
         )
 
 

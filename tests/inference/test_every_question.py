@@ -211,6 +211,24 @@ def check_k_best(seen: Seen) -> None:
         assert seen.table[SEX.index(one["sex"]), STEP.index(one["step"])] == near(value)
 
 
+def check_max_marginals(seen: Seen) -> None:
+    if len({"height", "weight"} & seen.given.keys()) < 2:
+        with pytest.raises(pgm.InvalidArgument, match="Max-marginals are of states"):
+            NET.max_marginals(seen.given)
+        return
+    found = NET.max_marginals(seen.given)
+    assert found.log_values("sex") == near(np.log(seen.table.max(axis=1)))
+    assert found.log_values("step") == near(np.log(seen.table.max(axis=0)))
+
+
+def check_mutual_information(seen: Seen) -> None:
+    joint = seen.table / seen.table.sum()
+    apart = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    some = joint > 0
+    expected = float((joint[some] * np.log(joint[some] / apart[some])).sum())
+    assert NET.mutual_information("sex", "step", seen.given) == pytest.approx(expected, abs=1e-12)
+
+
 def check_sample(seen: Seen) -> None:
     n = 4000
     if seen.truncated:
@@ -309,6 +327,7 @@ CHECKS: dict[str, Callable[[Seen], None]] = {
 NO_NUMBERS = {
     "plan": "what a question costs",
     "plot": "drawn from `marginals`",
+    "junction_tree": "its tables are refused beside numbers",
     "independent": "of the graph",
     "active_trail": "of the graph",
 }

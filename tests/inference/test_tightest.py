@@ -197,7 +197,7 @@ def test_who_comes_too_late_says_how_long_it_had(monkeypatch):
     with (
         pgm.config(time_limit=0.2),
         pytest.raises(
-            pgm.OutOfTime, match=r"no engine had one within its 0\.2 s\. .*pgm\.config\(time_limit="
+            pgm.OutOfTime, match=r"no engine had one within its 0\.2 s\. .*pgm\.set_config\(time_limit="
         ),
     ):
         model.k_best(k=2, engine=Best(seconds=5.0))

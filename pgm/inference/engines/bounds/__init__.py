@@ -22,7 +22,7 @@ from pgm.inference.engines.bounds.buckets import BOUNDS, outline
 from pgm.inference.engines.bounds.messages import ABOVE, BELOW, Bound, make_tables
 from pgm.inference.engines.solving import Maximum, Problem, Solution
 from pgm.inference.running import Impossible, run
-from pgm.results import Intervals, Report
+from pgm.results import Intervals, Report, farthest
 
 _SHARE = 1e-3  # of the width of the bounds, that those with states chosen may be off to be had sooner
 _TIGHTEN = 0.4  # of the time that is left, for each of the two bounds
@@ -70,7 +70,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
             exact=False,
             converged=rested,
             iterations=above.iterations + below.iterations,
-            error=intervals.farthest(values),
+            error=farthest(intervals, values),
             intervals=intervals,
             log_bounds=(low, high),
             advice=advice,

@@ -96,7 +96,7 @@ class Outline:
             raise TooLarge(
                 f'engine="bounds" needs about {self.bytes:,.0f} bytes for mini-buckets of up to '
                 f"{self.ibound + 1} variables, and {limit:,} are allowed. Give a smaller ibound= to "
-                "pgm.engines.Bounds, observe more, or allow more with pgm.config(memory_limit=...)."
+                "pgm.engines.Bounds, observe more, or allow more with pgm.set_config(memory_limit=...)."
             )
         return self
 

@@ -136,7 +136,7 @@ def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.i
             raise Impossible
         raise OutOfTime(
             f"No states of non-zero probability were found within the time limit of {clock.limit:g} s, which "
-            "says nothing about whether there are any. Allow more with pgm.config(time_limit=...)."
+            "says nothing about whether there are any. Allow more with pgm.set_config(time_limit=...)."
         )
     costs, order = s.kept_cost[:kept].tolist(), case.declared()
     left = sorted(range(kept), key=costs.__getitem__)

@@ -199,5 +199,5 @@ def _check(engine: str, size: float) -> None:
     if size > limit:
         raise TooLarge(
             f'engine="{engine}" needs about {size:,.0f} bytes for tables and costs, and {limit:,} are '
-            "allowed. Observe more, or allow more with pgm.config(memory_limit=...)."
+            "allowed. Observe more, or allow more with pgm.set_config(memory_limit=...)."
         )

@@ -88,7 +88,7 @@ def check_room(case: Case, entry: int, link: int) -> None:
     if needed > allowed:
         raise TooLarge(
             f"The cuts for {r.cards.size:,} variables in {r.factors.size:,} tables take about "
-            f"{needed:,} bytes; {allowed:,} are allowed (pgm.config(memory_limit=...))."
+            f"{needed:,} bytes; {allowed:,} are allowed (pgm.set_config(memory_limit=...))."
         )
 
 

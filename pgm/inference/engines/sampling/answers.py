@@ -216,7 +216,7 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
     if drawn.tried < drawn.asked_for:
         advice.append(
             f"the time limit came after {drawn.tried:,} of {drawn.asked_for:,} samples; allow more with "
-            "pgm.config(time_limit=...)"
+            "pgm.set_config(time_limit=...)"
         )
         converged = False
     if size < _LEAST_SIZE:

@@ -78,5 +78,5 @@ def check_room(engine: str, size: float, what: str) -> None:
     if size > limit:
         raise TooLarge(
             f'engine="{engine}" needs about {size:,.0f} bytes for {what}, and {limit:,} are allowed. Take '
-            "fewer samples=, observe more, or allow more with pgm.config(memory_limit=...)."
+            "fewer samples=, observe more, or allow more with pgm.set_config(memory_limit=...)."
         )

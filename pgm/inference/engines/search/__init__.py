@@ -183,7 +183,7 @@ class Search:
             raise TooLarge(
                 f"The search has come to need {needed / 1e6:,.1f} MB, and {self._limit / 1e6:,.1f} MB are "
                 "allowed: what it must not forget does not fit. Observe more, or allow more with "
-                "pgm.config(memory_limit=...)"
+                "pgm.set_config(memory_limit=...)"
                 + ("; or query one variable, which keeps no record." if self._n[_RECORDING] else ".")
             )
 

@@ -178,7 +178,7 @@ def _refusal(needed: float, allowed: int) -> TooLarge:
     return TooLarge(
         f'engine="{CliqueSequence.name}" needs about {needed:,.0f} bytes for its forests, and {allowed:,} '
         "are allowed. Take a smaller clique_bound, observe more, or allow more with "
-        "pgm.config(memory_limit=...)."
+        "pgm.set_config(memory_limit=...)."
     )
 
 
