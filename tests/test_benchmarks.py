@@ -10,6 +10,7 @@ import pytest
 
 import pgm
 from benchmarks import (
+    counting,
     drawing,
     growth,
     harness,
@@ -24,6 +25,7 @@ from benchmarks import (
     rows,
     sampling,
     uai,
+    weighted_constraints,
 )
 from benchmarks.harness import PYAGRUM, Options, Report, Result
 
@@ -301,3 +303,25 @@ def test_drawings_beside_dot():
     found = {r.side: r.figures["crossings"] for r in report.results}
     assert set(found) == {"pgm", drawing.DOT}
     assert [finding.met for finding in report.findings] == [True]
+
+
+@needs_problems
+def test_a_formula_is_counted(monkeypatch):
+    monkeypatch.setattr(counting, "WANTED", 1)
+    report = Report()
+    counting.run(report, Options(networks=("log-1.cnf",)))
+    assert {r.side for r in report.results} >= {"pgm", "pgm, auto"}
+    assert all(not r.note for r in report.results)
+    assert all(f.met is not False for f in report.findings)
+
+
+def test_weighted_constraints_have_the_solution_that_was_put_in(tmp_path):
+    """No rule need be broken: the best costs less than one rule."""
+    problem = weighted_constraints.planning(6, 4, 6, 0)
+    path = tmp_path / "plan.uai.gz"
+    weighted_constraints.write(path, problem)
+    net = pgm.read(path)
+    assert len(net.variables) == len(problem[0])
+    assert net.map().log_joint > np.log(weighted_constraints.RULE)
+    cards, tables = weighted_constraints.planted(12, 6, 20, 0.2, 5, 0)
+    assert all(values.shape == tuple(cards[v] for v in scope) for scope, values in tables)

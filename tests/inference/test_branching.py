@@ -294,3 +294,13 @@ def test_no_floor_passes_the_least_cost(module):
         assert value >= right - 1e-9
     assert floors == sorted(floors)
     assert floors[-1] > floors[0]
+
+
+def test_a_search_whose_decisions_take_longer_than_a_slice_goes_on(monkeypatch):
+    """It used to take up its decisions and stop, again and again."""
+    monkeypatch.setattr(branching, "_SLICE", 1)
+    model = ising(6, seed=3)
+    with pgm.config(time_limit=60):
+        found = model.map(engine="branch-and-bound")
+    assert found.exact
+    assert found == model.map(engine="exact")  # by the tree

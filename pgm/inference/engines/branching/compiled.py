@@ -596,9 +596,9 @@ def ball(p, start, size, queue, freed):
 def search(p, s, path, fails, work):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
-    `PAUSED` after so much work: it may go on. `LEFT` after so many dead ends, or where there is no more room
-    to note changes. The decisions on the stack are then what is open: each that is not flipped has another
-    side that has not been looked at, and the last stands for itself.
+    `PAUSED` after so much work and a decision at least: it may go on. `LEFT` after so many dead ends, or
+    where there is no more room to note changes. The decisions on the stack are then what is open: each one
+    that is not flipped has another side that has not been looked at, and the last stands for itself.
     """
     n = s.n
     _undo(s, 0)
@@ -627,6 +627,7 @@ def go_on(p, s, fails, work):
 @njit
 def _descend(p, s, good, fails, until):
     n = s.n
+    decided = False
     while True:
         if good:
             v = _assess(p, s)
@@ -636,8 +637,9 @@ def _descend(p, s, good, fails, until):
                 full = n[TRAIL] + 2 * s.w.size > s.trail_at.size or level == s.decisions.size
                 if n[FAILS] >= fails or full:
                     return LEFT
-                if n[WORK] >= until:
+                if n[WORK] >= until and decided:
                     return PAUSED
+                decided = True
                 s.decisions[level] = 2 * (p.state_at[v] + s.states[v])
                 s.marks[level] = n[TRAIL]
                 n[LEVELS] = level + 1
