@@ -35,6 +35,7 @@ _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
 _MOVES_SHARE = 0.3  # of the work of a search that goes into moves
+_ANYWHERE = 0.3  # of the neighbourhoods lie around any variable, the others where something is paid
 _PATIENCE = 10  # moves that gain nothing, before the search has its turn
 _NARROWER = 0.5  # times the gap: then all states are looked at again, for many are out of reach
 _IDLE = 5  # forests that gain nothing, before something else is tried
@@ -285,11 +286,23 @@ class _Branching:
             self._code.solve_forest(p, s, freed, self._room, self._mark, self._costs)
             idle = idle + 1 if self.best == before else 0
         freed = np.zeros(m, np.uint8)
-        self._code.ball(p, int(self._rng.integers(m)), min(self._size, m), self._room, freed)
+        self._code.ball(p, self._middle(), min(self._size, m), self._room, freed)
         kept = np.flatnonzero(freed == 0)
         ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE) == _DONE
         self._size = min(self._size + 1, m) if ended else max(8, self._size - 4)
         self._moved += int(s.n[_WORK]) - begin
+
+    def _middle(self) -> int:
+        """A variable to free others around: by what it pays, or any."""
+        p, best = self.layout.problem, self.layout.state.best
+        if self._rng.random() < _ANYWHERE:
+            return int(self._rng.integers(best.size))
+        pays = (p.own[p.state_at[:-1] + best] - np.minimum.reduceat(p.own, p.state_at[:-1])).astype(float)
+        if p.rows.size:
+            rows = p.table + np.add.reduceat(best[p.scopes] * p.stride, p.scope_at[:-1])
+            np.add.at(pays, p.scopes, np.repeat(p.values[rows], np.diff(p.scope_at)))
+        total = pays.sum()
+        return int(self._rng.choice(best.size, p=pays / total if total > 0.0 else None))
 
     # --- branching ---
 
