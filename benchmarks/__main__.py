@@ -1,4 +1,4 @@
-"""`python -m benchmarks exact [network ...]`, `approximate`, `drawing`, `start`: run and keep the results.
+"""`python -m benchmarks exact [network ...]`, `approximate` and so on: run and keep the results.
 
 All parts of `exact` together take about an hour on an idle machine; `--part` picks some of them. Ratios mean
 something only within one run on a machine that does nothing else.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from benchmarks import approximate, drawing, exact, harness, pages, processes, start
+from benchmarks import approximate, drawing, exact, harness, mutation, pages, processes, start
 
 
 def main() -> None:
@@ -32,12 +32,21 @@ def main() -> None:
     commands.add_parser("start", help="import time, and from the start of python to the first answer")
     drawn = commands.add_parser("drawing", help="pictures of networks beside Graphviz's dot")
     drawn.add_argument("networks", nargs="*", help="only these networks")
+    mutated = commands.add_parser("mutation", help="small faults in the source, and whether the tests notice")
+    mutated.add_argument("tests", nargs="*", default=mutation.TESTS, help="only these files or folders")
+    mutated.add_argument("--number", type=int, default=150, help="how many faults (default 150)")
+    mutated.add_argument("--seconds", type=float, default=900.0, help="at most (default 900)")
+    mutated.add_argument("--seed", type=int, default=0, help="which faults (default 0)")
     given = parser.parse_args()
     # A peer that wants more memory than there is gets an error in place of the machine.
     processes.limit_memory(0.8 * processes.free_memory())
     if given.command == "start":
         report = start.run()
         print(f"kept as {pages.keep('start', report)}")
+        return
+    if given.command == "mutation":
+        asked_for = mutation.Options(given.number, given.seconds, given.seed, tuple(given.tests))
+        print(f"kept as {pages.keep('mutation', mutation.run(asked_for), asked_for)}")
         return
     if given.command == "drawing":
         options = harness.Options(networks=tuple(given.networks))

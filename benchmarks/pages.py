@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pgm
+from benchmarks import mutation
 from benchmarks.harness import PYAGRUM, Options, Report
 
 RESULTS = Path(__file__).with_name("results")
@@ -47,7 +48,7 @@ def surroundings() -> dict[str, str]:
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(kinds)}
 
 
-def keep(command: str, report: Report, options: Options | None = None) -> str:
+def keep(command: str, report: Report, options: Options | mutation.Options | None = None) -> str:
     """Write the results with the machine beside them, as JSON and as a page; returns the names."""
     now = datetime.now(UTC)
     RESULTS.mkdir(exist_ok=True)

@@ -52,8 +52,19 @@ from pgm.errors import (
 )
 from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
+from pgm.inference.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
-from pgm.results import Assignment, Distribution, Marginals, MaxMarginals, Probability, Report, Samples
+from pgm.models.clique_tree import CliqueTree
+from pgm.results import (
+    Assignment,
+    Distribution,
+    Explanations,
+    Marginals,
+    MaxMarginals,
+    Probability,
+    Report,
+    Samples,
+)
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
@@ -127,10 +138,13 @@ __all__ = [
     "write_result",
 ]
 
-_RESULTS = (Distribution, Density, Marginals, Probability, Assignment, Samples, Report)
+_RESULTS = (
+    *(Distribution, Density, Marginals, MaxMarginals, Probability, Assignment, Explanations, Samples),
+    *(CliqueTree, Plan, Report),
+)
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
-    *(Parity, MixtureCPD, LinearGaussian, Gaussian, Categorical),
+    *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])

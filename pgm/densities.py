@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -404,7 +404,6 @@ class Density(Distribution):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the density of one variable or of two; returns the Axes.
 
@@ -412,11 +411,10 @@ class Density(Distribution):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.distribution(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.distribution(self, ax, figsize=figsize, title=title)
 
     def __eq__(self, other: object) -> bool:
         """Equal when variables, weights, means and covariances are."""

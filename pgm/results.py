@@ -9,7 +9,7 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice, pairwise, product
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
@@ -249,7 +249,6 @@ class Report:
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw how the answer came to be: chains, changes of messages, or bounds; returns the Axes.
 
@@ -257,11 +256,10 @@ class Report:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.report(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.report(self, ax, figsize=figsize, title=title)
 
     @property
     def residual(self) -> float | None:
@@ -714,7 +712,6 @@ class Distribution(_Value):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the probabilities as bars; returns the Axes.
 
@@ -722,11 +719,10 @@ class Distribution(_Value):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.distribution(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.distribution(self, ax, figsize=figsize, title=title)
 
     def __eq__(self, other: object) -> bool:
         """Equal when the variables are the same, in order, and the probabilities identical."""
@@ -939,7 +935,6 @@ class Marginals(_Value, Mapping[str, Distribution]):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the probabilities of every variable as bars; returns the Axes.
 
@@ -947,11 +942,10 @@ class Marginals(_Value, Mapping[str, Distribution]):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.marginals(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.marginals(self, ax, figsize=figsize, title=title)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
@@ -1083,7 +1077,6 @@ class MaxMarginals(_Value, Mapping[str, Mapping[Any, "Probability"]]):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw how probable the best with each state is, relative to the best of all; returns the Axes.
 
@@ -1091,11 +1084,10 @@ class MaxMarginals(_Value, Mapping[str, Mapping[Any, "Probability"]]):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.max_marginals(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.max_marginals(self, ax, figsize=figsize, title=title)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
@@ -1394,7 +1386,6 @@ class Assignment(_Value, Mapping[str, Any]):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the states; returns the Axes.
 
@@ -1402,11 +1393,10 @@ class Assignment(_Value, Mapping[str, Any]):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.assignment(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.assignment(self, ax, figsize=figsize, title=title)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the parts."""
@@ -1462,7 +1452,6 @@ class Explanations(list[Assignment]):
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw their probabilities as bars, beside the states in which they differ; returns the Axes.
 
@@ -1470,11 +1459,10 @@ class Explanations(list[Assignment]):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.explanations(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.explanations(self, ax, figsize=figsize, title=title)
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         if not self:
@@ -1588,7 +1576,6 @@ class Samples(dict[str, np.ndarray]):
         ax: Axes | None = None,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the shares of the states of every variable, or one variable by itself; returns the Axes.
 
@@ -1597,11 +1584,10 @@ class Samples(dict[str, np.ndarray]):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.samples(self, name, ax, figsize=figsize, title=title, **unknown)
+        return plot.samples(self, name, ax, figsize=figsize, title=title)
 
     def _refuse(self, *args: object, **kwargs: object) -> NoReturn:
         raise TypeError("samples do not change; dict(samples) is a copy that does")

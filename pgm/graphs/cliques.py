@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import networkx as nx
 import numpy as np
@@ -80,7 +80,6 @@ class JunctionTree:
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the cliques and what they share; returns the Axes.
 
@@ -88,11 +87,10 @@ class JunctionTree:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.junction_tree(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.junction_tree(self, ax, figsize=figsize, title=title)
 
     def _printed(self) -> tuple[list[str], list[list[str]], str]:
         shared = dict(zip((child for child, _ in self.edges), self.separators, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from pgm.errors import TooLarge, listed
 from pgm.inference.engines import SUMS, Question, remedies
 from pgm.inference.engines.conditioning import choose
 from pgm.inference.reduction import Case
+from pgm.inference.running import seconds_of
 from pgm.inference.trees import Shape
 from pgm.printing import html_facts, text_facts
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 Sweeps = Literal["in", "both", "kept"]
 
-_SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
 _CLIQUES = 100  # whose sizes a plan tells
 _WIDE = 16  # bytes of a wide number
 RESULT = 40  # bytes that a number of the answer takes on its way
@@ -30,11 +30,6 @@ OWN_TREE = "made for what is left of this question; kept for others like it"
 _SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
 _MOSTLY = 0.5  # of the tables have zeros, from where a search is worth its time
 _MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
-
-
-def seconds_of(steps: float) -> float:
-    """About how long so many inner steps take."""
-    return steps * _SECONDS_PER_STEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +170,6 @@ class Plan:
         *,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the sizes of the largest tables beside the memory that is allowed; returns the Axes.
 
@@ -183,11 +177,10 @@ class Plan:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
             title: what stands above; what is shown if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
-        return plot.plan(self, ax, figsize=figsize, title=title, **unknown)
+        return plot.plan(self, ax, figsize=figsize, title=title)
 
     def check(self) -> None:
         """Raise `TooLarge` when the question does not fit."""

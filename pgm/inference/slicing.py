@@ -10,10 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.config import RUNNING, TRIANGULATING, Clock, memory_limit
-from pgm.inference.plan import Needs, seconds_of, time_of
+from pgm.inference.plan import Needs, time_of
 from pgm.inference.program import Program
 from pgm.inference.reduction import Case, Known, lows, open_index, open_targets, reduce_case, wide_multiply
-from pgm.inference.running import Impossible, code, settle
+from pgm.inference.running import Impossible, code, seconds_of, settle
 from pgm.inference.scratch import give, take
 from pgm.inference.support import with_lists
 from pgm.inference.sweeps import sweep_in, sweep_out

@@ -14,9 +14,8 @@ import numpy as np
 
 from pgm.config import RUNNING, Clock, current
 from pgm.inference.arrays import TreeArrays
-from pgm.inference.plan import seconds_of
 from pgm.inference.pool import Task, run_all
-from pgm.inference.running import TREES, code, run, settle
+from pgm.inference.running import TREES, code, run, seconds_of, settle
 from pgm.inference.slabs import CLOSE, OPEN, WHOLE, huge, slabs_in, slabs_out
 from pgm.inference.trees import Tree
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 import numpy as np
@@ -869,7 +869,6 @@ class BayesianNetwork(Questions):
         ax: Axes | None = None,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the network; with `given`, every node with its posterior; returns the matplotlib Axes.
 
@@ -884,7 +883,6 @@ class BayesianNetwork(Questions):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
             title: what stands above; the name of the model if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
@@ -900,7 +898,6 @@ class BayesianNetwork(Questions):
             engine=engine,
             figsize=figsize,
             title=title,
-            **unknown,
         )
 
     def __repr__(self) -> str:

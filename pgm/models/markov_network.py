@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any, Never, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 import numpy as np
@@ -549,7 +549,6 @@ class MarkovNetwork(Questions):
         ax: Axes | None = None,
         figsize: tuple[float, float] | None = None,
         title: str | None = None,
-        **unknown: Never,
     ) -> Axes:
         """Draw the model; with `given`, every variable with its posterior; returns the matplotlib Axes.
 
@@ -562,7 +561,6 @@ class MarkovNetwork(Questions):
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
             title: what stands above; the name of the model if left out.
-            **unknown: nothing else is taken.
         """
         from pgm import plot
 
@@ -576,7 +574,6 @@ class MarkovNetwork(Questions):
             engine=engine,
             figsize=figsize,
             title=title,
-            **unknown,
         )
 
     def __repr__(self) -> str:

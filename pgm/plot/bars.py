@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import islice, product
-from typing import Any, Never
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -31,7 +31,6 @@ def distribution(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw a distribution: bars for one variable, a map for two, the largest entries for more.
 
@@ -43,7 +42,7 @@ def distribution(
     >>> distribution(net.query("rain")).get_title()
     'P(rain)'
     """
-    with Paper(distribution, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return draw_distribution(dist, paper)
 
 
@@ -73,10 +72,9 @@ def explanations(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw the probability of each of several explanations beside the states in which they differ."""
-    with Paper(explanations, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _explanations(best, paper)
 
 
@@ -110,10 +108,9 @@ def max_marginals(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw for each state of each variable how probable the best with it is, beside the best of all."""
-    with Paper(max_marginals, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _max_marginals(found, paper)
 
 

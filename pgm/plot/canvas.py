@@ -5,14 +5,13 @@ The figure is pyplot's where a program has imported that (docs/decisions/0037), 
 
 from __future__ import annotations
 
-import inspect
 import io
 import math
 import sys
 import textwrap
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import TracebackType
@@ -33,7 +32,7 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Affine2D
 
-from pgm.errors import InvalidArgument, nearest, shown
+from pgm.errors import InvalidArgument, shown
 
 INK = "#1f2a37"
 LINE = "#8793a3"
@@ -102,27 +101,12 @@ class Paper:
     """What a picture is drawn on, as a user asked for it; a `with` block takes it back if drawing fails.
 
     Args:
-        draw: the function that was called, for the names of its options.
         ax: axes to draw on, or None: a new figure.
         figsize: width and height of that figure in inches, or None: of the size that the content needs.
         title: what stands above the picture, or None: what it shows.
-        unknown: options that nothing knows.
     """
 
-    def __init__(
-        self,
-        draw: Callable[..., Axes],
-        ax: object,
-        figsize: object,
-        title: object,
-        unknown: Mapping[str, object],
-    ) -> None:
-        for name in unknown:
-            known = [option for option in list(inspect.signature(draw).parameters)[1:] if option != "unknown"]
-            raise InvalidArgument(
-                f"plot() has no option {name}=; it has {', '.join(f'{option}=' for option in known)}."
-                f"{nearest(name, known)}"
-            )
+    def __init__(self, ax: object, figsize: object, title: object) -> None:
         if ax is not None and not isinstance(ax, Axes):
             raise InvalidArgument(
                 f"ax= takes matplotlib Axes, one of what plt.subplots() returns, not {shown(ax)}."

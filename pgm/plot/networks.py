@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import comb
-from typing import Any, Never, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -57,7 +57,6 @@ def network(
     engine: str | Engine = "auto",
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw a model in layers; a grid of many pixels as an image.
 
@@ -73,7 +72,6 @@ def network(
         engine: who answers, where posteriors or information are drawn.
         figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
         title: what stands above; the name of the model if left out.
-        **unknown: nothing else is taken.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork("weather")
@@ -84,7 +82,7 @@ def network(
     >>> network(net, paths=("rain", "wet")).get_title()
     'rain may depend on wet'
     """
-    paper = Paper(network, ax, figsize, title, unknown)
+    paper = Paper(ax, figsize, title)
     if kind not in KINDS:
         raise InvalidArgument(
             f"There is no picture of kind {shown(kind)}; there are {listed(KINDS)}.{nearest(kind, KINDS)}"
@@ -124,11 +122,10 @@ def junction_tree(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw cliques, and between them what they share."""
     refuse_many(len(tree), 2 * len(tree.edges))
-    with Paper(junction_tree, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return draw(_cliques(tree), paper)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Never
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -19,7 +18,6 @@ def plan(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw the entries of the largest tables, on a scale of powers of ten, beside those that memory holds.
 
@@ -29,7 +27,7 @@ def plan(
     >>> plan(net.plan("rain")).get_ylabel()
     'entries'
     """
-    with Paper(plan, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _plan(found, paper)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Never
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -51,7 +50,6 @@ def marginals(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw one line for each variable, divided among its states; ready for a thousand variables.
 
@@ -59,7 +57,7 @@ def marginals(
     """
     head = f"marginals given {condition(answers.given)}" if answers.given else "marginals"
     said = head if answers.exact else f"{head}\napproximate: {answers.report.engine}"
-    with Paper(marginals, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _stacked(answers, paper, said)
 
 
@@ -125,10 +123,9 @@ def assignment(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw an explanation: an image if the variables are its pixels, else a table of names and states."""
-    with Paper(assignment, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _assignment(best, paper)
 
 
@@ -233,7 +230,6 @@ def samples(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw the shares of the states of every variable, or one of them: bars, a histogram of numbers.
 
@@ -243,7 +239,7 @@ def samples(
     >>> samples(net.sample(100, seed=0), "rain").get_title()
     'rain: 100 samples'
     """
-    with Paper(samples, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _samples(drawn, name, paper)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Literal, Never
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,14 +40,13 @@ def report(
     *,
     figsize: Size | None = None,
     title: str | None = None,
-    **unknown: Never,
 ) -> Axes:
     """Draw what was measured on the way: chains that were kept, bounds, or by how much messages changed.
 
     >>> report(Report("loopy", exact=False, residuals=(1.0, 0.1, 0.01))).get_ylabel()
     'largest change of a message'
     """
-    with Paper(report, ax, figsize, title, unknown) as paper:
+    with Paper(ax, figsize, title) as paper:
         return _report(found, paper)
 
 

@@ -27,26 +27,47 @@ def on_by(gate: Any, pump: str, valve: bool) -> float:
     return plant(gate).query("alarm", {"pump": pump, "valve": valve})[True]
 
 
-@pytest.mark.parametrize(
-    ("gate", "right"),
-    [  # what the papers' formulas give, for `failed` of the pump and `valve` as 0 or 1
-        (pgm.NoisyOr({"pump": 0.9, "valve": 0.5}), lambda f, v: 1 - (1 - 0.9 * f) * (1 - 0.5 * v)),
-        (pgm.NoisyAnd({"pump": 0.9, "valve": 0.5}), lambda f, v: (1 - 0.9 * (1 - f)) * (1 - 0.5 * (1 - v))),
-        (pgm.NoisyMax({"pump": 0.9, "valve": 0.5}), lambda f, v: 1 - (1 - 0.9 * f) * (1 - 0.5 * v)),
-        (pgm.NoisyMin({"pump": 0.9, "valve": 0.5}), lambda f, v: (1 - 0.9 * (1 - f)) * (1 - 0.5 * (1 - v))),
-        (pgm.AtLeast(2, ["pump", "valve"]), lambda f, v: f and v),
-        (pgm.Exactly(1, ["pump", "valve"]), lambda f, v: (f + v) % 2),
-        (pgm.Parity(["pump", "valve"]), lambda f, v: (f + v) % 2),
-        (
-            pgm.Logistic({"pump": 2.0, "valve": 1.0}, bias=-1.0),
-            lambda f, v: 1 / (1 + 2.718281828459045 ** (1 - 2 * f - v)),
-        ),
-    ],
-    ids=lambda x: type(x).__name__,
-)
+RIGHT = [  # what the papers' formulas give, for `failed` of the pump and `valve` as 0 or 1
+    (pgm.NoisyOr({"pump": 0.9, "valve": 0.5}), lambda f, v: 1 - (1 - 0.9 * f) * (1 - 0.5 * v)),
+    (pgm.NoisyAnd({"pump": 0.9, "valve": 0.5}), lambda f, v: (1 - 0.9 * (1 - f)) * (1 - 0.5 * (1 - v))),
+    (pgm.NoisyMax({"pump": 0.9, "valve": 0.5}), lambda f, v: 1 - (1 - 0.9 * f) * (1 - 0.5 * v)),
+    (pgm.NoisyMin({"pump": 0.9, "valve": 0.5}), lambda f, v: (1 - 0.9 * (1 - f)) * (1 - 0.5 * (1 - v))),
+    (pgm.AtLeast(2, ["pump", "valve"]), lambda f, v: f and v),
+    (pgm.Exactly(1, ["pump", "valve"]), lambda f, v: (f + v) % 2),
+    (pgm.Parity(["pump", "valve"]), lambda f, v: (f + v) % 2),
+    (
+        pgm.Logistic({"pump": 2.0, "valve": 1.0}, bias=-1.0),
+        lambda f, v: 1 / (1 + 2.718281828459045 ** (1 - 2 * f - v)),
+    ),
+]
+
+
+@pytest.mark.parametrize(("gate", "right"), RIGHT, ids=lambda x: type(x).__name__)
 def test_a_gate_fires_on_the_state_that_a_dict_names_last(gate, right) -> None:
     for failed, valve in itertools.product([0, 1], repeat=2):
         assert on_by(gate, "fail" if failed else "ok", bool(valve)) == pytest.approx(right(failed, valve))
+
+
+@pytest.mark.parametrize(("gate", "right"), RIGHT, ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize("first", [*itertools.product([True, False], repeat=3)], ids=str)
+def test_a_gate_fires_on_true_wherever_it_is_declared(gate, right, first) -> None:
+    """Of the pump, the valve and the alarm: True declared first, or last."""
+    pump, valve, alarm = ([True, False] if true_first else [False, True] for true_first in first)
+    if first[2] and not isinstance(gate, pgm.AtLeast | pgm.Exactly | pgm.Parity):
+        alarm = [False, True]  # these go by the order of the child's states, and some refuse this one
+    net = pgm.BayesianNetwork()
+    net.add("pump", [0.5, 0.5], states=pump)
+    net.add("valve", [0.5, 0.5], states=valve)
+    net.add("alarm", gate, states=alarm)
+    cases = list(itertools.product([False, True], repeat=2))
+    expected = [float(right(int(failed), int(opened))) for failed, opened in cases]
+    rows = {"pump": [f for f, _ in cases], "valve": [v for _, v in cases]}
+    assert [net.query("alarm", {"pump": f, "valve": v})[True] for f, v in cases] == pytest.approx(expected)
+    assert net.predict_proba(rows, "alarm")[:, alarm.index(True)] == pytest.approx(expected)
+    table = net.cpd("alarm").table()
+    assert [table[pump.index(f), valve.index(v), alarm.index(True)] for f, v in cases] == pytest.approx(
+        expected
+    )
 
 
 def test_the_issue_s_example_is_not_inverted() -> None:

@@ -162,9 +162,7 @@ def test_a_picture_without_a_name_keeps_the_title_of_its_axes():
 
 @every_picture
 def test_what_is_not_taken_is_refused(draw):
-    with pytest.raises(
-        pgm.PGMError, match=r"plot\(\) has no option tilte=; it has .*figsize=, title=.*'title'"
-    ):
+    with pytest.raises(pgm.PGMError, match=r"plot\(\) has no tilte=; it takes .*figsize=, title=.*'title'"):
         draw(tilte="x")
     for size in (3, "large", (1,), (1, 2, 3), (0, 1), (1, -1), (np.nan, 1), (1e9, 1), ("a", "b")):
         with pytest.raises(
