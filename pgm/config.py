@@ -48,7 +48,7 @@ class _Options(TypedDict, total=False):
 
 
 # The permanent options; over them, in other threads, the blocks that the main thread holds open; over these
-# the blocks of this thread or task: docs/decisions/0036.
+# the blocks of this thread or task: docs/decisions/0039.
 _permanent: _Options = {"memory_limit": None, "time_limit": None, "threads": None, "progress": False}
 _of_main: tuple[_Options, ...] = ()
 _block: ContextVar[_Options] = ContextVar("pgm.config", default={})  # noqa: B039  # never changed in place
