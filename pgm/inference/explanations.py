@@ -84,7 +84,7 @@ def explain(
     try:
         best = posterior.best(targets, k)
     except TooLarge as refused:
-        if not otherwise:
+        if not otherwise or (k > 1 and refused.plan is None):  # a tree fits, not so many answers
             raise
         several = (
             [_by_cuts(posterior, refused.plan, search=True)] if k == 1 else _ranked(posterior, k, refused)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.config import Clock, memory_limit
+from pgm.errors import TooLarge
 from pgm.inference.engines import exact
 from pgm.inference.engines.exact import Best
 from pgm.inference.reduction import Case
@@ -16,6 +17,8 @@ from pgm.inference.running import READING, code
 from pgm.inference.trees import Tree
 
 _TIED = 1e-12  # in log2; what is closer differs by rounding
+_CELL = 300  # bytes of what waits, its states aside
+_ANSWER = 1200  # bytes of an assignment, its codes aside
 
 
 @dataclass(eq=False, slots=True)
@@ -59,8 +62,14 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
         number += 1
         heapq.heappush(equals, (cell.key, number, cell))
 
+    each, allowed = _ANSWER + 8 * first.states.size + 16 * case.program.n, memory_limit()
     while (heap or equals) and len(found) < k:
         clock.check()
+        if each * len(found) + _CELL * (len(heap) + len(equals)) > allowed:
+            raise TooLarge(
+                f"The first {len(found):,} of the {k:,} most probable states take all the {allowed:,} bytes "
+                "that are allowed. Ask for a smaller k, or allow more with pgm.set_config(memory_limit=...)."
+            )
         if not equals:
             least = heap[0].share - _TIED * (1.0 - heap[0].share)
         while heap and heap[0].share >= least:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -73,3 +74,24 @@ def test_equals_of_trees_in_declared_order(seed):
         return
     found = [tuple(one[name] for name in names) for one in mrf.k_best(k=40)]
     assert found == wanted
+
+
+def test_a_billion_of_them_take_what_is_allowed_and_no_more():
+    """How many there are nobody knows before: a few, and all are had; too many, and it stops at the limit."""
+    few = pgm.BayesianNetwork()
+    for name in "abc":
+        few.add(name, 0.3)
+    assert len(few.k_best(k=10**9)) == 8
+    net = pgm.load_network("alarm")
+    net.k_best(k=3)
+    allowed = 20_000_000
+    tracemalloc.start()
+    try:
+        with (
+            pgm.config(memory_limit=allowed),
+            pytest.raises(pgm.TooLarge, match=r"The first [\d,]+ of the 1,000,000,000 most probable"),
+        ):
+            net.k_best(k=10**9)
+        assert tracemalloc.get_traced_memory()[1] < 1.2 * allowed
+    finally:
+        tracemalloc.stop()

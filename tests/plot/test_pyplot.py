@@ -178,7 +178,9 @@ def test_what_is_not_taken_is_refused(draw):
 
 
 def test_options_of_a_network_are_near_theirs():
-    with pytest.raises(pgm.PGMError, match=r"plot\(\) has no plate=; it takes given=, .*ax=, .* Did you mean 'plates'"):
+    with pytest.raises(
+        pgm.PGMError, match=r"plot\(\) has no plate=; it takes given=, .*ax=, .* Did you mean 'plates'"
+    ):
         NET.plot(plate={"a": ["rain"]})  # type: ignore[arg-type]
     with pytest.raises(pgm.PGMError, match=r"plot\(\) has no evidence=; what is known is .*given="):
         NET.plot(evidence=WET)  # type: ignore[arg-type]
