@@ -109,7 +109,8 @@ def _apart(work: Callable[[], Any]) -> Any:
 
     What was begun is finished all the same, and the next question has it.
     """
-    if threading.current_thread() is not threading.main_thread():
+    current = threading.current_thread()
+    if current is not threading.main_thread() or current is _background:
         return work()
     outcome: list[Any] = []
     done = threading.Event()
