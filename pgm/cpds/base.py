@@ -62,8 +62,8 @@ def set_fields(cpd: CPD, **fields: object) -> None:
 class CPD(ABC):
     """P(child | parents), a value that never changes.
 
-    One that names its parents can be written before there are variables; a network makes a bound copy, which
-    knows its child and the states of its parents.
+    A distribution that names its parents can be created before there are variables; the network makes a bound
+    copy, which knows its child and the states of its parents.
     """
 
     __slots__ = ("_child", "_given")
@@ -86,7 +86,7 @@ class CPD(ABC):
             given: the parents as variables, in the order of `parents`.
 
         Raises:
-            InvalidTable: it does not go with these states.
+            InvalidTable: it does not fit these states.
 
         >>> import pgm
         >>> rain = Variable("rain", [False, True])
@@ -119,7 +119,7 @@ class CPD(ABC):
 
         Raises:
             InvalidTable: it belongs to no network yet.
-            InvalidArgument: a density has no such rows.
+            InvalidArgument: it is a density, which has no such rows.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")
@@ -158,14 +158,14 @@ class CPD(ABC):
         return table.reshape(shape)
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return P(child | parents) of one row: a state for the child and for each parent.
+        """Return P(child | parents) for one row: a state for the child and for each parent.
 
         Args:
             row: {name: state} for the child and every parent.
 
         Raises:
             InvalidEvidence: one of them is missing.
-            UnknownState: a value that is no state.
+            UnknownState: a value is not a state.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -195,7 +195,7 @@ class CPD(ABC):
 
         Raises:
             InvalidEvidence, InvalidFrame: a parent is missing.
-            InvalidArgument: n or seed is no whole number.
+            InvalidArgument: n or seed is not an integer.
             TooLarge: so many draws do not fit the memory limit.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
@@ -219,7 +219,7 @@ class CPD(ABC):
         return states_array(self.child, drawn)
 
     def fit(self, data: Any, weights: Any = None) -> Self:
-        """Return the same form with the numbers that make data most likely.
+        """Return the same kind of distribution with maximum-likelihood parameters.
 
         Args:
             data: a data frame or a dict of columns, with the child and all parents in each row; or expected
@@ -227,8 +227,8 @@ class CPD(ABC):
             weights: one for each row of a frame.
 
         Raises:
-            InvalidArgument: a column has gaps, or weights are negative or of another length.
-            InvalidFrame, UnknownState: a column is missing, or has what is no state.
+            InvalidArgument: a column has missing values, or weights are negative or of the wrong length.
+            InvalidFrame, UnknownState: a column is missing, or has a value that is not a state.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
         >>> from pgm.cpds import TableCPD
@@ -246,7 +246,7 @@ class CPD(ABC):
 
     @abstractmethod
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same distribution of variables that differ only in their names.
+        """Return the same distribution for variables that differ only in their names.
 
         Args:
             child: the new child.
@@ -265,7 +265,7 @@ class CPD(ABC):
     @property
     @abstractmethod
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely."""
+        """The number of free parameters."""
 
     @abstractmethod
     def to_dict(self) -> dict[Any, Any]:
@@ -324,7 +324,7 @@ class CPD(ABC):
         return html_table(*printed(self._lines(), self._title()))
 
     def to_pandas(self) -> Any:
-        """Return a DataFrame of one cell per line, which `add` reads back: parents, child, `p`."""
+        """Return a DataFrame in long form, which `add` reads back: parents, child, `p`."""
         import pandas as pd
 
         values = self.table()

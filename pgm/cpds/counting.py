@@ -19,10 +19,10 @@ from .rows import Array, check_gate
 
 
 class CountingGate(CPD):
-    """A child with two states that says something about how many of its parents are on.
+    """A binary child that depends only on how many of its parents are on.
 
-    A parent is on in its state True; of two other states in the second declared, which must be declared.
-    Counts of parts are merged to counts of wholes, so 500 inputs cost some small tables.
+    A parent is on in its state True, or in the second of two other states, whose order must be declared.
+    Counts are merged pairwise, so 500 inputs cost only small tables.
     """
 
     __slots__ = ("_parents",)
@@ -107,7 +107,7 @@ class CountingGate(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """Zero: there are no numbers to choose."""
+        """Zero: the gate has no parameters."""
         return 0
 
     def to_dict(self) -> dict[Any, Any]:
@@ -218,7 +218,7 @@ class Exactly(_OfSome):
 
 
 class Parity(CountingGate):
-    """True if an odd number of the parents are: their exclusive or.
+    """True if an odd number of the parents are true: their exclusive or.
 
     Args:
         parents: names; each has two states.

@@ -35,14 +35,14 @@ _SMALL = 4096  # numbers of a table that is not worth taking apart
 
 
 class DefaultCPD(CPD):
-    """P(child | parents) with rows for some states of the parents, and one row for all others.
+    """P(child | parents) with rows for some configurations of the parents, and one row for all others.
 
-    It takes what these rows take, however many parents there are. The readers of BIF and DSC make one of a
-    `default` row that spans many others.
+    Its memory is that of these rows, however many parents there are. The readers of BIF and DSC turn a
+    `default` row that spans many others into one.
 
     Args:
-        parents: their names, in the order in which the keys have their states.
-        rows: a dict {states of the parents: row}, in which `...` has the row of all that are left out.
+        parents: their names, in the order of the states in the keys.
+        rows: a dict {states of the parents: row}, in which `...` is the row of all those left out.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -186,7 +186,7 @@ class DefaultCPD(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: in each row all but one."""
+        """The number of free parameters: in each row all but one."""
         return len(self._rows) * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:

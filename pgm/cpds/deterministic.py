@@ -26,9 +26,9 @@ _DENSE_CELLS = 1 << 20  # wider than this, the rows cost less than the zeros bet
 class Deterministic(CPD):
     """The child's state as a function of its parents' states.
 
-    The parents are the function's parameters, or `parents=[...]` in the order of its arguments. It is called
-    once for each configuration when it is added; from then on only the outcomes are kept. The states are the
-    outcomes, sorted, unless `states=` declares them.
+    The parents are the function's parameters, or `parents=[...]` in the order of its arguments. The
+    function is called once for each configuration when it is added; only its results are kept. The states
+    are the results, sorted, unless `states=` declares them.
 
     Args:
         function: gets a state of each parent and returns one of the child.
@@ -154,12 +154,12 @@ class Deterministic(CPD):
         return self  # a function has no numbers
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same function of variables that differ only in their names."""
+        """Return the same function for variables that differ only in their names."""
         return self._bound(child, given, self._codes)
 
     @property
     def n_parameters(self) -> int:
-        """Zero: a function has no numbers to choose."""
+        """Zero: a function has no parameters."""
         return 0
 
     def to_dict(self) -> dict[Any, Any]:

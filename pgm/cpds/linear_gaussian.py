@@ -1,4 +1,4 @@
-"""A number that depends on others in a straight line, with normal noise; discrete parents select which."""
+"""Continuous variables that are linear in others, with Gaussian noise; discrete parents select how."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _REMEDY = "Leave such rows out"
 
 
 class LinearGaussian(CPD):
-    """x = bias + the sum of weight * parent + noise, which is normal with the standard deviation `sd`.
+    """x = bias + sum of weight * parent + Gaussian noise with standard deviation `sd`.
 
-    Without parents a Gaussian root; with sd = 0 a function of its parents. A dict of these, one for each
-    state of discrete parents, is a conditional linear Gaussian (Lauritzen 1992).
+    Without parents it is a Gaussian root; with sd = 0 a linear function of its parents. A dict of these, one
+    for each state of discrete parents, is a conditional linear Gaussian (Lauritzen 1992).
 
     Args:
         weights: {name: weight} of the continuous parents.
@@ -254,9 +254,9 @@ class LinearGaussian(CPD):
         self.rows(np.empty((0, 0), np.int64))
 
     def probability(self, row: Mapping[str, Any]) -> float:
-        """Return the density p(child | parents) at one row: a number or state for the child and each parent.
+        """Return the density p(child | parents) for one row: a number or state for child and parents.
 
-        A number without parents and without noise (sd = 0) is a constant, and has probability 1 where it is.
+        A variable without parents and without noise (sd = 0) is a constant: its value has probability 1.
 
         >>> x = LinearGaussian(bias=1.0, sd=0.5).bind("x", None, ())
         >>> round(x.probability({"x": 1.0}), 6)
@@ -317,7 +317,7 @@ class LinearGaussian(CPD):
         return mean, self._sd[row]
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same density of variables that differ only in their names."""
+        """Return the same density for variables that differ only in their names."""
         names = [v.name for v in given]
         k = len(self._switches)
         made = self.__new__(type(self))
@@ -329,16 +329,16 @@ class LinearGaussian(CPD):
     # --- learning ---
 
     def statistics(self, frame: Any, weights: Any = None) -> GaussianStatistics:
-        """Return what `fitted` needs to know of a frame: weight, mean and scatter for each selection.
+        """Return the sufficient statistics of a frame, for each configuration of the discrete parents.
 
         Args:
-            frame: columns of the child and all parents, without gaps.
+            frame: columns of the child and all parents, without missing values.
             weights: of the rows; with a column for each selection, as expectations have them, the columns of
                 discrete parents are not read.
 
         Raises:
-            InvalidArgument: a column has gaps, or there is a weight too few.
-            InvalidFrame, UnknownState: a column is missing, or has what is no number or state.
+            InvalidArgument: a column has missing values, or there are too few weights.
+            InvalidFrame, UnknownState: a column is missing, or has a value that is no number or state.
 
         >>> from pgm.variables import REAL
         >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
@@ -368,7 +368,7 @@ class LinearGaussian(CPD):
         return Gaussian(dim=rows.shape[1]).statistics(rows if self._causes else rows[:, 0], shares)
 
     def fit(self, frame: Any, weights: Any = None) -> Self:
-        """Return the same kind of density with the weights, bias and sd of greatest likelihood.
+        """Return the same kind of density with maximum-likelihood weights, bias and sd.
 
         >>> from pgm.variables import REAL
         >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
@@ -383,9 +383,9 @@ class LinearGaussian(CPD):
         self.rows(codes)
 
     def fitted(self, statistics: GaussianStatistics) -> Self:
-        """Return the density of greatest likelihood for these statistics: one regression for each selection.
+        """Return the maximum-likelihood density: a regression for each configuration of the discrete parents.
 
-        Of parents that follow from each other the smallest weights are taken.
+        Where parents are collinear, the smallest weights are chosen.
 
         Args:
             statistics: weight, mean and scatter of parents and child, for each selection, as `statistics` has
@@ -426,7 +426,7 @@ class LinearGaussian(CPD):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers there are: in each row the weights, the bias and the standard deviation."""
+        """The number of parameters: in each row the weights, the bias and the standard deviation."""
         return self._weights.size + self._bias.size + self._sd.size
 
     def to_dict(self) -> dict[Any, Any]:

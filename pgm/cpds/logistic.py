@@ -1,4 +1,4 @@
-"""Logistic distributions: weights of the parents' states add up, and a softmax makes them probabilities."""
+"""Logistic distributions: the softmax of a linear function of the parents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Logistic(CPD):
             has 0. For a child with two states w is a number, the weight of the second; else a list with one
             for each state. A continuous parent counts with its number; where such a one is hidden and
             matters, `engine="quadrature"` answers.
-        bias: what is added: a number, or a list with one for each state.
+        bias: the intercept: a number, or a list with one for each state.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -83,7 +83,7 @@ class Logistic(CPD):
 
     @property
     def bias(self) -> Any:
-        """What is added: a number for a child with two states, else a list."""
+        """The intercept: a number for a child with two states, else a list."""
         return self._short(self._bias)
 
     def _short(self, w: tuple[float, ...]) -> float | list[float]:
@@ -239,12 +239,12 @@ class Logistic(CPD):
         return self._made(self.child, self._given, tuple(fitted), tuple(found[0].tolist()))
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same distribution of variables that differ only in their names."""
+        """Return the same distribution for variables that differ only in their names."""
         return self._made(child, given, self._weights, self._bias)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: weights and bias, for each state of the child but one."""
+        """The number of free parameters: weights and bias, for each state of the child but one."""
         count = 1 + sum(len(entry) if isinstance(entry, dict) else 1 for entry in self._weights)
         return count * (self.child.card - 1)
 

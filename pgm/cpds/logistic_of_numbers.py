@@ -107,7 +107,7 @@ class LogisticOfNumbers(Logistic):
     # --- learning ---
 
     def fit(self, data: Any, weights: Any = None) -> Self:
-        """Return the same form with the numbers that make data most likely.
+        """Return the same kind of distribution with maximum-likelihood parameters.
 
         Args:
             data: a data frame or a dict of columns, with the child and all parents in each row.

@@ -21,7 +21,7 @@ from .rows import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, 
 class MixtureCPD(CPD):
     """P(child | parents) = sum over parents i of weight i * P_i(child | parent i).
 
-    One of the parents, drawn by the weights, decides by its own small table.
+    One of the parents, chosen at random with the weights, determines the child by its own small table.
 
     Args:
         tables: {parent: table}, each a table as for a child with this one parent.
@@ -62,7 +62,7 @@ class MixtureCPD(CPD):
 
     @property
     def weights(self) -> dict[str, float]:
-        """How often each parent decides."""
+        """The probability that each parent is the one that decides."""
         return dict(zip(self._parents, self._weights.tolist(), strict=True))
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
@@ -147,12 +147,12 @@ class MixtureCPD(CPD):
         return self._made(self.child, self._given, tables, fitted[:n].copy())
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same mixture of variables that differ only in their names."""
+        """Return the same mixture for variables that differ only in their names."""
         return self._made(child, given, self._tables, self._weights)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: all weights but one, in each row all but one."""
+        """The number of free parameters: all weights but one, in each row all but one."""
         rows = sum(len(table) for table in self._tables)
         return len(self._tables) - 1 + rows * (self.child.card - 1)
 

@@ -1,4 +1,4 @@
-"""Noisy-MAX and MIN: many causes, each with an effect of its own, of which the largest or smallest shows."""
+"""Noisy-MAX and noisy-MIN: each cause has an effect of its own, and the largest or smallest of them shows."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Pair = tuple[float, float]  # 1 - p and p, both as written
 
 
 class NoisyMax(CPD):
-    """The largest of the effects that independent causes have, each by itself (Henrion 1989; Diez 1993).
+    """The largest of the effects of causes that act independently (Henrion 1989; Diez 1993).
 
     P(child <= k | causes) = P(leak <= k) * product of P(effect of cause i <= k | its state). The child's
     states are declared from the weakest to the strongest. It costs a small table for each cause, in memory
     and in inference.
 
     Args:
-        causes: {name: {state: row}}, the distribution of the child if the cause were alone; a state left out
-            has no effect: the child's first state. Where the child has two states, `{name: p}` is the
+        causes: {name: {state: row}}, the distribution of the child if this cause acted alone; a state left
+            out has no effect: the child's first state. Where the child has two states, `{name: p}` is the
             probability of the second if the cause is True (or in the second declared of two states).
         leak: the distribution of the child without any cause, or for two states the probability of the
             second; left out: the first.
@@ -257,12 +257,12 @@ class NoisyMax(CPD):
         return self._made(self.child, self._given, back, np.ascontiguousarray(leak[flip]))
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same gate of variables that differ only in their names."""
+        """Return the same gate for variables that differ only in their names."""
         return self._made(child, given, self._effects, self._leak)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: those of each state with an effect, and the leak."""
+        """The number of free parameters: those of each state with an effect, and the leak."""
         return (1 + sum(int(has.sum()) for has in self._free)) * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:
@@ -305,11 +305,11 @@ class NoisyMax(CPD):
 
 
 class NoisyMin(NoisyMax):
-    """The smallest of the effects that independent causes have, each by itself: noisy-MAX upside down.
+    """The smallest of the effects of causes that act independently: noisy-MAX upside down.
 
     P(child >= k | causes) = P(leak >= k) * product of P(effect of cause i >= k | its state). A state of a
-    cause that is left out has no effect: the child's last state. A lone number p is the probability that the
-    cause, where it is False (or in the first declared of two states), brings the child down.
+    cause that is left out has no effect: the child's last state. A single number p is the probability that
+    the cause, where it is False (or in the first declared of two states), lowers the child.
 
     Args:
         causes: {name: {state: row}}, the distribution of the child if the cause were alone; or {name: p}.

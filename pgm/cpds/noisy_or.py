@@ -1,4 +1,4 @@
-"""Noisy-OR and noisy-AND: causes that each bring an effect about, conditions that each are needed."""
+"""Noisy-OR and noisy-AND: causes that can each bring about the effect, conditions that it needs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class _OfTwo(NoisyMax):
 
     @classmethod
     def from_q(cls, causes: Mapping[str, float], leak: float = 0.0) -> Self:
-        """Make the gate of numbers q = 1 - p, with which a cause fails to act, as eq. 14.28 writes them.
+        """Make the gate from the probabilities q = 1 - p that a cause fails to act, as in eq. 14.28.
 
-        `leak` is a probability p, as ever.
+        `leak` remains a probability p.
 
         Args:
             causes: {parent: q}.
-            leak: the probability that no cause is needed.
+            leak: the probability p of what is unnamed, as in the constructor.
 
         Raises:
-            InvalidTable: a number that is no probability.
+            InvalidTable: a number is not a probability.
 
         >>> NoisyOr.from_q({"rain": 0.1, "sprinkler": 0.2})
         NoisyOr({'rain': 0.9, 'sprinkler': 0.8}, leak=0.0)
@@ -46,7 +46,7 @@ class _OfTwo(NoisyMax):
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """For each cause with one number the probability that it acts by itself."""
+        """For each cause with one number, the probability that it alone brings about the effect."""
         if self._child is None:
             entries = zip(self._parents, self._written[:-1], strict=True)
             return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
@@ -92,9 +92,10 @@ class _OfTwo(NoisyMax):
 class NoisyOr(_OfTwo):
     """P(effect | causes) = 1 - (1 - leak) * product of 1 - p over the true causes (Pearl 1988, 4.3.2).
 
-    It costs one number for each cause, in memory and in inference. A cause acts in its state True; of two
-    other states it is the second declared, and so for the effect: printed, it says which. Where nobody
-    declared their order it is an error. A cause of more states takes {state: p}; one left out has no effect.
+    It costs one number for each cause, in memory and in inference. A cause acts in its state True, or in the
+    second declared of two other states, and likewise the effect; the printed form shows which. If their
+    order was never declared, this is an error. A cause with more states takes {state: p}; a state left out
+    has no effect.
 
     Args:
         causes: {name: p}, or {name: {state: p}}.
@@ -119,9 +120,9 @@ class NoisyOr(_OfTwo):
 class NoisyAnd(_OfTwo):
     """P(effect | conditions) = (1 - leak) * product of 1 - p over the false conditions: noisy-OR negated.
 
-    A condition that is False prevents the effect with its probability p, and something unnamed does with
-    probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions of more
-    states; one left out prevents nothing.
+    A condition that is False prevents the effect with its probability p, and something unmodelled does so
+    with probability `leak`. With all p = 1 and no leak it is AND. {state: P(effect)} is for conditions with
+    more states; a state left out prevents nothing.
 
     Args:
         causes: {name: p}, or {name: {state: P(effect)}}: the conditions.

@@ -19,11 +19,11 @@ from .rows import Array, check_cells, checked_flag, frozen, read
 
 
 class TableCPD(CPD):
-    """P(child | parents) as a table, parents in the order given and the child last.
+    """P(child | parents) as a table, with the parents' axes in the order given and the child's last.
 
     Args:
-        child: whose distribution it is.
-        parents: the parents, in the order that the table uses.
+        child: the variable whose distribution it is.
+        parents: the parents, in the order of the table.
         table: as for `BayesianNetwork.add`.
         normalize: divide each row by its sum; without it a row that is off by more than rounding, 1e-6, is an
             error.
@@ -100,12 +100,12 @@ class TableCPD(CPD):
         return self._of(self.child, self._given, values)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same table of variables that differ only in their names."""
+        """Return the same table for variables that differ only in their names."""
         return self._of(child, given, self._values)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: in each row all but one."""
+        """The number of free parameters: in each row all but one."""
         return self._values.size // self.child.card * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:

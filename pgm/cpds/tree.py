@@ -62,12 +62,12 @@ class Region:
 
 
 class TreeCPD(CPD):
-    """P(child | parents) by a decision tree: the state of one parent tells which is asked next, or the row.
+    """P(child | parents) as a decision tree: each node tests a parent, each leaf is a row.
 
     Args:
-        parent: the parent that is asked first.
+        parent: the parent tested at the root.
         branches: for each of its states a row (a number, a list, a dict, "uniform") or another TreeCPD;
-            pgm.OneOf and pgm.Not stand for several states, `...` for all that are left.
+            pgm.OneOf and pgm.Not stand for several states, `...` for all the others.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -119,15 +119,15 @@ class TreeCPD(CPD):
 
     @classmethod
     def from_rules(cls, rules: Sequence[tuple[Mapping[str, Any], Any]], parents: Sequence[str] = ()) -> Self:
-        """Make the tree of a list of rules (context, row), of which the first whose context holds decides.
+        """Make a tree from a list of rules (context, row); the first rule whose context holds applies.
 
         Args:
             rules: a context is a dict {parent: state}, with pgm.OneOf or pgm.Not for several states; the
-                empty one holds always, and so gives the row of all that is left.
-            parents: names in the order wanted, also such as no rule speaks of; left out: as they appear.
+                empty context always holds, and so gives the row for everything else.
+            parents: names in the order wanted, including any that no rule mentions; left out: as they appear.
 
         Raises:
-            InvalidTable: no rule holds in some context, or a rule is no pair.
+            InvalidTable: no rule holds in some context, or a rule is not a pair.
 
         >>> import pgm
         >>> net = pgm.BayesianNetwork()
@@ -157,7 +157,7 @@ class TreeCPD(CPD):
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """The names of the parents, in the order in which the tree or the rules come to them."""
+        """The names of the parents, in the order in which the tree or the rules first mention them."""
         if not self._parents and isinstance(self._written, tuple):
             set_fields(self, _parents=tuple(dict.fromkeys(tree._as_written()[0] for tree in self._trees())))
         return self._parents
@@ -290,12 +290,12 @@ class TreeCPD(CPD):
         return self._made(self.child, self._given, self._nodes, rows)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
-        """Return the same tree of variables that differ only in their names."""
+        """Return the same tree for variables that differ only in their names."""
         return self._made(child, given, self._nodes, self._rows)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely: in each leaf all but one."""
+        """The number of free parameters: in each leaf all but one."""
         return len(self._rows) * (self.child.card - 1)
 
     def to_dict(self) -> dict[Any, Any]:
