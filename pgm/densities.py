@@ -1,4 +1,4 @@
-"""What a query hands back about continuous variables: normal distributions and mixtures of them."""
+"""What a query returns about continuous variables: normal distributions and mixtures of them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _put = object.__setattr__
 class Density(Distribution):
     """The distribution of one continuous variable, or the joint one of several.
 
-    `form` says what is known: "normal", or an exact "mixture" of normals, or only "moments": then mean and
-    covariance are exact, and the density is that of a mixture too large to be written out.
+    `form` says what is known: a "normal" distribution, an exact "mixture" of normals, or only "moments":
+    the exact mean and covariance of a mixture that is too large to write out.
 
     >>> from pgm.variables import Continuous
     >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
@@ -68,7 +68,7 @@ class Density(Distribution):
 
     @property
     def mean(self) -> Any:
-        """The mean: a number, of a joint distribution an array in the order of `names`."""
+        """The mean: a number, or for a joint distribution an array in the order of `names`."""
         found = self._weights @ self._means
         return float(found[0]) if self._one else found
 
@@ -81,13 +81,13 @@ class Density(Distribution):
 
     @property
     def variance(self) -> Any:
-        """The variance, or those of each variable."""
+        """The variance, or that of each variable."""
         found = np.diag(self.covariance)
         return float(found[0]) if self._one else found.copy()
 
     @property
     def std(self) -> Any:
-        """The standard deviation, or those of each variable."""
+        """The standard deviation, or that of each variable."""
         found = np.sqrt(self.variance)
         return float(found) if self._one else found
 
@@ -95,12 +95,12 @@ class Density(Distribution):
 
     @property
     def components(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Weights, means and covariances of the normals that this is a mixture of."""
+        """The weights, means and covariances of the mixture's components."""
         self._needs_density("components")
         return self._weights, self._means, self._covariances
 
     def expectation(self, f: Callable[..., float] | None = None) -> Any:
-        """The mean; of a function of the number it would take an integral, which is not done."""
+        """The mean. The expectation of a function would take an integral, which is not computed."""
         if f is not None:
             raise InvalidArgument(
                 f"The mean of a function of {listed(self.names)} is an integral; average it over "
@@ -130,10 +130,10 @@ class Density(Distribution):
             )
 
     def pdf(self, x: Any) -> Any:
-        """The density at a number or at each of an array; of several variables, at points.
+        """The density at a number or at each element of an array; for several variables, at points.
 
-        The last axis of points has the variables in the order of `names`; a dict {name: number} will do too.
-        Where a standard deviation is zero it is infinite at the mean.
+        The last axis of points has the variables in the order of `names`; a dict {name: number} works too.
+        Where a standard deviation is zero, the density is infinite at the mean.
 
         Args:
             x: a number, an array of numbers, or points.
@@ -177,7 +177,7 @@ class Density(Distribution):
         return float(found) if found.ndim == 0 else found
 
     def cdf(self, x: Any) -> Any:
-        """P(variable <= x), of a number or of each of an array.
+        """P(variable <= x), for a number or each element of an array.
 
         Args:
             x: a number, or an array of them.
@@ -205,7 +205,7 @@ class Density(Distribution):
         return np.asarray(parts @ self._weights)
 
     def quantile(self, q: Any) -> Any:
-        """The least x with cdf(x) >= q, for a number from 0 to 1 or each of an array.
+        """The smallest x with cdf(x) >= q, for a number from 0 to 1 or each element of an array.
 
         Args:
             q: a number from 0 to 1, or an array of them.
@@ -245,7 +245,7 @@ class Density(Distribution):
         return np.asarray(np.where(self._below(low) >= wanted, low, high))
 
     def mode(self) -> Any:
-        """The point of greatest density of a normal; of a mixture it is not worked out."""
+        """The point of highest density of a normal distribution; that of a mixture is not computed."""
         if self.form != "normal":
             raise InvalidArgument(
                 f"This is a mixture of normals, whose highest point has no formula; p.mean is {self.mean!r}."
@@ -255,7 +255,7 @@ class Density(Distribution):
         return dict(zip(self.names, self.mean.tolist(), strict=True))
 
     def entropy(self) -> float:
-        """The differential entropy in nats, of a normal; minus infinity where the covariance is singular.
+        """The differential entropy of a normal in nats; minus infinity if the covariance is singular.
 
         >>> from pgm.variables import Continuous
         >>> x = Variable("x", Continuous())
@@ -272,18 +272,18 @@ class Density(Distribution):
     def mutual_information(
         self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()
     ) -> float:
-        """How much some numbers tell about others, in nats, of a joint normal distribution.
+        """The mutual information of variables of a joint normal distribution, in nats.
 
-        Of two with the correlation r it is -log(1 - r**2) / 2 (Cover & Thomas 2006, example 8.5.1).
+        For two variables with correlation r it is -log(1 - r**2) / 2 (Cover & Thomas 2006, example 8.5.1).
 
         Args:
             a: one of the names, or several.
             b: others.
-            given: numbers that are known when b is heard of, whichever they are.
+            given: variables that are known beforehand, whatever their values.
 
         Raises:
-            InvalidArgument: this is a mixture, which has no formula; some of the numbers follow from the
-                others, so that it is infinite or not defined; or a name comes twice.
+            InvalidArgument: this is a mixture, for which there is no formula; some variables are determined
+                by the others, so that it is infinite or undefined; or a name is repeated.
 
         >>> from pgm.variables import Continuous
         >>> xy = Variable("x", Continuous()), Variable("y", Continuous())
@@ -307,7 +307,7 @@ class Density(Distribution):
         return max(0.0, 0.5 * (apart - log_determinant(*first, *second, *known) - log_determinant(*known)))
 
     def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
-        """Draw n numbers, or n rows in the order of `names`.
+        """Draw n numbers, or n rows with the variables in the order of `names`.
 
         Args:
             n: how many.
@@ -332,7 +332,7 @@ class Density(Distribution):
         return np.asarray(found[:, 0] if self._one else found)
 
     def marginal(self, names: str | Sequence[str]) -> Density:
-        """The distribution of some of the variables, in the order asked."""
+        """The distribution of some of the variables, in the order given."""
         own = {variable.name: i for i, variable in enumerate(self.variables)}
         kept = names_of(names, dict(zip(own, self.variables, strict=True)))
         if not kept:
@@ -511,7 +511,7 @@ def as_density(
 
 
 class MixedMarginals(Marginals):
-    """The distribution of each variable that is not observed, some of them numbers: {name: distribution}."""
+    """The distribution of each unobserved variable, discrete or continuous: {name: distribution}."""
 
     __slots__ = ("_densities", "_discrete")
     _discrete: Marginals
@@ -576,7 +576,7 @@ class MixedMarginals(Marginals):
 
 
 class MixedAssignment(Assignment):
-    """A state for each of some variables and a number for each of others: {name: state or number}.
+    """A joint assignment of discrete and continuous variables: {name: state or number}.
 
     Probabilities are densities here: `log_joint` is log p(states and numbers, given).
     """

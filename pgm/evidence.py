@@ -53,7 +53,7 @@ class _States:
 
 
 class OneOf(_States):
-    """One of these states, it is not known which.
+    """One of these states, without saying which.
 
     Args:
         states: one or several.
@@ -121,7 +121,7 @@ class _Weighted:
 
 
 class Likelihood(_Weighted):
-    """Virtual evidence: how probable what was seen is under each state; every state needs a weight.
+    """Virtual evidence: the probability of what was observed under each state; every state needs a weight.
 
     Only the ratios matter for the states; the weights themselves count in the probability of the evidence.
 
@@ -139,7 +139,7 @@ class Likelihood(_Weighted):
 
 
 class Soft(_Weighted):
-    """The marginal that the variable shall have afterwards (Jeffrey's rule); it sums to one.
+    """Soft evidence: the marginal that the variable is to have afterwards (Jeffrey's rule); it sums to one.
 
     Args:
         weights: {state: probability}; a state left out has none.

@@ -44,9 +44,9 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """The numbers from `lo` up to `hi`, without `hi` itself; with it in the last of `Bins`.
+    """The numbers from `lo` up to, but not including, `hi`; the last interval of `Bins` includes `hi`.
 
-    As evidence it means the same of states that are numbers, of whole bins, and of continuous variables.
+    As evidence it means the same for numeric states, for whole bins, and for continuous variables.
 
     Args:
         lo: the smaller end.
@@ -88,7 +88,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Bins:
-    """Edges that cut a number into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
+    """Edges that divide the numbers into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
 
     Args:
         edges: increasing numbers, two at least; the first and the last may be infinite.
@@ -279,7 +279,7 @@ class Variable:
 
     Args:
         name: text that is not empty.
-        states: two values or more as a rule (one is allowed), or `pgm.Bins` for a number.
+        states: usually two or more values (one is allowed), or `pgm.Bins` for a binned number.
 
     >>> rain = Variable("rain", ["no", "yes"])
     >>> rain.code("yes"), rain.card, rain
@@ -319,12 +319,12 @@ class Variable:
 
     @property
     def continuous(self) -> bool:
-        """Whether this is a number without states."""
+        """Whether the variable is continuous, and so has no states."""
         return isinstance(self.domain, Continuous)
 
     @property
     def bins(self) -> Bins | None:
-        """The bins, if the states are bins of a number."""
+        """The bins, if the variable is a binned number."""
         return self.domain.bins
 
     def code(self, state: object) -> int:
@@ -334,7 +334,7 @@ class Variable:
             state: a value that means a state: equal to it, or else written alike.
 
         Raises:
-            UnknownState: it means none; with the nearest.
+            UnknownState: it means none of them; the error names the closest.
 
         >>> Variable("rain", ["no", "yes"]).code("yes")
         1
@@ -387,7 +387,7 @@ class Variable:
 
 
 class Variables(Mapping[str, Variable]):
-    """The variables of a model by name, in its order: a read-only view that sees later edits.
+    """The variables of a model by name, in the model's order: a read-only view that reflects later edits.
 
     Each is made when it is looked at: a million at once would keep the garbage collector busy.
 

@@ -1,4 +1,4 @@
-"""Densities without a graph: one class for each, a root's distribution and what a hidden state emits."""
+"""Distributions without a graph, used for roots and as the emissions of hidden states."""
 
 from .categorical import Categorical
 from .gaussian import Gaussian

@@ -1,4 +1,4 @@
-"""A probability for each of some symbols, for one state or for each of many."""
+"""The categorical distribution, for one state or for each of many."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _ROUNDING = 1e-6 * (1 + 1e-6)
 
 
 class Categorical:
-    """A probability for each symbol: a list, or a table with a row for each of several states.
+    """A categorical distribution: a list of probabilities, or a table with a row for each of several states.
 
     Args:
         p: probabilities that sum to one, in each row; or a dict {symbol: p}.
-        symbols: what the columns stand for, in order; 0, 1, ... if left out.
+        symbols: the symbols of the columns, in order; 0, 1, ... if left out.
 
     >>> weather = Categorical({"dry": 0.7, "rainy": 0.3})
     >>> weather.symbols, round(float(weather.log_density("dry")), 6)
@@ -64,7 +64,7 @@ class Categorical:
 
     @property
     def symbols(self) -> tuple[Any, ...]:
-        """What the probabilities are of, in order."""
+        """The symbols, in the order of the probabilities."""
         return self._domain.states
 
     @property
@@ -79,7 +79,7 @@ class Categorical:
             x: a symbol, or a list of them.
 
         Raises:
-            InvalidArgument: what is none of the symbols.
+            InvalidArgument: a value is not one of the symbols.
 
         >>> Categorical({"a": 0.75, "b": 0.25}).log_density(["a", "b"]).round(6)
         array([-0.287682, -1.386294])
@@ -93,7 +93,7 @@ class Categorical:
     def sample(
         self, n: int, *, seed: int | np.random.Generator | None = None, state: int | None = None
     ) -> np.ndarray:
-        """Draw n symbols, of one state if there are several.
+        """Draw n symbols; with several states, from the distribution of one of them.
 
         Args:
             n: how many.
@@ -101,7 +101,7 @@ class Categorical:
             state: which of several distributions to draw from; only where there are several.
 
         Raises:
-            InvalidArgument: `state` is missing, or there is only one.
+            InvalidArgument: `state` is missing, or given where there is only one distribution.
 
         >>> Categorical({"dry": 1.0, "rainy": 0.0}).sample(2, seed=0).tolist()
         ['dry', 'dry']
@@ -120,7 +120,7 @@ class Categorical:
             weights: one for each row; or a column for each state.
 
         Raises:
-            InvalidArgument: what is none of the symbols, or weights that are negative or too few.
+            InvalidArgument: a value is not one of the symbols, or weights are negative or too few.
 
         >>> Categorical([0.5, 0.5], symbols=["a", "b"]).statistics(["a", "b", "a"]).tolist()
         [[2.0, 1.0]]
@@ -132,14 +132,14 @@ class Categorical:
         return found.T
 
     def fit(self, x: Any, weights: Any = None) -> Self:
-        """Return the distribution of greatest likelihood for these symbols.
+        """Return the maximum-likelihood distribution for these symbols.
 
         Args:
             x: a symbol, or a list of them.
             weights: as for `statistics`.
 
         Raises:
-            InvalidArgument: there is no row with any weight, or what is none of the symbols.
+            InvalidArgument: no row has any weight, or a value is not one of the symbols.
 
         >>> Categorical([0.5, 0.5], symbols=["a", "b"]).fit(["a", "b", "a", "a"])
         Categorical({'a': 0.75, 'b': 0.25})
@@ -147,13 +147,13 @@ class Categorical:
         return self.fitted(self.statistics(x, weights))
 
     def fitted(self, statistics: np.ndarray) -> Self:
-        """Return the distribution of greatest likelihood for symbols with these weights.
+        """Return the maximum-likelihood distribution for symbols with these weights.
 
         Args:
-            statistics: what `statistics` returned, or a sum of such.
+            statistics: what `statistics` returned, or a sum of several such results.
 
         Raises:
-            InvalidArgument: there is no row with any weight.
+            InvalidArgument: no row has any weight.
 
         >>> one = Categorical([0.5, 0.5], symbols=["a", "b"])
         >>> one.fitted(one.statistics(["a", "a", "b"]) + one.statistics(["a"]))

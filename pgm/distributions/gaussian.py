@@ -1,4 +1,4 @@
-"""The normal distribution, of a number or of several, for one state or for each of many."""
+"""The normal distribution, univariate or multivariate, for one state or for each of many."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ROWS = 20
 
 @dataclass(frozen=True, eq=False)
 class GaussianStatistics:
-    """Weight, mean and scatter of columns, for each component; `+` joins those of different rows."""
+    """Sufficient statistics (weight, mean, scatter) for each component; `+` adds those of other rows."""
 
     weight: np.ndarray  # (k,)
     mean: np.ndarray  # (k, dim)
@@ -40,15 +40,15 @@ class GaussianStatistics:
 
 
 class Gaussian:
-    """A normal distribution: of a number by `mean` and `sd`, of several by `mean` and `covariance`.
+    """A normal distribution: univariate with `mean` and `sd`, multivariate with `mean` and `covariance`.
 
-    With one more axis it is a distribution for each of several states, as an emission has them.
+    With one more axis it holds a distribution for each of several states, as for emissions.
 
     Args:
         mean: a number, or one for each dimension; with an axis before it, for each state.
-        sd: the standard deviation, positive (0 is allowed: always the mean).
+        sd: the standard deviation; 0 is allowed and means a constant.
         covariance: instead of `sd`: a matrix; with an axis before it, one for each state.
-        dim: instead of numbers: how many dimensions, to be fitted.
+        dim: the number of dimensions, instead of parameters that are yet to be fitted.
 
     >>> height = Gaussian(1.75, sd=0.1)
     >>> round(float(height.log_density(1.75)), 6), Gaussian([0, 1], covariance=[[2, 1], [1, 2]]).dim
@@ -131,7 +131,7 @@ class Gaussian:
 
     @property
     def covariance(self) -> Any:
-        """The covariance matrix, or for each state one."""
+        """The covariance matrix, or one for each state."""
         return self._shaped(self._known[1])
 
     @property
@@ -159,7 +159,7 @@ class Gaussian:
             x: a number, or an array of them; of several dimensions, rows.
 
         Raises:
-            InvalidArgument: what is no finite number, or of another dimension.
+            InvalidArgument: a value is not a finite number, or has the wrong dimension.
 
         >>> Gaussian([0.0, 3.0], sd=1.0).log_density([0.0, 3.0]).round(6)
         array([[-0.918939, -5.418939],
@@ -185,7 +185,7 @@ class Gaussian:
     def sample(
         self, n: int, *, seed: int | np.random.Generator | None = None, state: int | None = None
     ) -> np.ndarray:
-        """Draw n values, of one state if there are several.
+        """Draw n values; with several states, from the distribution of one of them.
 
         Args:
             n: how many.
@@ -193,7 +193,7 @@ class Gaussian:
             state: which of several distributions to draw from; only where there are several.
 
         Raises:
-            InvalidArgument: `state` is missing, or there is only one.
+            InvalidArgument: `state` is missing, or given where there is only one distribution.
 
         >>> Gaussian(10.0, sd=0.0).sample(3, seed=0)
         array([10., 10., 10.])
@@ -208,15 +208,15 @@ class Gaussian:
         return np.asarray(drawn[:, 0] if self._univariate else drawn)
 
     def statistics(self, x: Any, weights: Any = None) -> GaussianStatistics:
-        """Return what `fit` needs to know of the rows; with a column of weights for each state, of each.
+        """Return the sufficient statistics of the rows; with a column of weights per state, for each state.
 
         Args:
             x: a number, or an array of them; of several dimensions, rows.
             weights: one for each row; or a column for each state.
 
         Raises:
-            InvalidArgument: what is no finite number, or of another dimension, or weights that are negative
-                or too few.
+            InvalidArgument: a value is not a finite number, or has the wrong dimension, or weights are
+                negative or too few.
 
         >>> found = Gaussian().statistics([1.0, 2.0, 6.0])
         >>> found.weight.tolist(), found.mean.tolist()
@@ -232,14 +232,14 @@ class Gaussian:
         return GaussianStatistics(weight, mean, scatter)
 
     def fit(self, x: Any, weights: Any = None) -> Self:
-        """Return the Gaussian of greatest likelihood for these rows.
+        """Return the maximum-likelihood Gaussian for these rows.
 
         Args:
             x: a number, or an array of them; of several dimensions, rows.
             weights: as for `statistics`.
 
         Raises:
-            InvalidArgument: there is no row with any weight, or what is no finite number, or of another
+            InvalidArgument: no row has any weight, or a value is not a finite number, or has the wrong
                 dimension.
 
         >>> Gaussian().fit([1.0, 2.0, 3.0, 6.0])
@@ -248,13 +248,13 @@ class Gaussian:
         return self.fitted(self.statistics(x, weights))
 
     def fitted(self, statistics: GaussianStatistics) -> Self:
-        """Return the Gaussian of greatest likelihood for rows with these statistics.
+        """Return the maximum-likelihood Gaussian for rows with these sufficient statistics.
 
         Args:
             statistics: what `statistics` returned.
 
         Raises:
-            InvalidArgument: there is no row with any weight.
+            InvalidArgument: no row has any weight.
 
         >>> one = Gaussian()
         >>> one.fitted(one.statistics([1.0, 2.0, 3.0, 6.0]))
