@@ -28,6 +28,7 @@ from pgm.results import (
     Report,
     Samples,
     Trace,
+    farthest,
     states_array,
     text_table,
     together,
@@ -182,7 +183,7 @@ def test_an_error_that_was_not_measured_is_none():
 
 def test_sure_intervals_say_how_far_off_each_answer_may_be():
     ends = Intervals(np.array([0.1, 0.5]), np.array([0.4, 0.9]))
-    report = Report("bounds", False, intervals=ends, error=ends.farthest(np.array([0.3, 0.7])))
+    report = Report("bounds", False, intervals=ends, error=farthest(ends, np.array([0.3, 0.7])))
     assert report.error == pytest.approx(0.2)
     ends = Intervals(np.array([0.1, 0.5, 0.5, 0.5, 0.0]), np.array([0.4, 0.9, 0.5, 0.5, 0.1]))
     values = np.array([0.3, 0.7, 0.5, 0.5, 0.0])

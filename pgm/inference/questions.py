@@ -471,8 +471,9 @@ class Questions:
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
-        question: Question = "marginal MAP" if summed else "k_best" if k > 1 else "map"
-        chosen = _engine(engine, question, clock)
+        chosen = _engine(engine, "k_best" if k > 1 else "map", clock)
+        if summed:
+            chosen = _engine(engine, "marginal MAP", clock)
 
         def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
@@ -1037,6 +1038,10 @@ class Questions:
                 posterior.warn()
             clock.lap(WRAPPING)
             return found
+        except SystemError as error:
+            if _interrupted(error):  # Ctrl-C while numba loads what it compiled comes out as this
+                raise KeyboardInterrupt from None
+            raise
         except NoFit as error:
             raise no_fit(compiled, observed, clock, error) from None
         except Impossible:
@@ -1078,6 +1083,12 @@ def _engine(engine: str | Engine, question: Question, clock: Clock) -> Engine:
     chosen = find(engine, question)
     clock.remedy = instead(chosen.approximates, question)
     return chosen
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _between(

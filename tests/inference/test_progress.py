@@ -102,8 +102,8 @@ LONG: dict[str, Callable[[], Callable[[], object]]] = {
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[float, float, str]]]:
-    """Everything that is said, when a second is a fiftieth of one."""
-    monkeypatch.setattr(progress, "_SILENCE", 0.02)
+    """Everything that is said, when a second is a thousandth of one."""
+    monkeypatch.setattr(progress, "_SILENCE", 0.001)
     monkeypatch.setattr(progress, "_INTERVAL", 0.0)
     calls: list[tuple[float, float, str]] = []
     with config(progress=lambda *call: calls.append(call)):
@@ -128,7 +128,7 @@ def test_a_model_of_many_parts_is_compiled_aloud(told):
 
 
 def test_frames_are_answered_aloud(told):
-    net, frame = rows(3_000)
+    net, frame = rows(30_000)
     net.predict_proba(frame, "HR")
     assert len(told) >= 3
 
