@@ -256,6 +256,24 @@ def test_the_most_probable_explanation_under_soft_evidence(data):
         close(best.probability, float(found), question.tolerance)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("target", ["x", "apart", ["x", "apart"]], ids=str)
+def test_no_table_is_zero_and_their_product_is(engine, target):
+    """Three neighbours of two states that must all differ: seen only in a sum, of the target or beside it."""
+    net = pgm.MarkovNetwork()
+    for name in ("x", "y", "z", "switch", "apart"):
+        net.add_variable(name, states=[0, 1])
+    net.add_factor("apart", [0.3, 0.7])
+    for pair in (["x", "y"], ["y", "z"]):
+        net.add_factor(pair, [[0, 1], [1, 0]])
+    net.add_factor(["z", "x", "switch"], [[[1, 0], [1, 1]], [[1, 1], [1, 0]]])  # 1: z and x differ as well
+    with pytest.raises(pgm.ImpossibleEvidence) as caught:
+        net.query(target, {"switch": 1}, engine=engine)
+    assert caught.value.contradiction == {"switch": 1}
+    expected = {"x": [0.5, 0.5], "apart": [0.3, 0.7]}.get(str(target), [[0.15, 0.35], [0.15, 0.35]])
+    assert net.query(target, {"switch": 0}, engine=engine).values == pytest.approx(np.array(expected))
+
+
 def test_the_engine_that_sums_says_that_it_does_not_maximise():
     net = pgm.BayesianNetwork()
     net.add("a", 0.3)
