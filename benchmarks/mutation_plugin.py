@@ -8,7 +8,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,18 +27,36 @@ _LINES = os.environ.get("MUTATION_LINES")
 _ROOMS = ("pgm/inference", "pgm/cpds")
 
 
+class TooLong(BaseException):
+    """Nothing that a test or Hypothesis would catch."""
+
+
+def _stop(*_: object) -> None:
+    raise TooLong
+
+
 class Lines:
     """Which lines of the rooms each test runs, and how long it takes, for as many tests as there is time."""
 
-    def __init__(self, until: float) -> None:
-        self.until = until
+    def __init__(self, until: float, longest: float) -> None:
+        self.until, self.longest = until, longest
+        signal.signal(signal.SIGALRM, _stop)
         self.seconds: dict[str, float] = {}
         rooms = [str(Path.cwd() / room) for room in _ROOMS]
         self.cover = coverage.Coverage(data_file=None, config_file=False, source=rooms)
         self.cover.start()
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        random.Random(0).shuffle(items)  # so that whatever there is time for is of every kind
+        random.Random(0).shuffle(items)
+        seen: Counter[str] = (
+            Counter()
+        )  # of a test with many cases one comes first, so that all kinds have a turn
+        turn = {}
+        for item in items:
+            name = item.nodeid.partition("[")[0]
+            seen[name] += 1
+            turn[item] = seen[name]
+        items.sort(key=turn.__getitem__)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
@@ -47,6 +67,20 @@ class Lines:
             self.cover.switch_context("")
             if time.time() > self.until:
                 item.session.shouldstop = "no time for more"
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        start = time.monotonic()
+        signal.setitimer(signal.ITIMER_REAL, self.longest)
+        try:
+            return (yield)
+        except BaseException:  # whatever it became on its way
+            if time.monotonic() - start < self.longest:
+                raise
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+        # A new exception: pytest cannot always say where a traced test was cut short.
+        pytest.skip("takes too long")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         if report.when == "call" and report.passed:
@@ -64,4 +98,5 @@ class Lines:
 
 def pytest_configure(config: Any) -> None:
     if _LINES:
-        config.pluginmanager.register(Lines(float(os.environ["MUTATION_UNTIL"])))
+        until, longest = (float(os.environ[f"MUTATION_{name}"]) for name in ("UNTIL", "LONGEST"))
+        config.pluginmanager.register(Lines(until, longest))

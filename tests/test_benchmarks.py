@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 
 import numpy as np
@@ -15,6 +16,7 @@ from benchmarks import (
     growth,
     harness,
     loopy,
+    mutation,
     networks,
     overhead,
     pages,
@@ -236,6 +238,73 @@ def test_what_is_kept(tmp_path, monkeypatch):
     assert "| race | 2 ms | 1 ms | **no** |" in page
     assert "| case | pgm | 2.1 ms | 1.00 |  |" in page
     assert "| one | 500 ms (4) |" in page
+
+
+SMALL = """
+def f(a, b=1):
+    \"\"\"What it says stays.\"\"\"
+    if not a < b and len(b) == 2:
+        raise ValueError(f"{a + 1} is too much")
+    a[0] = max(a, b + 3)
+    return a in b
+"""
+
+
+def test_mutants_change_one_thing_each():
+    made = {str(m) for seed in range(9) for m in mutation.mutants("f.py", SMALL, random.Random(seed))}
+    assert {m for m in made if "raise" not in m} == {
+        "`not a < b and len(b) == 2` becomes `not a < b or len(b) == 2`",
+        "`not a < b` becomes `a < b`",
+        "`a < b` becomes `a <= b`",
+        "`a < b` becomes `a >= b`",
+        "`len(b) == 2` becomes `len(b) != 2`",
+        "`2` becomes `1`",
+        "`2` becomes `3`",
+        "`a[0] = max(a, b + 3)` becomes `pass`",
+        "`0` becomes `1`",
+        "`0` becomes `-1`",
+        "`max(a, b + 3)` becomes `max(b + 3, a)`",
+        "`b + 3` becomes `b - 3`",
+        "`3` becomes `2`",
+        "`3` becomes `4`",
+        "`a in b` becomes `a not in b`",
+    }
+    (removed,) = made - {m for m in made if "raise" not in m}
+    assert removed.endswith("too much')` becomes `pass`")
+
+
+def test_a_mutant_meets_the_tests_that_run_its_line(tmp_path):
+    pytest.importorskip("coverage")
+    (tests := tmp_path / "tests").mkdir()
+    (room := tmp_path / "pgm" / "cpds").mkdir(parents=True)
+    (room / "half.py").write_text("def half(x):\n    if x > 9:\n        return 9\n    return x / 2\n")
+    load = "import runpy; half = runpy.run_path('pgm/cpds/half.py')['half']\n"
+    checks = "def test_small():\n    assert half(4) == 2\ndef test_large():\n    half(10)\n"
+    (tests / "test_half.py").write_text(load + checks)
+    shutil.copy(harness.ROOT / "pyproject.toml", tmp_path)
+    shutil.copytree(harness.ROOT / "benchmarks", tmp_path / "benchmarks", ignore=lambda *_: ["results"])
+    tree = mutation.Copy.__new__(mutation.Copy)
+    tree.root = tmp_path
+    took, lines = tree.lines(["tests"], 60.0)
+    small, large = (f"tests/test_half.py::test_{name}" for name in ("small", "large"))
+    assert set(took) == {small, large}
+    assert (lines["pgm/cpds/half.py"]["3"], lines["pgm/cpds/half.py"]["4"]) == ([large], [small])
+    text = (room / "half.py").read_text()
+    made = {str(m): m for m in mutation.mutants("pgm/cpds/half.py", text, random.Random(0))}
+    assert not tree.survives(made["`x / 2` becomes `x * 2`"], [small], 60.0)
+    assert tree.survives(made["`x / 2` becomes `x * 2`"], [large], 60.0)
+    assert (room / "half.py").read_text() == text
+
+
+def test_survivors_that_change_nothing_are_said_to():
+    report = Report()
+    one = mutation.Mutant("pgm/cpds/a.py", 3, 3, "a", "b", "")
+    two = mutation.Mutant("pgm/inference/b.py", 4, 4, "c", "d", "")
+    mutation.summarise(report, [(one, True), (two, False)], 5, 70)
+    assert not report.findings[0].met
+    assert report.findings[0].found == "1 of 2; 0 of the survivors cannot be"
+    assert report.results[-1].note == "`a` becomes `b`"
+    assert report.of("mutants", "tests")["pgm/inference"].figures == {"killed": 1.0, "survived": 0.0}
 
 
 def test_nothing_is_asked_of_a_network_left_out():
