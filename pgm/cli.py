@@ -148,6 +148,8 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     elif left:
         hint = "; --targets comes before names" if given.command is most_probable else ""
         hint = "; targets stand together, and what is known is NAME=STATE" if takes else hint
+        if any(text.startswith("-") for text in left):  # an option that there is not
+            hint = ""
         raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
     return given
 

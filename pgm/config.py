@@ -16,6 +16,7 @@ from types import EllipsisType, TracebackType
 from typing import TypedDict
 
 from pgm import progress as telling
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, OutOfTime, shown, warn
 from pgm.progress import Callback, Pulse
 
@@ -130,6 +131,7 @@ class config:
             )
 
 
+@guarded
 def set_config(
     *,
     memory_limit: int | str | EllipsisType | None = ...,

@@ -53,7 +53,7 @@ def make(
     table = with_numbers(table, given)
     if normalize and isinstance(table, CPD):
         kind = type(table).__name__
-        raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table, and a {kind} is none.")
+        raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table; a {kind} has its own.")
     if not isinstance(table, LinearGaussian | LogisticOfNumbers):
         for parent in given:
             if parent.continuous:

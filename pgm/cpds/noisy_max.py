@@ -109,7 +109,8 @@ class NoisyMax(CPD):
         check_order(name, self._what, (child,))
         if child.card == 2 and active(child) != 1:
             raise InvalidTable(
-                f"{name!r}: the effect of a {self._what} has its states in the order False, True."
+                f"{name!r}: the effect of a {self._what} has its states in the order False, True: "
+                "declare them with states=[False, True]."
             )
         effects, free = [], []
         for cause, entry in zip(given, self._written[:-1], strict=True):

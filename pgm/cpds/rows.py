@@ -361,6 +361,11 @@ def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongFor
         raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(twice)}.") from None
     if isinstance(frame, nw.Series):
         index = table.index
+        if index.nlevels > 1 and None in index.names:
+            raise InvalidTable(
+                f"{what}: the levels of the Series' index need names, those of the parents and {child!r}: "
+                "set index.names."
+            )
         levels = [index.get_level_values(i).tolist() for i in range(index.nlevels)]
         called = [child] if index.nlevels == 1 else [str(name) for name in index.names]
         return LongForm(dict(zip(called, levels, strict=True)), frame.to_list())

@@ -500,5 +500,5 @@ def tree_for_rows(
         placeholders=observed,
     )
     inner = _NOTHING if whole else open_targets(case, targets)
-    check = posterior.check_of(case, Needs("rows of a frame", "kept"))
+    check = posterior.check_of(case, Needs("rows of a frame", "kept", asks=None))
     return case, tree_of(case, posterior.clock, posterior.trees, targets=inner, check=check)

@@ -510,7 +510,8 @@ class Questions:
         """Return how probable the best explanation with each state is: max P(all states, given) that has it.
 
         Where `map` says what is best, this says by how much, variable by variable: a state whose number is
-        nearly the best's could as well be part of the explanation. Of undirected models it is the product.
+        nearly the best's could as well be part of the explanation. Of undirected models it is the product;
+        with pgm.Soft, which has no probability of its own, it is P(all states | given).
 
         Args:
             given: what is known, as for `map`.
@@ -1074,7 +1075,7 @@ def _searched(
         raise OutOfTime(
             "No tree of cliques fits, and the search that was tried in its place did not end within the "
             f"time limit of {clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or choose an "
-            f"approximate engine=.\n\n{refused}"
+            f"approximate engine=.\n\n{refused.plan!r}"
         ) from late
 
 

@@ -65,7 +65,8 @@ class CliqueTree(JunctionTree):
     `potentials[i]` times all messages that it has had from other neighbours, summed down to the separator
     (Shafer & Shenoy 1990). With all messages in, its table is `beliefs[i]`: P(its variables, given), which
     sums to `total`, P(given). The model is the product of the beliefs over that of the `separator_beliefs`
-    (Lauritzen & Spiegelhalter 1988). In a forest each tree is by itself, and sums to its own share.
+    (Lauritzen & Spiegelhalter 1988). In a forest no message goes from tree to tree: the beliefs of each are
+    of what is given in that tree, and `total` is the product of what they sum to.
 
     Tables are worked out when first asked for, those of the moment when the tree was made. Numbers too small
     or too large for a double are given as logarithms, those of all tables: `table.log` says so.
@@ -133,17 +134,17 @@ class CliqueTree(JunctionTree):
 
     @cached_property
     def beliefs(self) -> tuple[Potential, ...]:
-        """The table of each clique after all messages: P(its variables, given)."""
+        """The table of each clique after all messages: P(its variables, what is given in its tree)."""
         return self._shown(self._run.beliefs[: len(self)])
 
     @cached_property
     def separator_beliefs(self) -> tuple[Potential, ...]:
-        """The table of each of the `separators` after all messages: P(its variables, given)."""
+        """The table of each of the `separators` after all messages, as `beliefs`."""
         return self._shown(self._run.shared)
 
     @property
     def total(self) -> Probability:
-        """P(given), or of a Markov network the partition function: what every belief sums to."""
+        """P(given), or of a Markov network the partition function: what every belief of a tree sums to."""
         mantissa, power = self._run.total
         value = math.ldexp(mantissa, power) if power <= 1024 else math.inf
         log = math.log(value) if abs(power) < 4 else math.log(mantissa) + power * math.log(2.0)

@@ -276,7 +276,7 @@ def test_what_sums_to_one_is_not_touched_by_normalize():
             "sum to 0.99, not to 1; normalize=True divides",
         ),
         ({True: 0.5, ...: 0.5}, {"normalize": "yes"}, "normalize= takes True or False, not 'yes'"),
-        (pgm.NoisyOr({"rain": 0.5}), {}, "normalize= divides the rows of a table, and a NoisyOr is none"),
+        (pgm.NoisyOr({"rain": 0.5}), {}, "normalize= divides the rows of a table; a NoisyOr has its own"),
     ],
     ids=str,
 )
@@ -436,3 +436,14 @@ def test_a_probability_out_of_range_says_what_the_range_is() -> None:
         net.add("c", 1.5)
     with pytest.raises(pgm.InvalidTable, match=r"the probability of 'y' is -0.5, not from 0 to 1"):
         net.add("c", [1.5, -0.5], states=["x", "y"])
+
+
+def test_a_series_of_several_levels_names_them():
+    net = pgm.BayesianNetwork()
+    net.add("p", 0.5)
+    series = pd.Series({(True, "a"): 0.2, (True, "b"): 0.8, (False, "a"): 0.5, (False, "b"): 0.5})
+    with pytest.raises(pgm.InvalidTable, match=r"those of the parents and 'c': set index\.names"):
+        net.add("c", series, parents=["p"])
+    series.index.names = ["p", "c"]
+    net.add("c", series, parents=["p"])
+    assert net.query("c", {"p": True})["a"] == pytest.approx(0.2)

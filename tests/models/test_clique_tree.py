@@ -153,3 +153,14 @@ def test_models_without_variables_or_with_a_lone_number() -> None:
     assert empty.junction_tree().total == 5.0
     assert (*empty.junction_tree().messages, *empty.junction_tree().beliefs) == ()
     assert pgm.BayesianNetwork().junction_tree().total == 1.0
+
+
+def test_the_trees_of_a_forest_have_what_is_given_in_each():
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.2)
+    net.add("b", 0.4)
+    net.add("c", {True: 0.5, False: 0.1}, parents=["b"])
+    tree = net.junction_tree({"a": True, "c": True})
+    shares = {belief.names: float(belief.values.sum()) for belief in tree.beliefs}
+    assert shares == {("a",): pytest.approx(0.2), ("b", "c"): pytest.approx(0.26)}
+    assert tree.total == pytest.approx(0.2 * 0.26)
