@@ -11,11 +11,10 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import coverage
 import pytest
 from hypothesis import settings
 
@@ -27,30 +26,22 @@ _LINES = os.environ.get("MUTATION_LINES")
 _ROOMS = ("pgm/inference", "pgm/cpds")
 
 
-class TooLong(BaseException):
-    """Nothing that a test or Hypothesis would catch."""
-
-
-def _stop(*_: object) -> None:
-    raise TooLong
-
-
 class Lines:
-    """Which lines of the rooms each test runs, and how long it takes, for as many tests as there is time."""
+    """Which lines of the rooms each test runs, and how long it takes, for as many tests as there is time.
+
+    Each runs in a process of its own: one that takes too long can be ended wherever it is.
+    """
 
     def __init__(self, until: float, longest: float) -> None:
         self.until, self.longest = until, longest
-        signal.signal(signal.SIGALRM, _stop)
         self.seconds: dict[str, float] = {}
-        rooms = [str(Path.cwd() / room) for room in _ROOMS]
-        self.cover = coverage.Coverage(data_file=None, config_file=False, source=rooms)
-        self.cover.start()
+        self.lines: dict[str, dict[int, list[str]]] = {}
+        for module in ("numba", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"):
+            import_module(module)  # once, and not in each process
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         random.Random(0).shuffle(items)
-        seen: Counter[str] = (
-            Counter()
-        )  # of a test with many cases one comes first, so that all kinds have a turn
+        seen: Counter[str] = Counter()  # one case of each test comes first: every kind has its turn
         turn = {}
         for item in items:
             name = item.nodeid.partition("[")[0]
@@ -58,42 +49,53 @@ class Lines:
             turn[item] = seen[name]
         items.sort(key=turn.__getitem__)
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
-        self.cover.switch_context(item.nodeid)
-        try:
-            return (yield)
-        finally:
-            self.cover.switch_context("")
-            if time.time() > self.until:
-                item.session.shouldstop = "no time for more"
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> bool:
+        end, begin = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(end)
+            try:
+                with os.fdopen(begin, "w") as told:
+                    json.dump(self.found(item), told)
+            finally:
+                os._exit(0)
+        os.close(begin)
+        with os.fdopen(end) as telling:
+            heard = telling.read()
+        os.waitpid(child, 0)
+        if heard:
+            self.seconds[item.nodeid], lines = json.loads(heard)
+            for file, numbers in lines.items():
+                for number in numbers:
+                    self.lines.setdefault(file, {}).setdefault(number, []).append(item.nodeid)
+        if time.time() > self.until:
+            item.session.shouldstop = "no time for more"
+        return True
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self) -> Iterator[None]:
-        start = time.monotonic()
+    def found(self, item: Any) -> tuple[float, dict[str, list[int]]]:
+        """What a test took, if it passed, and the lines that it ran."""
+        import coverage
+        from _pytest.runner import runtestprotocol
+
+        rooms = [str(Path.cwd() / room) for room in _ROOMS]
+        cover = coverage.Coverage(data_file=None, config_file=False, source=rooms)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, self.longest)
-        try:
-            return (yield)
-        except BaseException:  # whatever it became on its way
-            if time.monotonic() - start < self.longest:
-                raise
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
-        # A new exception: pytest cannot always say where a traced test was cut short.
-        pytest.skip("takes too long")
-
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call" and report.passed:
-            self.seconds[report.nodeid] = report.duration
+        start = time.monotonic()
+        cover.start()
+        reports = runtestprotocol(item, log=False, nextitem=None)
+        cover.stop()
+        if not all(report.passed for report in reports):
+            os._exit(0)
+        took, data = time.monotonic() - start, cover.get_data()
+        return took, {
+            Path(file).relative_to(Path.cwd()).as_posix(): sorted(data.lines(file) or ())
+            for file in data.measured_files()
+        }
 
     def pytest_sessionfinish(self) -> None:
-        self.cover.stop()
-        data = self.cover.get_data()
-        lines = {}
-        for file in data.measured_files():
-            found = {str(n): [t for t in tests if t] for n, tests in data.contexts_by_lineno(file).items()}
-            lines[Path(file).relative_to(Path.cwd()).as_posix()] = found
-        Path(str(_LINES)).write_text(json.dumps({"seconds": self.seconds, "lines": lines}))
+        Path(str(_LINES)).write_text(json.dumps({"seconds": self.seconds, "lines": self.lines}))
 
 
 def pytest_configure(config: Any) -> None:
