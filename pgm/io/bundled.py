@@ -66,6 +66,7 @@ class BundledNetworks(Mapping[str, Bundled]):
         return ["network", "nodes", "edges", "source"], rows
 
 
+@guarded
 def list_networks() -> BundledNetworks:
     """Return the networks that come with pgm and where each is from; `load_network` loads one.
 
