@@ -38,6 +38,7 @@ _imported: dict[str, types.ModuleType] = {}
 _ready = threading.Event()  # set once the compiled kernels are loaded
 _stopping = threading.Event()
 _stepping = threading.Lock()  # held during a step; a fork waits for it
+_wanted = threading.Lock()  # the same, while something is compiled that a question waits for
 _warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
 _kept: Callable[[], bool] = bool  # whether that will be quick
 _background: threading.Thread | None = None
@@ -117,7 +118,7 @@ def _apart(work: Callable[[], Any]) -> Any:
 
     def job() -> None:
         try:
-            with _stepping:
+            with _wanted:  # not `_stepping`: the steps would go on and on before it
                 outcome.append((True, work()))
         except BaseException as error:  # handed to the caller's thread
             outcome.append((False, error))
@@ -250,19 +251,28 @@ def _warm() -> None:
     _ready.set()
 
 
+def _before_fork() -> None:
+    _stepping.acquire()
+    _wanted.acquire()
+
+
+def _after_fork_in_parent() -> None:
+    _wanted.release()
+    _stepping.release()
+
+
 def _after_fork() -> None:
     """In a forked child the background thread does not exist: it may be started again."""
-    global _background, _lock, _stepping, _spent
-    _background, _lock, _stepping, _spent = None, threading.RLock(), threading.Lock(), 0.0
+    global _background, _lock, _stepping, _wanted, _spent
+    _background, _lock, _spent = None, threading.RLock(), 0.0
+    _stepping, _wanted = threading.Lock(), threading.Lock()
     _at_work.clear()
 
 
 if hasattr(os, "register_at_fork"):
     # A child must not inherit the locks of a compiler that was at work: wait for the step under way.
     os.register_at_fork(
-        before=lambda: _stepping.acquire(),
-        after_in_parent=lambda: _stepping.release(),
-        after_in_child=_after_fork,
+        before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork
     )
 
 
