@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import pgm
+from pgm.cpds.counted import cells, count
+from pgm.factors import Writer
 from tests.machine import memory
 
 
@@ -42,6 +44,26 @@ def test_counting_500_inputs(k: int) -> None:
         rest = counts(np.delete(p, 3))
         found = net.query("b3", {"just": True})[True]
         assert found == pytest.approx(p[3] * rest[k - 1] / number[k], rel=1e-9)
+
+
+def test_a_table_of_more_rows_than_are_worked_out_at_once() -> None:
+    net, _ = inputs(17)  # 131,072 rows, of which 65,536 are a part
+    net.add("x", pgm.NoisyOr(dict.fromkeys(list(net), 0.5)))
+    found = net.cpd("x").table().reshape(-1, 2)[:, 1]
+    on = np.array([row.bit_count() for row in range(1 << 17)])
+    assert found == pytest.approx(1 - 0.5**on, rel=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 41])
+def test_the_size_of_a_count_is_told_before_it_is_written(n: int) -> None:
+    """A gate that would not fit is refused by what `cells` says: that is what `count` writes."""
+    for most in (1, 4, n):
+        for parts in (1, 2, 3):
+            writer = Writer(n + 1)
+            each = [(i, np.arange(2)) for i in range(n)]
+            count(writer, each, lambda counts, most=most: np.minimum(counts, most), parts)
+            told = cells([1] * n, lambda size, most=most: min(size, most) + 1, parts)
+            assert told == sum(table.size for _, table in writer.tables)
 
 
 def test_parity_of_500_inputs() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm import jit
+from pgm.config import start_clock
 from pgm.inference.engines.counting import clauses, counter, simplify
 from tests.inference.test_search import formula, models_of
 from tests.inference.test_truth import close, drawn, possible
@@ -108,6 +109,30 @@ def test_with_hardly_any_memory_of_parts_and_dead_ends(tiny, seed):
         found = net.marginals(engine="search")
         for v in range(18):
             assert found[f"x{v}"][1] == pytest.approx(((every >> np.uint32(v)) & 1).mean(), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_dead_ends_teach_follows_from_the_rules(seed):
+    """Learned clauses change no sum: that there are any, and that they hold, is seen here alone."""
+    n = 18
+    rng = np.random.default_rng(seed)
+    rules = [(rng.choice(n, 3, replace=False), rng.integers(0, 2, 3)) for _ in range(68)]
+    # The literal 2 v says that v is true, 2 v + 1 that it is not; what would break a rule is its negation.
+    literals = [tuple((2 * who + broken).tolist()) for who, broken in rules]
+    ones = np.full(2 * n, 0.5), np.ones(2 * n, np.int64)
+    asked = clauses.Formula(literals, *ones, np.empty(0, np.int32), (0.5, 1))
+    search = counter.Counter(asked, start_clock())
+    every = models_of(n, rules)
+    assert math.ldexp(*search.total()) == every.size
+    begin, end = (int(search._n[at]) for at in (counter._GIVEN, counter._CLAUSES))
+    assert every.size > 0
+    assert end > begin
+    for c in range(begin, end):
+        learned = search._clauses.literals[search._clauses.at[c] : search._clauses.at[c + 1]]
+        holds = np.zeros(every.size, bool)
+        for literal in learned.tolist():
+            holds |= (every >> np.uint32(literal // 2)) & 1 == 1 - literal % 2
+        assert holds.all()
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -85,6 +85,20 @@ def test_blocks_tighten_the_bound():
     np.testing.assert_allclose(with_x5, np.outer(with_x5.sum(1), with_x5.sum(0)), atol=1e-12)
 
 
+def test_the_bound_rises_from_sweep_to_sweep():
+    mrf = ring(1.5)
+    mrf.add_factor(["x0"], [0.0, 1.0], log=True)
+    found = mrf.log_partition(engine="mean-field")
+    course = found.report.course
+    assert course.unit == "iterations"
+    assert course.at == tuple(range(1, len(course.at) + 1))
+    assert len(course.at) > 1
+    assert list(course.least) == sorted(course.least)
+    assert course.least[-1] == pytest.approx(found, abs=1e-9)
+    assert course.least[-1] <= mrf.log_partition()
+    assert set(course.most) == {math.inf}
+
+
 def test_several_starts_find_the_better_optimum():
     mrf = pgm.MarkovNetwork()
     for name in "abcd":

@@ -212,6 +212,23 @@ def test_samples_take_what_their_plan_says(given):
     assert f"{n * len(net.variables):.2g} numbers" in str(refused.value)
 
 
+def test_a_plan_that_does_not_fit_says_what_would():
+    """What it offers is then as good as it says: exact, and within the limit."""
+    grid = pgm.MarkovNetwork.grid(
+        np.zeros((10, 10), int), states=[0, 1], coupling=0.3, unary=[[0.6, 0.4], [0.3, 0.7]]
+    )
+    expected = grid.query("pixel[0,0]").values
+    assert "it would fit" not in str(grid.plan("pixel[0,0]"))
+    with pgm.config(memory_limit="170 kB"):
+        plan = " ".join(str(grid.plan("pixel[0,0]")).split())
+        assert 'it would fit engine="conditioned": 4 runs, one for each state of' in plan
+        with pytest.raises(pgm.TooLarge, match='It would fit with engine="conditioned": 4 runs'):
+            grid.query("pixel[0,0]")
+        found = grid.query("pixel[0,0]", engine="conditioned")
+    assert found.exact
+    assert found.values == pytest.approx(expected, abs=1e-12)
+
+
 def test_a_plan_says_what_wide_numbers_would_take():
     """The product of 30 tables may be too small for a double; where only roots are looked at, it may do."""
     mrf, rng = pgm.MarkovNetwork(), np.random.default_rng(0)
