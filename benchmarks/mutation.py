@@ -41,8 +41,140 @@ LONGEST = 2.0  # seconds; tests that take longer when interpreted take no part
 FIRST, SECOND = 3.0, 30.0  # seconds of tests that a mutant meets first, and that a survivor meets
 START = 20.0  # seconds that a run may take besides its tests
 
-# Survivors that no test could kill, and why: by file, what was there and what is there now.
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
+_ESTIMATE = "an estimate of work: it chooses how to run, not what comes out"
+
+# Survivors that change no answer, and why: the file, its line, what was there and what is there now.
+EQUIVALENT: dict[tuple[str, str, str, str], str] = {
+    (
+        "pgm/cpds/climbing.py",
+        "far = once - first + 2.0 * stride * first + stride * stride * bend",
+        "2.0",
+        "1.0",
+    ): "another stride, kept only where the likelihood does not fall",
+    ("pgm/cpds/independence.py", "first = seen == 0", "0", "-1"): "only columns above the first are summed",
+    (
+        "pgm/cpds/tree.py",
+        "named[self._parents[i]] = states if len(states) > 1 else states[0]",
+        "0",
+        "-1",
+    ): "the first of one state is the last",
+    (
+        "pgm/inference/approximate.py",
+        "self._only_states(None)",
+        "self._only_states(None)",
+        "pass",
+    ): "refused before, in the same words",
+    ("pgm/inference/compiled.py", "if stop[0] != 0:", "0", "-1"): "the first of one flag is the last",
+    (
+        "pgm/inference/compiled_model.py",
+        "if soft and not fit:  # weights of the right form do where only the cost is asked",
+        "soft and (not fit)",
+        "soft or not fit",
+    ): "the fit begins from weights of its own",
+    (
+        "pgm/inference/engines/bounds/__init__.py",
+        "steps = 30.0 * n + 4.0 * tables.graph.steps",
+        "30.0",
+        "29.0",
+    ): _ESTIMATE,
+    (
+        "pgm/inference/engines/bounds/messages.py",
+        "out = np.where(finite, self.slack + slacks + off + 2.0**-50 * (np.abs(logs) + abs(constant)), 0.0)",
+        "50",
+        "49",
+    ): "a margin for rounding, twice as wide",
+    (
+        "pgm/inference/engines/branching/relaxation.py",
+        "if not np.abs(wanted).sum() < FORBIDDEN / 2:  # sums of them are still numbers",
+        "FORBIDDEN / 2",
+        "FORBIDDEN * 2",
+    ): "costs that are moved are far from either",
+    ("pgm/inference/engines/cuts/compiled.py", "gain = -1", "1", "0"): "neither -1 nor 0 is above the margin",
+    (
+        "pgm/inference/engines/cuts/energies.py",
+        "clock.check()",
+        "clock.check()",
+        "pass",
+    ): "one look at the clock of several",
+    (
+        "pgm/inference/engines/cuts/flow.py",
+        "back = np.where(linked, curve - curve // 2, 0)",
+        "0",
+        "-1",
+    ): "pairs that are not linked are left out",
+    (
+        "pgm/inference/engines/cuts/ladder.py",
+        "user_at, users = code(4.0 * (use.size + r.scopes.size), REDUCTION).users_of(",
+        "use.size + r.scopes.size",
+        "use.size - r.scopes.size",
+    ): _ESTIMATE,
+    (
+        "pgm/inference/engines/elimination.py",
+        "mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",
+        "math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",
+        "math.exp(log_total - exponent * math.log(2.0)) / math.fsum(relative.ravel().tolist())",
+    ): "the total is read where there are no targets, and the sum is 1 there",
+    (
+        "pgm/inference/engines/gaussian/quadrature.py",
+        "return [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]",
+        "0.25",
+        "-0.75",
+    ): "the same grid, moved by a whole step",
+    (
+        "pgm/inference/engines/gaussian/variational.py",
+        "if seen is None or seen.layout is not solved.made.layout:",
+        "seen.layout is not solved.made.layout",
+        "seen.layout is solved.made.layout",
+    ): "made anew each time in place of kept",
+    (
+        "pgm/inference/engines/sampling/draws.py",
+        "return np.empty((3, int(layout.arrays.cards.max(initial=1))))",
+        "1",
+        "0",
+    ): "room for no variable",
+    (
+        "pgm/inference/engines/sampling/weighted.py",
+        "if worth > most:",
+        "worth > most",
+        "worth >= most",
+    ): "of two proposals of the same worth either will do",
+    (
+        "pgm/inference/explanations.py",
+        "if not needs.fits(shape) or needs.steps(shape) > _PASSING_STEPS:",
+        "needs.steps(shape) > _PASSING_STEPS",
+        "needs.steps(shape) >= _PASSING_STEPS",
+    ): _ESTIMATE,
+    (
+        "pgm/inference/fitting.py",
+        "if error < 1e-15 or (error < 1e-12 and error >= last):",
+        "error >= last",
+        "error < last",
+    ): "some sweeps more or fewer, below 1e-12",
+    (
+        "pgm/inference/reading/compiled.py",
+        "if t.parent[c] < 0:  # a part without maximisation: a constant",
+        "0",
+        "1",
+    ): "children come before their parents, so that none has the parent 0",
+    (
+        "pgm/inference/reduction/__init__.py",
+        "return np.asarray(found / found.max())",
+        "found / found.max()",
+        "found * found.max()",
+    ): "whoever asks divides by the sum",
+    (
+        "pgm/inference/scratch.py",
+        "if taken.base is None and taken.size < _LEAST:",
+        "taken.base is None and taken.size < _LEAST",
+        "taken.base is None or taken.size < _LEAST",
+    ): "the array is not kept for later",
+    (
+        "pgm/inference/slicing.py",
+        "low = np.zeros(tree.arrays.item_at.size - 1, np.int64)",
+        "1",
+        "0",
+    ): "a place more, which nothing reads",
+}  # fmt: skip
 
 
 Lines = dict[str, dict[str, list[str]]]  # by file and number the tests that run a line
@@ -65,6 +197,7 @@ class Mutant:
     file: str
     line: int
     statement: int  # the line where the statement begins
+    text: str  # of the line
     before: str
     after: str
     source: str
@@ -102,6 +235,7 @@ _SWAPS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
     ast.And: (ast.Or,),
     ast.Or: (ast.And,),
 }
+_SYMMETRIC = {"max", "min", "np.maximum", "np.minimum"}
 _REMOVED = (ast.AugAssign, ast.Expr, ast.Raise, ast.Continue, ast.Break)
 
 # What may be changed: its owner, the field and the place there, and the statement it belongs to.
@@ -127,7 +261,9 @@ def _changed(node: ast.expr | ast.stmt, rng: random.Random) -> ast.expr | ast.st
     elif isinstance(made, ast.Call) and len(made.args) >= 2:
         at = rng.randrange(len(made.args) - 1)
         one, two = made.args[at : at + 2]
-        if ast.dump(one) == ast.dump(two) or isinstance(one, ast.Starred) or isinstance(two, ast.Starred):
+        if ast.unparse(made.func) in _SYMMETRIC or ast.dump(one) == ast.dump(two):
+            return None
+        if isinstance(one, ast.Starred) or isinstance(two, ast.Starred):
             return None
         made.args[at : at + 2] = two, one
     else:
@@ -165,7 +301,7 @@ def _docstring(node: ast.AST) -> bool:
 
 def mutants(file: str, text: str, rng: random.Random) -> Iterator[Mutant]:
     """Mutants of a file, in random order, each place once."""
-    tree = ast.parse(text)
+    tree, lines = ast.parse(text), text.splitlines()
     places = list(_places(tree))
     rng.shuffle(places)
     for owner, field, at, statement in places:
@@ -184,7 +320,9 @@ def mutants(file: str, text: str, rng: random.Random) -> Iterator[Mutant]:
         else:
             held[at] = node
         before, after = ast.unparse(node), ast.unparse(changed)
-        yield Mutant(file, node.lineno, statement.lineno, before, after, source)
+        yield Mutant(
+            file, node.lineno, statement.lineno, lines[node.lineno - 1].strip(), before, after, source
+        )
 
 
 # --- running them ---------------------------------------------------------------------------------------
@@ -310,7 +448,7 @@ def summarise(report: Report, tried: Sequence[tuple[Mutant, bool]], unrun: int, 
     survivors = [mutant for mutant, survived in tried if survived]
     same = 0
     for mutant in sorted(survivors, key=lambda m: (m.file, m.line)):
-        why = EQUIVALENT.get((mutant.file, mutant.before, mutant.after), "")
+        why = EQUIVALENT.get((mutant.file, mutant.text, mutant.before, mutant.after), "")
         same += bool(why)
         said = f"{mutant}: {why}" if why else str(mutant)
         report.add(Result("survivors", f"{mutant.file}:{mutant.line}", "", note=said))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import random
 import shutil
@@ -245,7 +246,7 @@ def f(a, b=1):
     \"\"\"What it says stays.\"\"\"
     if not a < b and len(b) == 2:
         raise ValueError(f"{a + 1} is too much")
-    a[0] = max(a, b + 3)
+    a[0] = pow(a, max(b + 3, b))
     return a in b
 """
 
@@ -260,10 +261,10 @@ def test_mutants_change_one_thing_each():
         "`len(b) == 2` becomes `len(b) != 2`",
         "`2` becomes `1`",
         "`2` becomes `3`",
-        "`a[0] = max(a, b + 3)` becomes `pass`",
+        "`a[0] = pow(a, max(b + 3, b))` becomes `pass`",
         "`0` becomes `1`",
         "`0` becomes `-1`",
-        "`max(a, b + 3)` becomes `max(b + 3, a)`",
+        "`pow(a, max(b + 3, b))` becomes `pow(max(b + 3, b), a)`",
         "`b + 3` becomes `b - 3`",
         "`3` becomes `2`",
         "`3` becomes `4`",
@@ -296,15 +297,29 @@ def test_a_mutant_meets_the_tests_that_run_its_line(tmp_path):
     assert (room / "half.py").read_text() == text
 
 
-def test_survivors_that_change_nothing_are_said_to():
+def test_survivors_that_change_nothing_are_said_to(monkeypatch):
     report = Report()
-    one = mutation.Mutant("pgm/cpds/a.py", 3, 3, "a", "b", "")
-    two = mutation.Mutant("pgm/inference/b.py", 4, 4, "c", "d", "")
+    one = mutation.Mutant("pgm/cpds/a.py", 3, 3, "return a", "a", "b", "")
+    two = mutation.Mutant("pgm/inference/b.py", 4, 4, "c = 1", "1", "0", "")
     mutation.summarise(report, [(one, True), (two, False)], 5, 70)
-    assert not report.findings[0].met
     assert report.findings[0].found == "1 of 2; 0 of the survivors cannot be"
+    assert not report.findings[0].met
     assert report.results[-1].note == "`a` becomes `b`"
     assert report.of("mutants", "tests")["pgm/inference"].figures == {"killed": 1.0, "survived": 0.0}
+    monkeypatch.setitem(mutation.EQUIVALENT, ("pgm/cpds/a.py", "return a", "a", "b"), "b is a")
+    mutation.summarise(report, [(one, True), (two, False)], 5, 70)
+    assert report.results[-1].note == "`a` becomes `b`: b is a"
+    assert report.findings[2].met
+
+
+@pytest.mark.parametrize(("file", "line", "before", "after"), mutation.EQUIVALENT)
+def test_a_verdict_is_about_a_line_that_is_there(file, line, before, after):
+    text = (harness.ROOT / file).read_text()
+    lines = text.splitlines()
+    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.expr | ast.stmt)]
+    there = [n for n in nodes if lines[n.lineno - 1].strip() == line]
+    assert before in [ast.unparse(n) for n in there]
+    assert after != before
 
 
 def test_nothing_is_asked_of_a_network_left_out():
