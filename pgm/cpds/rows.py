@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 TOLERANCE = 1e-6 * (1 + 1e-6)
 EXACT = 1e-13
 UNCOUNTED = 2**62  # numbers that no machine holds
-MAX_AXES = 64 if int(np.__version__.split(".")[0]) >= 2 else 32
+MAX_AXES = 64  # of an array of numpy
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
 _FEW = 64  # numbers that are checked faster one by one than by numpy
