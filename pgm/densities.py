@@ -13,6 +13,7 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
 from pgm.evidence import names as names_of
 from pgm.printing import ROWS as _ROWS
 from pgm.printing import Share, html_table, label, number, text_table
+from pgm.randomness import draw_count, generator
 from pgm.results import EXACT, Assignment, Distribution, Marginals, Report, condition, noted
 from pgm.variables import Variable, VariableList
 
@@ -314,7 +315,7 @@ class Density(Distribution):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: only moments are known.
+            InvalidArgument: only moments are known; n or seed is not a whole number of at least 0.
 
         >>> from pgm.variables import Continuous
         >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
@@ -322,7 +323,7 @@ class Density(Distribution):
         (3,)
         """
         self._needs_density("sample")
-        rng = np.random.default_rng(seed)
+        rng, n = generator(seed), draw_count(n)
         chosen = rng.choice(len(self._weights), size=n, p=self._weights / self._weights.sum())
         noise = rng.standard_normal((n, len(self.variables)))
         found = self._means[chosen]

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from pgm.errors import InvalidTable, listed
 from pgm.factors import Factor
 from pgm.printing import COLUMNS, html_table, html_text, joined, label, text_table
+from pgm.randomness import draw_count, generator
 from pgm.results import states_array
 from pgm.variables import Variable
 
-from .data import Codes, check_count, check_seed, codes_of_frame, codes_of_row, distinct, weighted_rows
+from .data import Codes, codes_of_frame, codes_of_row, distinct, weighted_rows
 from .rows import Array, check_cells
 
 ROWS_SHOWN = 30
@@ -195,7 +196,7 @@ class CPD(ABC):
 
         Raises:
             InvalidEvidence, InvalidFrame: a parent is missing.
-            InvalidArgument: n or seed is not an integer.
+            InvalidArgument: n or seed is not a whole number of at least 0.
             TooLarge: so many draws do not fit the memory limit.
 
         >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
@@ -205,8 +206,8 @@ class CPD(ABC):
         """
         one = n is not None or not self.given
         codes = self._row({} if given is None else given) if one else self._frame(given)
-        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
-        count = check_count(1 if n is None else n) if one else len(codes)
+        rng = generator(seed)
+        count = draw_count(1 if n is None else n) if one else len(codes)
         check_cells((count,), f"{self.child.name!r}: so many draws", "draw fewer at a time")
         drawn = np.empty(count, dtype=np.int64)
         for begin in range(0, count, _CHUNK):

@@ -107,19 +107,3 @@ def _steps(cards: Sequence[int]) -> Codes:
     for i in range(len(cards) - 2, -1, -1):
         steps[i] = steps[i + 1] * cards[i + 1]
     return steps
-
-
-def check_count(n: object) -> int:
-    """Return how many to draw."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-        raise InvalidArgument(f"n is a whole number of at least 0, not {shown(n)}.")
-    return int(n)
-
-
-def check_seed(seed: object) -> int | None:
-    """Return a seed."""
-    if seed is None:
-        return None
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InvalidArgument(f"seed is a whole number of at least 0, not {shown(seed)}.")
-    return int(seed)

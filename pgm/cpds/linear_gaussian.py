@@ -23,10 +23,11 @@ from pgm.errors import (
 )
 from pgm.frames import columns
 from pgm.frames import numbers as numbers_of
+from pgm.randomness import draw_count, generator
 from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes, check_count, check_seed, codes_of_row
+from .data import Codes, codes_of_row
 from .rows import Array, BadRow, check_cells, find_row, row_label
 
 _LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
@@ -283,8 +284,8 @@ class LinearGaussian(CPD):
         array([1., 1.])
         """
         one = n is not None or not self.given
-        count = check_count(1 if n is None else n)
-        rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_seed(seed))
+        count = draw_count(1 if n is None else n)
+        rng = generator(seed)
         mean, sd = self._moments_of_row({} if given is None else given) if one else self._moments(given)
         return np.asarray(mean + sd * rng.standard_normal(count if one else mean.size))
 

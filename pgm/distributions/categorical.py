@@ -9,6 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidTable, shown
 from pgm.printing import chances, html_table, label, text_table
+from pgm.randomness import draw_count, generator
 from pgm.variables import Domain, as_domain, unordered
 
 from .columns import finite, row_weights
@@ -101,7 +102,8 @@ class Categorical:
             state: which of several distributions to draw from; only where there are several.
 
         Raises:
-            InvalidArgument: `state` is missing, or given where there is only one distribution.
+            InvalidArgument: `state` is missing, or given where there is only one distribution; n or seed is
+                not a whole number of at least 0.
 
         >>> Categorical({"dry": 1.0, "rainy": 0.0}).sample(2, seed=0).tolist()
         ['dry', 'dry']
@@ -109,7 +111,7 @@ class Categorical:
         if (state is None) != (self.n_states is None):
             raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
         p = self._p[0 if state is None else state]
-        codes = np.random.default_rng(seed).choice(self._domain.card, size=n, p=p)
+        codes = generator(seed).choice(self._domain.card, size=draw_count(n), p=p)
         return np.take(self._domain.array, codes)
 
     def statistics(self, x: Any, weights: Any = None) -> np.ndarray:

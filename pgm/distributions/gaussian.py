@@ -12,6 +12,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, shown
 from pgm.printing import html_table, html_text, joined, text_table
+from pgm.randomness import draw_count, generator
 
 from .columns import finite, row_weights
 
@@ -193,7 +194,8 @@ class Gaussian:
             state: which of several distributions to draw from; only where there are several.
 
         Raises:
-            InvalidArgument: `state` is missing, or given where there is only one distribution.
+            InvalidArgument: `state` is missing, or given where there is only one distribution; n or seed is
+                not a whole number of at least 0.
 
         >>> Gaussian(10.0, sd=0.0).sample(3, seed=0)
         array([10., 10., 10.])
@@ -204,7 +206,7 @@ class Gaussian:
         k = 0 if state is None else state
         values, vectors = np.linalg.eigh(covariances[k])
         root = vectors * np.sqrt(np.maximum(values, 0.0))
-        drawn = means[k] + np.random.default_rng(seed).standard_normal((n, self.dim)) @ root.T
+        drawn = means[k] + generator(seed).standard_normal((draw_count(n), self.dim)) @ root.T
         return np.asarray(drawn[:, 0] if self._univariate else drawn)
 
     def statistics(self, x: Any, weights: Any = None) -> GaussianStatistics:

@@ -60,6 +60,7 @@ from pgm.inference.program import Program, compile_program, same_structure
 from pgm.inference.running import Impossible
 from pgm.inference.tightest import make_tightest
 from pgm.inference.trees import TreeCache
+from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
     Distribution,
@@ -571,11 +572,11 @@ class Questions:
         Args:
             n: how many cases.
             given: as for `query`.
-            seed: a whole number, or a numpy Generator; None: other cases each time.
+            seed: a whole number of any size, or a numpy Generator; None: other cases each time.
             engine: as for `query`.
 
         Raises:
-            InvalidArgument: n is no whole number from 0 on.
+            InvalidArgument: n or seed is not a whole number of at least 0.
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
@@ -585,8 +586,8 @@ class Questions:
         >>> sorted(set(cases["dysp"])), len(cases["lung"])
         (['yes'], 1000)
         """
-        count = _whole(n, "n", 0)
-        rng = _generator(seed)
+        count = draw_count(n)
+        rng = generator(seed)
         clock = start_clock()
         chosen = _engine(engine, "sample", clock)
         compiled = self._compile_in(clock)
@@ -1137,12 +1138,6 @@ def _whole(value: object, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
     return int(value)
-
-
-def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
-    if seed is None or isinstance(seed, np.random.Generator):
-        return np.random.default_rng(seed)
-    return np.random.default_rng(_whole(seed, "seed", 0))
 
 
 def _register_warm_up() -> None:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Literal
 
 from pgm.errors import InvalidArgument, nearest, shown
-from pgm.inference.engines.checks import lists_of_names, number, one_of, whole
+from pgm.inference.engines.checks import lists_of_names, number, one_of, seeded, whole
 from pgm.inference.engines.sampling.options import (
     Gibbs,
     Importance,
@@ -206,7 +206,7 @@ class MeanField:
         """Refuse what is out of range."""
         whole(self, "restarts", 1)
         whole(self, "max_iter", 1)
-        whole(self, "seed", 0)
+        seeded(self)
         number(self, "tol", 0.0, math.inf)
         lists_of_names(self, "structured")
 
@@ -305,7 +305,7 @@ class Srmp:
         """Refuse what is no number of sweeps."""
         whole(self, "sweeps", 1)
         whole(self, "moves", 0)
-        whole(self, "seed", 0)
+        seeded(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -384,7 +384,7 @@ class BranchAndBound:
 
     def __post_init__(self) -> None:
         """Refuse what is no seed."""
-        whole(self, "seed", 0)
+        seeded(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

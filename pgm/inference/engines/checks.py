@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from pgm.errors import InvalidArgument, nearest, shown
+from pgm.randomness import fixed_seed
 
 
 def whole(engine: object, name: str, least: int) -> None:
@@ -13,6 +14,11 @@ def whole(engine: object, name: str, least: int) -> None:
     value = getattr(engine, name)
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+
+
+def seeded(engine: object) -> None:
+    """Refuse a seed that is none; keep it as an int."""
+    object.__setattr__(engine, "seed", fixed_seed(getattr(engine, "seed")))  # noqa: B009 (any engine with a seed)
 
 
 def number(engine: object, name: str, least: float, below: float) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pgm.errors import InvalidArgument, shown
-from pgm.inference.engines.checks import lists_of_names, one_of, whole
+from pgm.inference.engines.checks import lists_of_names, one_of, seeded, whole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +35,7 @@ class Rejection:
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
         whole(self, "samples", 1)
-        whole(self, "seed", 0)
+        seeded(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ class LikelihoodWeighting:
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
         whole(self, "samples", 1)
-        whole(self, "seed", 0)
+        seeded(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +97,7 @@ class Importance:
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
         whole(self, "samples", 1)
-        whole(self, "seed", 0)
+        seeded(self)
         whole(self, "guide_iter", 1)
         one_of(self, "guide", ("loopy", "bounds"))
 
@@ -182,7 +182,7 @@ def _check_chains(engine: Gibbs | SwendsenWang) -> None:
     whole(engine, "chains", 2)
     whole(engine, "samples", 8 * engine.chains)
     whole(engine, "burn_in", 0)
-    whole(engine, "seed", 0)
+    seeded(engine)
     names = engine.trace
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidArgument(f"trace= takes a list of names, not {shown(names)}.")

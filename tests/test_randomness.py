@@ -1,0 +1,133 @@
+"""One gate for `seed=`: what is a seed anywhere is one everywhere, and what is none is the same error."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm.errors import shown
+
+BAD = [-1, 1.5, 1.0, "x", "1", True, np.True_, [1, 2], np.array(3), np.random.RandomState(0), np.random]
+GOOD = [0, 7, np.int64(7), np.uint8(7), 2**200]
+
+
+def classes() -> Iterator[type]:
+    """Every public class of pgm, wherever it is."""
+    for found in pkgutil.walk_packages(pgm.__path__, "pgm."):
+        if not found.name.endswith(("__main__", ".compiled")):
+            module = importlib.import_module(found.name)
+            for name, each in vars(module).items():
+                if inspect.isclass(each) and each.__module__ == module.__name__ and name[0] != "_":
+                    yield each
+
+
+def takes_seed(function: object) -> bool:
+    return inspect.isfunction(function) and "seed" in inspect.signature(function).parameters
+
+
+# By signature and not from a list: whatever comes to take a seed is tested, or fails for want of an object.
+CLASSES = list(classes())
+METHODS = {
+    f"{cls.__name__}.{name}": (name, found)
+    for cls in CLASSES
+    for name, found in vars(cls).items()
+    if name[0] != "_" and takes_seed(found)
+}
+ENGINES = {cls.__name__: cls for cls in CLASSES if hasattr(cls, "answers") and takes_seed(cls.__init__)}
+FUNCTIONS = [name for name in pgm.__all__ if takes_seed(getattr(pgm, name))]
+
+
+def objects() -> Iterator[Any]:
+    """Something of each class that has a method of its own with a seed."""
+    net = pgm.BayesianNetwork()
+    net.add("a", 0.5)
+    net.add("x", pgm.LinearGaussian(bias=1.0, sd=2.0))
+    yield from (net, net.query("x"), net.cpd("a"), net.cpd("x"))
+    yield from (pgm.Gaussian(0.0, sd=1.0), pgm.Categorical([0.5, 0.5]))
+
+
+def drawn(name: str, **options: object) -> list[Any]:
+    """What a method with a seed gives, as a list that can be compared."""
+    method, function = METHODS[name]
+    owner = next(one for one in objects() if getattr(type(one), method) is function)
+    found = getattr(owner, method)(n=5, **options)
+    return [column.tolist() for column in (found.values() if isinstance(found, dict) else [found])]
+
+
+def test_they_are_found() -> None:
+    assert {"Questions.sample", "CPD.sample", "Density.sample", "Gaussian.sample"} <= set(METHODS)
+    assert {"Gibbs", "MeanField", "Srmp", "BranchAndBound"} <= set(ENGINES)
+    assert not FUNCTIONS, "a function with a seed is to be tested here, as methods are"
+    inits = {cls.__name__ for cls in CLASSES if takes_seed(cls.__init__)}
+    assert inits == set(ENGINES), "a class made with a seed is to be tested here, as engines are"
+
+
+@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("seed", BAD, ids=lambda seed: str(seed)[:20])
+def test_what_is_no_seed_is_the_same_error_everywhere(name: str, seed: object) -> None:
+    with pytest.raises(pgm.InvalidArgument) as caught:
+        drawn(name, seed=seed)
+    expected = f"seed is a whole number of at least 0, a numpy Generator or None, not {shown(seed)}."
+    assert str(caught.value) == expected
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_seed_decides_what_is_drawn_whatever_its_size_and_type(name: str) -> None:
+    draws = [drawn(name, seed=seed) for seed in GOOD]
+    assert draws == [drawn(name, seed=np.random.default_rng(int(seed))) for seed in GOOD]
+    assert draws[1] == draws[2] == draws[3]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_generator_goes_on_and_none_is_different_each_time(name: str) -> None:
+    rng, same = np.random.default_rng(7), np.random.default_rng(7)
+    first, *others = [drawn(name, seed=rng) for _ in range(20)]
+    assert any(other != first for other in others)
+    assert [first, *others] == [drawn(name, seed=same) for _ in range(20)]
+    assert len({str(drawn(name, seed=None)) for _ in range(20)}) > 1
+
+
+@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("seed", [*BAD, None, np.random.default_rng(0)], ids=lambda seed: str(seed)[:20])
+def test_engines_take_numbers_only_as_their_options_are_values(name: str, seed: object) -> None:
+    with pytest.raises(pgm.InvalidArgument) as caught:
+        ENGINES[name](seed=seed)
+    assert str(caught.value) == f"seed is a whole number of at least 0, not {shown(seed)}."
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines_keep_a_seed_as_a_number_of_python(name: str) -> None:
+    made = [ENGINES[name](seed=seed) for seed in GOOD]
+    assert [type(one.seed) for one in made] == [int] * len(GOOD)
+    assert made[1] == made[2] == made[3] != made[0]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_engines_answer_with_the_largest_of_seeds(name: str) -> None:
+    unary = [[0.6, 0.4], [0.3, 0.7]]
+    model = pgm.MarkovNetwork.grid([[1, 0], [0, 1]], states=[0, 1], coupling=1.0, unary=unary)
+    engine = ENGINES[name](seed=2**200)
+    if name == "Rejection":  # draws from Bayesian networks only
+        model = pgm.load_network("asia")
+    ask = model.marginals if "marginals" in engine.answers else model.map
+    assert ask(engine=engine).to_dict() == ask(engine=engine).to_dict()
+
+
+@pytest.mark.parametrize("n", [-1, 1.5, "x", True, None, [3]])
+@pytest.mark.parametrize("name", METHODS)
+def test_how_many_to_draw_is_one_error_too(name: str, n: object) -> None:
+    method, function = METHODS[name]
+    owner = next(one for one in objects() if getattr(type(one), method) is function)
+    if n is None and inspect.signature(function).parameters["n"].default is None:
+        assert len(getattr(owner, method)()) == 1
+        return
+    with pytest.raises(pgm.InvalidArgument) as caught:
+        getattr(owner, method)(n=n)
+    assert str(caught.value) == f"n is a whole number of at least 0, not {shown(n)}."
