@@ -46,12 +46,12 @@ _ESTIMATE = "an estimate of work: it chooses how to run, not what comes out"
 # Survivors that change no answer, and why: the file, its line, what was there and what is there now.
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
-        "pgm/cpds/climbing.py",
+        "pgm/cpds/em_acceleration.py",
         "far = once - first + 2.0 * stride * first + stride * stride * bend",
         "2.0",
         "1.0",
     ): "another stride, kept only where the likelihood does not fall",
-    ("pgm/cpds/independence.py", "first = seen == 0", "0", "-1"): "only columns above the first are summed",
+    ("pgm/cpds/noisy_fit.py", "first = seen == 0", "0", "-1"): "only columns above the first are summed",
     (
         "pgm/cpds/tree.py",
         "named[self._parents[i]] = states if len(states) > 1 else states[0]",

@@ -18,7 +18,7 @@ from pgm.results import states_array
 from pgm.variables import Variable
 
 from .data import Codes, codes_of_frame, codes_of_row, distinct, weighted_rows
-from .rows import Array, check_cells
+from .table_input import Array, check_cells
 
 ROWS_SHOWN = 30
 _CHUNK = 1 << 16  # rows at a time

@@ -13,7 +13,7 @@ from pgm import frames
 from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.variables import Variable
 
-from .rows import Array, numbers
+from .table_input import Array, numbers
 
 Codes = npt.NDArray[np.int64]
 

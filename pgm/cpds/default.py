@@ -16,7 +16,8 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import (
+from .table import TableCPD
+from .table_input import (
     MAX_AXES,
     Array,
     check_gate,
@@ -29,7 +30,6 @@ from .rows import (
     row_label,
     written_rows,
 )
-from .table import TableCPD
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 

@@ -17,7 +17,7 @@ from pgm.variables import Variable, is_missing
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import MAX_AXES, Array, row_label, sorted_domain
+from .table_input import MAX_AXES, Array, row_label, sorted_domain
 
 _MOST_CONFIGURATIONS = 1_000_000
 _DENSE_CELLS = 1 << 20  # wider than this, the rows cost less than the zeros between them

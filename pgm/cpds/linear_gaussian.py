@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm import factors
 from pgm.distributions import Gaussian
-from pgm.distributions.columns import row_weights
+from pgm.distributions.checks import row_weights
 from pgm.distributions.gaussian import GaussianStatistics
 from pgm.errors import (
     InvalidArgument,
@@ -28,7 +28,7 @@ from pgm.variables import REAL, Continuous, Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes, codes_of_row
-from .rows import Array, BadRow, check_cells, find_row, row_label
+from .table_input import Array, BadRow, check_cells, find_row, row_label
 
 _LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
 _REMEDY = "Leave such rows out"

@@ -14,9 +14,9 @@ from pgm.factors import Dense, Gate, Writer
 from pgm.variables import Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
-from .counted import Part, cells, count
+from .count_gate import Part, cells, count
 from .data import Codes
-from .rows import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
+from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
 _SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
 _NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare

@@ -13,9 +13,9 @@ from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
-from .climbing import climb
 from .data import Codes
-from .rows import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
+from .em_acceleration import climb
+from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
 
 class MixtureCPD(CPD):

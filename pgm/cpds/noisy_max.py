@@ -15,8 +15,8 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
 from .data import Codes
-from .independence import fit_effects
-from .rows import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
+from .noisy_fit import fit_effects
+from .table_input import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
 
 Pair = tuple[float, float]  # 1 - p and p, both as written
 

@@ -15,7 +15,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import Array, check_cells, checked_flag, frozen, read
+from .table_input import Array, check_cells, checked_flag, frozen, read
 
 
 class TableCPD(CPD):

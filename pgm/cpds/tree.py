@@ -18,7 +18,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, set_fields
 from .data import Codes
-from .rows import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
+from .table_input import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 _MOST_LEAVES = 100_000

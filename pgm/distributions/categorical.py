@@ -12,7 +12,7 @@ from pgm.printing import chances, html_table, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.variables import Domain, as_domain, unordered
 
-from .columns import finite, row_weights
+from .checks import finite, row_weights
 
 _ROWS = 20
 _ROUNDING = 1e-6 * (1 + 1e-6)

@@ -14,7 +14,7 @@ from pgm.errors import InvalidArgument, shown
 from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
-from .columns import finite, row_weights
+from .checks import finite, row_weights
 
 _LOG_2PI = math.log(2.0 * math.pi)
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from pgm.cpds import DefaultCPD, TableCPD, rows
+from pgm.cpds import DefaultCPD, TableCPD, table_input
 from pgm.cpds.data import Codes
 from pgm.cpds.default import checked_rows
 from pgm.errors import InvalidTable, listed, nearest, shown
@@ -118,12 +118,12 @@ class Rows:
     ) -> TableCPD | DefaultCPD:
         """Put the rows where they belong."""
         cards, card = [variable.card for variable in self.given], self.child.card
-        count = rows.product(cards)
+        count = table_input.product(cards)
         whole, default = special.get("table"), special.get("default")
         if whole and (texts or default):
             self.fail("rows or a default beside a 'table': only one of them can hold", whole[0])
         # As bytes where there are too many configurations to number them.
-        places = [row.tobytes() for row in codes] if count == rows.UNCOUNTED else self.places(codes)
+        places = [row.tobytes() for row in codes] if count == table_input.UNCOUNTED else self.places(codes)
         if not whole:
             self.check_twice(places, codes, pieces)
             if default is None:
@@ -155,7 +155,7 @@ class Rows:
         def label(row: int) -> str:
             nonlocal bad
             bad = row
-            return "default" if row == len(codes) else rows.row_label(self.given, codes[row])
+            return "default" if row == len(codes) else table_input.row_label(self.given, codes[row])
 
         try:
             found = checked_rows(self.child, values, label)
@@ -168,7 +168,7 @@ class Rows:
         if len(set(places)) < len(places):
             first = {place: number for number, place in reversed(list(enumerate(places)))}
             again = next(number for number, place in enumerate(places) if first[place] < number)
-            self.fail(f"a second row for {rows.row_label(self.given, codes[again])}", pieces[again])
+            self.fail(f"a second row for {table_input.row_label(self.given, codes[again])}", pieces[again])
 
     def check_missing(self, places: Sequence[object], count: int) -> None:
         """Refuse rows left out, where no default stands for them."""
@@ -176,12 +176,12 @@ class Rows:
         if not missing:
             return
         row = "its row"
-        if count == rows.UNCOUNTED:
+        if count == table_input.UNCOUNTED:
             row = "nearly every row"
         elif self.given:
             taken = set(places)
             first = next(place for place in range(count) if place not in taken)
-            row = f"the row for {rows.row_label(self.given, self.configuration(first))}"
+            row = f"the row for {table_input.row_label(self.given, self.configuration(first))}"
             row += f" (and {missing - 1:,} more)" if missing > 1 else ""
         self.reader.fail(
             f"{shown(self.child.name)}: {row} is missing, and there is no 'default'", self.block.at

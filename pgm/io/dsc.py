@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 
-from pgm.cpds import rows
+from pgm.cpds import table_input
 from pgm.cpds.data import Codes
 from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
@@ -190,7 +190,7 @@ class _Rows(Rows):
         if not all(key.replace(",", " ").split() == zeros for key in keys):
             return super().configurations(keys, pieces)
         # GeNIe writes as many zeros before every row, and the rows in order.
-        count = rows.product(variable.card for variable in self.given)
+        count = table_input.product(variable.card for variable in self.given)
         if len(keys) > count:
             self.fail(f"{len(keys):,} rows, and the parents have {count:,} configurations", pieces[count])
         return np.array([self.configuration(row) for row in range(len(keys))], dtype=np.int64).reshape(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from pgm.cpds import CPD, rows
-from pgm.cpds.rows import Array
+from pgm.cpds import CPD, table_input
+from pgm.cpds.table_input import Array
 from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, nearest, shown
 from pgm.models import BayesianNetwork
 from pgm.variables import Variable
@@ -34,7 +34,7 @@ class MarkedNetwork(Markup):
 
     def shape(self, child: Variable, given: Sequence[Variable], at: Element) -> tuple[int, ...]:
         """Return the shape of the table, child last; one that no array can have is refused."""
-        if len(given) >= rows.MAX_AXES:
+        if len(given) >= table_input.MAX_AXES:
             self.fail(f"{shown(child.name)} has {len(given)} parents: too many", at)
         if len({v.name for v in (child, *given)}) <= len(given):
             self.fail(f"{shown(child.name)}: a name appears twice among it and its parents", at)
@@ -72,9 +72,9 @@ class MarkedNetwork(Markup):
     ) -> Array:
         """Return rows that sum to one; the error names the place of the first that does not."""
         try:
-            return rows.checked(child, given, values, label)
+            return table_input.checked(child, given, values, label)
         except InvalidTable as error:
-            self.fail_word(str(error), element, rows.first_wrong(values, child.card) * child.card)
+            self.fail_word(str(error), element, table_input.first_wrong(values, child.card) * child.card)
 
     def network(self, name: str, cpds: Iterable[CPD]) -> BayesianNetwork:
         """Return the network of these distributions."""

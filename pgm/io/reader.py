@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm import progress
 from pgm.config import current
-from pgm.cpds import CPD, TableCPD, rows
+from pgm.cpds import CPD, TableCPD, table_input
 from pgm.errors import (
     FileFormatError,
     InvalidStructure,
@@ -151,11 +151,14 @@ class Reader(Scanner):
 
     def is_compact(self, shape: Sequence[int], block: Block) -> bool:
         """Say whether a table with a default would be larger than the text that it comes from."""
-        return rows.product(shape) > max(_SMALL, block.end - block.start) or len(shape) > rows.MAX_AXES
+        return (
+            table_input.product(shape) > max(_SMALL, block.end - block.start)
+            or len(shape) > table_input.MAX_AXES
+        )
 
     def reserve(self, shape: Sequence[int], name: str, position: int) -> None:
         """Count the numbers of all tables, before any of them is made."""
-        cells = rows.product(shape)
+        cells = table_input.product(shape)
         self.cells += cells
         if self.cells > self.limit:
             place = self.source.error("", position)
@@ -163,7 +166,7 @@ class Reader(Scanner):
                 f"{str(place).rstrip()} the table of {shown(name)} has {counted(cells)} numbers; with "
                 f"it the network would have {counted(self.cells)}, and the memory limit allows {self.limit:,}"
             )
-        if len(shape) > rows.MAX_AXES:
+        if len(shape) > table_input.MAX_AXES:
             self.fail(f"{shown(name)} has {len(shape) - 1} parents: too many", position)
 
     def numbers(self, words: list[str], text: str, name: str, position: int) -> np.ndarray:
@@ -188,9 +191,9 @@ class Reader(Scanner):
         values = np.ascontiguousarray(values)
         shape = (*[variable.card for variable in given], child.card)
         try:
-            checked = rows.checked(child, given, values.reshape(shape))
+            checked = table_input.checked(child, given, values.reshape(shape))
         except InvalidTable as error:
-            raise self.source.error(str(error), place(rows.first_wrong(values, child.card))) from None
+            raise self.source.error(str(error), place(table_input.first_wrong(values, child.card))) from None
         return TableCPD._of(child, given, checked)
 
     def built(self, title: str, cpd: Callable[[str], CPD]) -> BayesianNetwork:

@@ -18,7 +18,7 @@ import numpy as np
 
 from pgm.calls import guarded
 from pgm.config import current
-from pgm.cpds import rows
+from pgm.cpds import table_input
 from pgm.cpds.table import TableCPD
 from pgm.errors import (
     FileFormatError,
@@ -93,12 +93,12 @@ def _scopes(numbers: Numbers, n: int) -> list[list[int]]:
 def _table(numbers: Numbers, number: int, scope: list[int], shape: list[int]) -> np.ndarray:
     at = numbers.pos
     size = numbers.count(f"how many numbers table {number} has")
-    needed = rows.product(shape)
+    needed = table_input.product(shape)
     if size != needed:
         message = f"table {number} has {THIS} numbers; its variables {listed(scope)} need {counted(needed)}"
         numbers.fail(message, at)
-    if len(shape) > rows.MAX_AXES:
-        numbers.fail(f"table {number} has {len(shape)} variables; {rows.MAX_AXES} are possible", at)
+    if len(shape) > table_input.MAX_AXES:
+        numbers.fail(f"table {number} has {len(shape)} variables; {table_input.MAX_AXES} are possible", at)
     if size > numbers.size - numbers.pos:
         numbers.fail(f"the file ends within the {size:,} numbers of table {number}", numbers.size)
     values = numbers.values[numbers.pos : numbers.pos + size].reshape(shape)
@@ -143,7 +143,7 @@ def _bayesian(
                 numbers.fail(f"table {number} {again}{remedy}", place)
             child, given = variables[scope[-1]], tuple([variables[parent] for parent in scope[:-1]])
             try:
-                cpds[scope[-1]] = TableCPD._of(child, given, rows.checked(child, given, table))
+                cpds[scope[-1]] = TableCPD._of(child, given, table_input.checked(child, given, table))
             except InvalidTable as error:
                 numbers.fail(f"table {number}: {str(error).rstrip('.')}{remedy}", place)
     refusals.check()
@@ -255,7 +255,9 @@ def _factors(model: MarkovNetwork, expand: bool) -> Iterable[tuple[list[int], st
             )
         else:
             shape = [cards[position] for position in factor.scope.tolist()]
-            rows.check_cells(shape, f"the table of the factor of {about}", "UAI cannot hold it", budget)
+            table_input.check_cells(
+                shape, f"the table of the factor of {about}", "UAI cannot hold it", budget
+            )
             budget -= math.prod(shape)
             if isinstance(factor, Sparse):
                 values = np.zeros(shape)

@@ -7,8 +7,8 @@ from itertools import product
 
 from pgm.config import current
 from pgm.cpds import CPD, DefaultCPD
-from pgm.cpds.rows import Array, check_cells
 from pgm.cpds.table import TableCPD
+from pgm.cpds.table_input import Array, check_cells
 from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
 from pgm.progress import each

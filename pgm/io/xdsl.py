@@ -25,8 +25,8 @@ from functools import cached_property
 import numpy as np
 
 from pgm.cpds import CPD, Deterministic, NoisyAnd, NoisyMax, NoisyMin, NoisyOr
-from pgm.cpds.rows import Array
 from pgm.cpds.table import TableCPD
+from pgm.cpds.table_input import Array
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.progress import each

@@ -11,9 +11,9 @@ import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, LinearGaussian, LogisticOfNumbers, Shelf, TableCPD, make, prepared
+from pgm.cpds import CPD, CPDStore, HybridLogistic, LinearGaussian, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.cpds.rows import LongForm, check_cells, checked_flag, frozen
+from pgm.cpds.table_input import LongForm, check_cells, checked_flag, frozen
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
@@ -73,7 +73,7 @@ class BayesianNetwork(Questions):
     _domains: dict[str, Domain | None]
     _parents: dict[str, tuple[str, ...]]
     _known_children: dict[str, dict[str, None]] | None  # made when it is first asked for
-    _cpds: Shelf
+    _cpds: CPDStore
     # Tables as written that wait for the states of a parent; their own states; whether rows are divided.
     _pending: dict[str, tuple[object, Domain | None, bool]]
 
@@ -88,7 +88,7 @@ class BayesianNetwork(Questions):
         self._parents = {} if edges is None else arrows.parse(edges)
         self._domains = dict.fromkeys(self._parents)
         self._known_children = None
-        self._cpds = Shelf(self._parents, self._domains)
+        self._cpds = CPDStore(self._parents, self._domains)
         self._pending = {}
 
     @classmethod
@@ -663,7 +663,7 @@ class BayesianNetwork(Questions):
     def scores(self) -> list[Score]:
         """Return how the states of some nodes depend on numbers, in order."""
         kept = self._cpds.in_order(self._parents)
-        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is LogisticOfNumbers]
+        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is HybridLogistic]
         if not found:
             return []
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))

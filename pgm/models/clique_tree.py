@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pgm.config import current, start_clock
-from pgm.cpds.rows import MAX_AXES
+from pgm.cpds.table_input import MAX_AXES
 from pgm.errors import InvalidStructure, TooLarge, listed
 from pgm.evidence import Observed, observe
 from pgm.factors import Dense

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgm.config import current
-from pgm.cpds.rows import is_number, numbers
+from pgm.cpds.table_input import is_number, numbers
 from pgm.errors import InvalidArgument, InvalidTable, TooLarge, UnknownState, shown
 from pgm.factors import Dense
 from pgm.variables import Domain, Variable, as_domain, is_missing

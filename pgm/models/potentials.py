@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.cpds.rows import (
+from pgm.cpds.table_input import (
     MAX_AXES,
     BadRow,
     check_cells,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.cpds.counted import cells, count
+from pgm.cpds.count_gate import cells, count
 from pgm.factors import Writer
 from tests.machine import memory
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pgm.cpds.base import CPD, set_fields
 from pgm.cpds.data import Codes
-from pgm.cpds.rows import Array
+from pgm.cpds.table_input import Array
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense
 from pgm.variables import Variable

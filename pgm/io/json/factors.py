@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.cpds.rows import MAX_AXES, TOLERANCE, check_cells, product
+from pgm.cpds.table_input import MAX_AXES, TOLERANCE, check_cells, product
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.models import MarkovNetwork

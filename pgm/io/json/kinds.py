@@ -14,9 +14,9 @@ from pgm.cpds import (
     DefaultCPD,
     Deterministic,
     Exactly,
+    HybridLogistic,
     LinearGaussian,
     Logistic,
-    LogisticOfNumbers,
     MixtureCPD,
     NoisyAnd,
     NoisyMax,
@@ -26,7 +26,7 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
     make,
-    rows,
+    table_input,
 )
 from pgm.cpds.base import active, set_fields
 from pgm.cpds.default import checked_rows
@@ -90,10 +90,10 @@ def _rows(values: np.ndarray) -> list[list[float]]:
 
 def _read_table(part: Part, node: Node) -> TableCPD:
     shape, child = node.shape, node.child
-    if len(shape) > rows.MAX_AXES:
-        part.fail(f"a table of {len(shape) - 1} parents; {rows.MAX_AXES - 1} are possible")
+    if len(shape) > table_input.MAX_AXES:
+        part.fail(f"a table of {len(shape) - 1} parents; {table_input.MAX_AXES - 1} are possible")
     values = part.rows(math.prod(shape[:-1]), child.card, "the table")
-    return TableCPD._of(child, node.given, rows.checked(child, node.given, values.reshape(shape)))
+    return TableCPD._of(child, node.given, table_input.checked(child, node.given, values.reshape(shape)))
 
 
 def _write_default(cpd: DefaultCPD) -> dict[str, Any]:
@@ -133,8 +133,8 @@ def _write_function(cpd: Deterministic) -> list[Any]:
 
 def _read_function(part: Part, node: Node) -> Deterministic:
     *cards, _ = node.shape
-    if len(cards) >= rows.MAX_AXES:
-        part.fail(f"a function of {len(cards)} parents; {rows.MAX_AXES - 1} are possible")
+    if len(cards) >= table_input.MAX_AXES:
+        part.fail(f"a function of {len(cards)} parents; {table_input.MAX_AXES - 1} are possible")
     found = part.elements("a list of states")
     if len(found) != math.prod(cards):
         part.fail(
@@ -301,7 +301,7 @@ def _read_gaussian(part: Part, node: Node) -> LinearGaussian:
         part.fail("the discrete parents of a linear Gaussian come first, then the continuous ones")
     if not switches:
         return _read_line(part, causes).bind(node.name, None, node.given)
-    count = rows.product(v.card for v in switches)
+    count = table_input.product(v.card for v in switches)
     if len(part.elements("a list of linear Gaussians")) != count:
         part.fail(
             f"one for each of {counted(count)} states of the discrete parents expected, "
@@ -336,6 +336,6 @@ KINDS = {
     "exactly": Kind((Exactly,), lambda cpd: cpd._k, _read_counting(Exactly)),
     "parity": Kind((Parity,), lambda cpd: "odd", _read_parity),
     "mixture": Kind((MixtureCPD,), _write_mixture, _read_mixture),
-    "logistic": Kind((Logistic, LogisticOfNumbers), _write_logistic, _read_logistic),
+    "logistic": Kind((Logistic, HybridLogistic), _write_logistic, _read_logistic),
     "linear-gaussian": Kind((LinearGaussian,), _write_gaussian, _read_gaussian),
 }

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pgm.cpds import TreeCPD
-from pgm.cpds import rows as tables
+from pgm.cpds import TreeCPD, table_input
 from pgm.cpds.tree import Region, TreeNode
 from pgm.errors import shown
 from pgm.variables import Variable
@@ -86,7 +85,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         )
     if unreached := [n for n in range(count) if n not in reached]:
         part.fail("no node leads to this row", "rows", unreached[0])
-    rows = tables.checked(child, (Variable("row", range(count)),), values)
+    rows = table_input.checked(child, (Variable("row", range(count)),), values)
     in_order = tuple([made[number] for number in range(len(nodes))])
     return TreeCPD.__new__(TreeCPD)._made(child, given, in_order, rows)
 

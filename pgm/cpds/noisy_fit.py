@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from pgm.errors import InvalidFrame
 
-from .climbing import climb
 from .data import Codes
-from .rows import Array
+from .em_acceleration import climb
+from .table_input import Array
 
 
 def fit_effects(

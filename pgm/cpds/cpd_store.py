@@ -9,11 +9,11 @@ import numpy as np
 from pgm.variables import Domain, Variable
 
 from .base import CPD
-from .rows import Array
 from .table import TableCPD
+from .table_input import Array
 
 
-class Shelf(MutableMapping[str, CPD]):
+class CPDStore(MutableMapping[str, CPD]):
     """{node: its distribution}; of a table only the numbers are kept, the rest is known to the network.
 
     So a million tables are a million arrays and nothing else: the garbage collector, which walks again and
@@ -31,9 +31,9 @@ class Shelf(MutableMapping[str, CPD]):
         """Nothing is kept yet."""
         self._parents, self._domains, self._kept = parents, domains, {}
 
-    def copy(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> Shelf:
+    def copy(self, parents: Mapping[str, tuple[str, ...]], domains: Mapping[str, Domain | None]) -> CPDStore:
         """The same distributions for the copy of a network."""
-        made = Shelf(parents, domains)
+        made = CPDStore(parents, domains)
         made._kept = dict(self._kept)
         return made
 

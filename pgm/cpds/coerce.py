@@ -11,10 +11,10 @@ from pgm.errors import InvalidArgument, InvalidTable
 from pgm.variables import Domain, Variable
 
 from .base import CPD
+from .hybrid_logistic import HybridLogistic, with_numbers
 from .linear_gaussian import LinearGaussian
-from .logistic_of_numbers import LogisticOfNumbers, with_numbers
-from .rows import CELLS, child_states, is_frame, long_form, read
 from .table import TableCPD
+from .table_input import CELLS, child_states, is_frame, long_form, read
 
 
 def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:
@@ -54,7 +54,7 @@ def make(
     if normalize and isinstance(table, CPD):
         kind = type(table).__name__
         raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table; a {kind} has its own.")
-    if not isinstance(table, LinearGaussian | LogisticOfNumbers):
+    if not isinstance(table, LinearGaussian | HybridLogistic):
         for parent in given:
             if parent.continuous:
                 raise InvalidTable(

@@ -13,9 +13,9 @@ from pgm.factors import Gate, Writer
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
-from .counted import Counts, cells, count
+from .count_gate import Counts, cells, count
 from .data import Codes
-from .rows import Array, check_gate
+from .table_input import Array, check_gate
 
 
 class CountingGate(CPD):

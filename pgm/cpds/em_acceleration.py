@@ -9,7 +9,7 @@ import numpy as np
 from pgm.config import start_clock
 from pgm.errors import ConvergenceWarning, warn
 
-from .rows import Array
+from .table_input import Array
 
 _MOST_STEPS = 20_000
 _STILL = 1e-13  # a gain in log-likelihood, for each unit of weight, that is rounding

@@ -14,13 +14,13 @@ from pgm.variables import Variable, as_float
 
 from .data import Codes, codes_of_row, weighted_rows
 from .logistic import Logistic, features, newton, softmax
-from .rows import MAX_AXES, Array, check_cells
+from .table_input import MAX_AXES, Array, check_cells
 
 _REMEDY = "Leave such rows out"
 _CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should give
 
 
-class LogisticOfNumbers(Logistic):
+class HybridLogistic(Logistic):
     """A `Logistic` with continuous parents, each of which counts with its number times its weight.
 
     Its rows are given as arrays with a column for each parent, in order: codes of states, or numbers.
@@ -29,7 +29,7 @@ class LogisticOfNumbers(Logistic):
     __slots__ = ()
 
     @classmethod
-    def of(cls, logistic: Logistic) -> LogisticOfNumbers:
+    def of(cls, logistic: Logistic) -> HybridLogistic:
         """The same weights, for parents some of which are numbers."""
         made = cls.__new__(cls)
         made.__setstate__(logistic.__getstate__())
@@ -160,5 +160,5 @@ class LogisticOfNumbers(Logistic):
 def with_numbers(table: object, given: Sequence[Variable]) -> object:
     """A logistic distribution in the form that numbers among its parents need; anything else as it is."""
     if isinstance(table, Logistic) and any(v.continuous for v in given):
-        return LogisticOfNumbers.of(table)
+        return HybridLogistic.of(table)
     return table
