@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import pgm
-import pgm.jit
+import pgm.runtime.jit
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -108,7 +108,7 @@ class Report:
 
 def load_compiled() -> None:
     """Load every compiled function, so that no race waits for the compiler."""
-    pgm.jit.load()
+    pgm.runtime.jit.load()
     small = pgm.MarkovNetwork.grid(
         np.zeros((3, 3), int), states=[0, 1], coupling=0.3, unary=[[0.6, 0.4], [0.3, 0.7]]
     )

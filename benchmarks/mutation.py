@@ -59,14 +59,16 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "-1",
     ): "the first of one state is the last",
     (
-        "pgm/inference/approximate.py",
+        "pgm/inference/engines/approximate.py",
         "self._only_states(None)",
         "self._only_states(None)",
         "pass",
     ): "refused before, in the same words",
-    ("pgm/inference/compiled.py", "if stop[0] != 0:", "0", "-1"): "the first of one flag is the last",
+    ("pgm/inference/trees/sweeps/compiled.py", "if stop[0] != 0:", "0", "-1"): (
+        "the first of one flag is the last"
+    ),
     (
-        "pgm/inference/compiled_model.py",
+        "pgm/inference/engines/model_snapshot.py",
         "if soft and not fit:  # weights of the right form do where only the cost is asked",
         "soft and (not fit)",
         "soft or not fit",
@@ -103,7 +105,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "-1",
     ): "pairs that are not linked are left out",
     (
-        "pgm/inference/engines/cuts/ladder.py",
+        "pgm/inference/engines/cuts/multilevel.py",
         "user_at, users = code(4.0 * (use.size + r.scopes.size), REDUCTION).users_of(",
         "use.size + r.scopes.size",
         "use.size - r.scopes.size",
@@ -139,37 +141,37 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "worth >= most",
     ): "of two proposals of the same worth either will do",
     (
-        "pgm/inference/explanations.py",
+        "pgm/inference/asking/maxima.py",
         "if not needs.fits(shape) or needs.steps(shape) > _PASSING_STEPS:",
         "needs.steps(shape) > _PASSING_STEPS",
         "needs.steps(shape) >= _PASSING_STEPS",
     ): _ESTIMATE,
     (
-        "pgm/inference/fitting.py",
+        "pgm/inference/program/proportional_fitting.py",
         "if error < 1e-15 or (error < 1e-12 and error >= last):",
         "error >= last",
         "error < last",
     ): "some sweeps more or fewer, below 1e-12",
     (
-        "pgm/inference/reading/compiled.py",
+        "pgm/inference/trees/readout/compiled.py",
         "if t.parent[c] < 0:  # a part without maximisation: a constant",
         "0",
         "1",
     ): "children come before their parents, so that none has the parent 0",
     (
-        "pgm/inference/reduction/__init__.py",
+        "pgm/inference/program/reduction/__init__.py",
         "return np.asarray(found / found.max())",
         "found / found.max()",
         "found * found.max()",
     ): "whoever asks divides by the sum",
     (
-        "pgm/inference/scratch.py",
+        "pgm/runtime/buffers.py",
         "if taken.base is None and taken.size < _LEAST:",
         "taken.base is None and taken.size < _LEAST",
         "taken.base is None or taken.size < _LEAST",
     ): "the array is not kept for later",
     (
-        "pgm/inference/slicing.py",
+        "pgm/inference/trees/slicing.py",
         "low = np.zeros(tree.arrays.item_at.size - 1, np.int64)",
         "1",
         "0",

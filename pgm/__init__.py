@@ -52,7 +52,7 @@ from pgm.errors import (
 )
 from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
-from pgm.inference.plan import Plan
+from pgm.inference.engines.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
 from pgm.models.clique_tree import CliqueTree
 from pgm.results import (

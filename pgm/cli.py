@@ -28,7 +28,7 @@ import pgm
 from pgm.densities import Density
 from pgm.errors import InvalidArgument, InvalidFrame, PGMError, UnknownVariable, listed, nearest, shown
 from pgm.inference.engines import ENGINES, Engine
-from pgm.inference.plan import size_of
+from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork

@@ -8,17 +8,18 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Callable
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import EllipsisType, TracebackType
-from typing import TypedDict
+from typing import TypeAlias, TypedDict
 
-from pgm import progress as telling
 from pgm.calls import guarded
-from pgm.errors import InvalidArgument, OutOfTime, shown, warn
-from pgm.progress import Callback, Pulse
+from pgm.errors import InvalidArgument, shown, warn
+
+Callback: TypeAlias = Callable[[float, float, str], object]  # done, total, what
 
 _UNITS = {"": 1, "b": 1} | {
     unit: base**power
@@ -204,102 +205,14 @@ def memory_limit() -> int:
     return _default_memory()[0] if limit is None else limit
 
 
+def current_time_limit() -> float | None:
+    """The time limit alone: cheaper than `current`, for what every question asks."""
+    return _chosen()["time_limit"]
+
+
 def current_progress() -> bool | Callback:
     """The progress setting alone: cheaper than `current`, for loops."""
     return _chosen()["progress"]
-
-
-telling.listener = current_progress
-
-
-class Profile:
-    """Seconds that the parts of a question took; they add up to the whole.
-
-    >>> profile = Profile()
-    >>> profile.total
-    0.0
-    """
-
-    __slots__ = ("_seconds",)
-    _seconds: list[float]
-
-    def __init__(self) -> None:
-        """Nothing has taken any time yet."""
-        self._seconds = [0.0, 0.0, 0.0, 0.0]
-
-    @property
-    def reduction(self) -> float:
-        """To read what is given, prune, close dead states, slice; to compile the model, the first time."""
-        return self._seconds[REDUCING]
-
-    @property
-    def triangulation(self) -> float:
-        """To find a tree and lay it out."""
-        return self._seconds[TRIANGULATING]
-
-    @property
-    def run(self) -> float:
-        """To multiply and sum."""
-        return self._seconds[RUNNING]
-
-    @property
-    def wrapping(self) -> float:
-        """To put the numbers under their names."""
-        return self._seconds[WRAPPING]
-
-    @property
-    def total(self) -> float:
-        """All of it."""
-        return math.fsum(self._seconds)
-
-    def __repr__(self) -> str:
-        """Milliseconds for each part."""
-        names = ("reduction", "triangulation", "run", "wrapping")
-        return ", ".join(f"{n} {s * 1e3:.3f} ms" for n, s in zip(names, self._seconds, strict=True))
-
-
-REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
-
-
-@dataclass(slots=True)
-class Clock:
-    """The time of one question: its limit, at which long loops look by `check`, and what it went into.
-
-    They do so many times a second, also where there is no limit: `check` is what keeps the user told.
-    """
-
-    limit: float | None  # seconds
-    deadline: float | None  # in time.monotonic()
-    profile: Profile = field(default_factory=Profile)
-    mark: float = field(default_factory=time.perf_counter)
-    pulse: Pulse | None = field(default_factory=telling.pulse)
-    remedy: str = ""  # what else helps when it is late, as a sentence after a blank
-
-    def lap(self, part: int) -> None:
-        """Count the time since the last lap for this part."""
-        now = time.perf_counter()
-        self.profile._seconds[part] += now - self.mark
-        self.mark = now
-
-    def check(self, doing: str = "working") -> None:
-        """Raise `OutOfTime` when the limit has passed; else tell who wants to know that this goes on."""
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise OutOfTime(
-                f"This took longer than the time limit of {self.limit:g} s. Allow more with "
-                f"pgm.set_config(time_limit=...).{self.remedy}"
-            )
-        if self.pulse is not None:
-            self.pulse.beat(doing)
-
-    def remaining(self) -> float:
-        """Seconds that are left: never negative, infinite without a limit."""
-        return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-
-def start_clock() -> Clock:
-    """Start the time of one question under the present limit."""
-    limit = _chosen()["time_limit"]
-    return Clock(limit, None if limit is None else time.monotonic() + limit)
 
 
 def parse_size(size: object) -> int:

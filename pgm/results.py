@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import numpy as np
 
-from pgm.config import Profile
 from pgm.errors import InvalidArgument, TooLarge, UnknownVariable, listed, nearest, shown
 from pgm.evidence import names as names_of
 from pgm.printing import ROWS as _ROWS
@@ -29,6 +28,7 @@ from pgm.printing import (
     text_facts,
     text_table,
 )
+from pgm.runtime.clock import Profile
 from pgm.variables import State, Variable, VariableList, is_missing, typed_array
 
 if TYPE_CHECKING:

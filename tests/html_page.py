@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 import pgm
-from pgm.config import Profile
 from pgm.inference import engines
 from pgm.results import Assignment, Course, Distribution, Explanations, Intervals, Logarithm, Report, Trace
+from pgm.runtime.clock import Profile
 from pgm.variables import Continuous, as_domain
 
 NASTY = ("<script>alert(1)</script>", "say \"hi\" & 'bye'", "a\nb\tc", "日本語の長い名前", "x" * 300, "$x_1$")

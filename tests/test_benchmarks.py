@@ -67,7 +67,7 @@ def test_overhead_on_asia():
     found = {r.side: r.seconds for r in report.results}
     assert found["its compiled run"] > 0
     assert found["beyond all compiled"] <= found["beyond the run"] <= found["all of it"]
-    import pgm.inference.compiled as kernels
+    import pgm.inference.trees.sweeps.compiled as kernels
 
     assert not any(getattr(f, "__name__", "") == "call" for f in vars(kernels).values())  # all put back
 

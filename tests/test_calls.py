@@ -143,7 +143,7 @@ def test_help_signatures_and_pickles_are_as_before() -> None:
         "engine",
     ]
     assert pgm.BayesianNetwork.query.__doc__
-    assert pgm.BayesianNetwork.query.__module__ == "pgm.inference.questions"
+    assert pgm.BayesianNetwork.query.__module__ == "pgm.inference.asking.questions"
     assert pickle.loads(pickle.dumps(pgm.read)) is pgm.read
     net = wet()
     assert pickle.loads(pickle.dumps(net.query))("rain") == net.query("rain")

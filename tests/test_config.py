@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm import progress
-from pgm.config import config, current, parse_size, set_config, start_clock
+from pgm.config import config, current, parse_size, set_config
 from pgm.errors import InvalidArgument, OutOfTime
+from pgm.runtime import progress
+from pgm.runtime.clock import start_clock
 
 settings = importlib.import_module("pgm.config")  # `pgm.config` itself is the function in it
 

@@ -15,8 +15,8 @@ import pytest
 import pgm
 from pgm import densities, results
 from pgm.graphs import Independencies, JunctionTree
-from pgm.inference.plan import Plan
-from pgm.inference.rows import CompiledQuery
+from pgm.inference.asking.frame_queries import CompiledQuery
+from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
 from pgm.models.clique_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pgm.inference.arrays import TreeArrays
-from pgm.inference.slicing import Moves
+from pgm.inference.trees.slicing import Moves
+from pgm.inference.trees.tree_arrays import TreeArrays
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "pgm").rglob("*.py"))
@@ -50,11 +51,41 @@ def imported(tree: ast.AST) -> set[str]:
 @pytest.mark.parametrize("path", SOURCES, ids=name)
 def test_numba_and_matplotlib_keep_to_their_rooms(path: Path) -> None:
     modules = imported(ast.parse(path.read_text(encoding="utf-8")))
-    if path.name != "compiled.py" and name(path) != "pgm/jit.py":
-        assert "numba" not in modules, "numba only in compiled.py, through pgm.jit"
+    if path.name != "compiled.py" and name(path) != "pgm/runtime/jit.py":
+        assert "numba" not in modules, "numba only in compiled.py, through pgm.runtime.jit"
     if path.parent.name != "plot":
         assert "matplotlib" not in modules, "pictures belong to pgm/plot"
     assert "pyplot" not in path.read_text(encoding="utf-8") or path.parent.name == "plot"
+
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in SOURCES
+    if path.name != "__main__.py"
+]
+# Without pgm/__init__.py, which imports most of them in an order that works; what others made is loaded once.
+ALONE = """
+import importlib, os, sys, traceback, types
+import matplotlib, narwhals, networkx, numba, numpy, scipy.sparse, scipy.special
+sys.modules["pgm"] = types.ModuleType("pgm")
+sys.modules["pgm"].__path__ = ["pgm"]
+for module in sys.argv[1:]:
+    if os.fork() == 0:
+        try:
+            importlib.import_module(module)
+        except BaseException:
+            os.write(1, f"{module}: {traceback.format_exc(limit=-1)}".encode())
+        os._exit(0)
+    os.wait()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="tries each module in a fork")
+def test_every_module_can_be_imported_first() -> None:
+    """A cycle of imports may work by luck of their order."""
+    command = [sys.executable, "-W", "ignore", "-c", ALONE, *MODULES[1:]]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == ""
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=name)
@@ -66,19 +97,23 @@ def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
             names = [alias.name for alias in node.names]
             assert set(names) <= {"math", "numpy", "numba"}, f"line {node.lineno}: {names}"
         elif isinstance(node, ast.ImportFrom):
-            allowed = {"__future__", "math", "typing", "numpy", "pgm.jit", "numba"}
+            allowed = {"__future__", "math", "typing", "numpy", "pgm.runtime.jit", "numba"}
             module = "." * node.level + (node.module or "")
-            if module == "pgm.inference.arrays":  # a named tuple, no function; see the test below
+            if module == "pgm.inference.trees.tree_arrays":  # a named tuple, no function; see the test below
                 assert [alias.name for alias in node.names] == ["TreeArrays"]
                 continue
             assert module in allowed, f"line {node.lineno}: {module}"
-            if module == "pgm.jit":
+            if module == "pgm.runtime.jit":
                 assert [alias.name for alias in node.names] == ["njit"]
 
 
 def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
     """`sliced` puts them together in their order: whoever adds one must write there, and numba sees that."""
-    lines = (ROOT / "pgm" / "inference" / "compiled.py").read_text(encoding="utf-8").splitlines()
+    lines = (
+        (ROOT / "pgm" / "inference" / "trees" / "sweeps" / "compiled.py")
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     begin = lines.index("    t = TreeArrays(")
     end = lines.index("    )", begin)
     order = [line.split("#")[-1].strip(" ,") for line in lines[begin + 1 : end]]

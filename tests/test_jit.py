@@ -91,7 +91,7 @@ def test_a_fork_does_not_wait_for_who_waits_for_it():
 
 
 HALF = """
-    from pgm.jit import njit
+    from pgm.runtime.jit import njit
 
     @njit
     def half(x):
@@ -147,7 +147,10 @@ def test_a_full_disk_keeps_nothing_and_answers(tmp_path):
 def test_ctrl_c_interrupts_the_compiler(tmp_path):
     """Whenever it comes: as itself, at once; and what was being compiled is there for who asks again."""
     lines = [f"    x = x * {i}.5 - y[{i % 7}] if x > {i} else x + y[{i % 5}] ** 2" for i in range(120)]
-    text = ["from pgm.jit import njit", *(f"@njit\ndef f{k}(x, y):\n" + "\n".join(lines) for k in range(8))]
+    text = [
+        "from pgm.runtime.jit import njit",
+        *(f"@njit\ndef f{k}(x, y):\n" + "\n".join(lines) for k in range(8)),
+    ]
     (tmp_path / "long.py").write_text(
         "\n".join(f"{part}\n    return x\n" if k else part for k, part in enumerate(text))
     )

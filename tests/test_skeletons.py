@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference import approximate
+from pgm.inference.engines import approximate
 
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pgm.config import start_clock
 from pgm.errors import ConvergenceWarning, warn
+from pgm.runtime.clock import start_clock
 
 from .table_input import Array
 

@@ -234,9 +234,9 @@ class LinearGaussian(CPD):
             bias[i], sd[i] = found._bias[0], found._sd[0]
         return weights, bias, sd
 
-    def density(self, scope: Sequence[int]) -> factors.LinearGaussian:
+    def density(self, scope: Sequence[int]) -> factors.GaussianFactor:
         """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
-        return factors.LinearGaussian(
+        return factors.GaussianFactor(
             np.array(scope, dtype=np.int64), len(self._switches), self._weights, self._bias, self._sd
         )
 

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from pgm.config import current, start_clock
+from pgm.config import current
 from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown, warn
 from pgm.factors import Dense, Gate, Writer
+from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, as_float
 
 from .base import CPD, ROWS_SHOWN, active, check_order, set_fields

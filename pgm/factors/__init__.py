@@ -6,11 +6,11 @@ which the factor sums to one for every state of the others; an undirected factor
 
 from .dense import Dense
 from .gate import Gate, Writer
-from .linear_gaussian import LinearGaussian
+from .gaussian import GaussianFactor
 from .score import Score
 from .sparse import Sparse
 from .tables import Tables
 
-Factor = Dense | Sparse | Gate  # over states; LinearGaussian is over numbers, Score over both
+Factor = Dense | Sparse | Gate  # over states; GaussianFactor is over numbers, Score over both
 
-__all__ = ["Dense", "Factor", "Gate", "LinearGaussian", "Score", "Sparse", "Tables", "Writer"]
+__all__ = ["Dense", "Factor", "Gate", "GaussianFactor", "Score", "Sparse", "Tables", "Writer"]

@@ -14,8 +14,8 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidStructure, TooLarge, listed
 from pgm.graphs.naming import Numbered, members
 from pgm.graphs.triangulation import Triangulation, triangulate
-from pgm.jit import kernels
 from pgm.printing import html_table, joined, text_table
+from pgm.runtime.jit import kernels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

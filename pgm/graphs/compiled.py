@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 # What `triangulate` says about how it found its order, by number.
 HEURISTICS = (

@@ -13,7 +13,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.graphs.naming import Numbered, undirected
 from pgm.graphs.triangulation import triangulate
-from pgm.jit import kernels
+from pgm.runtime.jit import kernels
 
 # The rules of `compiled.greedy`, by their number.
 _RULES = {"min-weight": 0, "min-fill": 1, "weighted-fill": 2}

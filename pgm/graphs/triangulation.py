@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
-from pgm.jit import compiled, kernels
+from pgm.runtime import threads
+from pgm.runtime.clock import Clock
+from pgm.runtime.jit import compiled, kernels
+from pgm.runtime.running import beside
 
 _LOOPS = "pgm.graphs.compiled"
+_WATCHED = 2_000  # neighbours in a graph whose triangulation may take long
 _NEVER = np.zeros(1, np.uint8)
 _NO_POINTERS = np.zeros(1, np.int64)
 _NOTHING = np.zeros(0, np.int32)
@@ -138,3 +143,18 @@ def _hopeless(
     own = np.argsort(turns[names], kind="stable").astype(np.int32)
     _, total, _, _ = k.search(ptr, ids, cards, stage, own, limit, 0.0, 0.0, 0, 3, order, stop)
     return bool(total > limit)
+
+
+def triangulate_in(
+    clock: Clock, at: np.ndarray, indices: np.ndarray, *args: Any, **options: Any
+) -> Triangulation:
+    """Triangulate as `triangulate` does, under the eyes of the clock where the graph is large."""
+    clock.check("looking for a tree")
+    if len(indices) < _WATCHED or threads.flag() is not None:
+        return triangulate(at, indices, *args, **options)
+
+    def work(stop: np.ndarray) -> Triangulation:
+        return triangulate(at, indices, *args, stop=stop, **options)
+
+    found: Triangulation = beside(work, (), np.zeros(1, np.uint8), clock, "looking for a tree")
+    return found

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import NoReturn
 from xml.parsers import expat
 
-from pgm import progress
 from pgm.config import current
 from pgm.errors import FileFormatError, InvalidArgument, TooLarge, shown
+from pgm.runtime import progress
 
 from .text import Text
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm import progress
 from pgm.config import current
 from pgm.cpds import CPD, TableCPD, table_input
 from pgm.errors import (
@@ -20,7 +19,8 @@ from pgm.errors import (
     shown,
 )
 from pgm.models import BayesianNetwork
-from pgm.progress import each
+from pgm.runtime import progress
+from pgm.runtime.progress import each
 from pgm.variables import Bins, Domain, Variable
 
 from .scanner import Scanner

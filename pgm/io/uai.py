@@ -33,7 +33,7 @@ from pgm.errors import (
 from pgm.evidence import observe
 from pgm.factors import Dense, Sparse
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.progress import each
+from pgm.runtime.progress import each
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments

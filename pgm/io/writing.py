@@ -11,7 +11,7 @@ from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import Array, check_cells
 from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
-from pgm.progress import each
+from pgm.runtime.progress import each
 from pgm.variables import Interval, Variable, as_domain
 
 FARTHEST = 10**9 - 1  # of a place in a picture

@@ -29,7 +29,7 @@ from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import Array
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.progress import each
+from pgm.runtime.progress import each
 from pgm.variables import Variable
 
 from .identifiers import identifiers, stands_for

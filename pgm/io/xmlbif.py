@@ -14,7 +14,7 @@ from __future__ import annotations
 from pgm.cpds.table import TableCPD
 from pgm.errors import listed, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.progress import each
+from pgm.runtime.progress import each
 from pgm.variables import Variable
 
 from .marked import MarkedNetwork

@@ -26,11 +26,10 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names, number_of
-from pgm.factors import Factor, Score, Tables
-from pgm.factors import LinearGaussian as LinearGaussianFactor
+from pgm.factors import Factor, GaussianFactor, Score, Tables
+from pgm.inference.asking.questions import Questions, edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
-from pgm.inference.questions import Questions, edit
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
@@ -649,7 +648,7 @@ class BayesianNetwork(Questions):
                     yield found.factor([*[position[parent] for parent in parents[end]], end])
             begin = end + 1
 
-    def densities(self) -> list[LinearGaussianFactor]:
+    def densities(self) -> list[GaussianFactor]:
         """Return the densities of the continuous nodes, in order."""
         self._check_complete()
         kept = self._cpds.in_order(self._parents)

@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from pgm.config import current, start_clock
+from pgm.config import current
 from pgm.cpds.table_input import MAX_AXES
 from pgm.errors import InvalidStructure, TooLarge, listed
 from pgm.evidence import Observed, observe
 from pgm.factors import Dense
 from pgm.graphs import JunctionTree
-from pgm.inference.failures import contradiction, refuse_soft
-from pgm.inference.questions import Questions
+from pgm.inference.asking.failures import contradiction, refuse_soft
+from pgm.inference.asking.questions import Questions
 from pgm.printing import html_text, joined, number
 from pgm.results import Probability, Report, Trace
+from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, VariableList
 
 from .potentials import Potential

@@ -18,14 +18,14 @@ from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names, observe
 from pgm.factors import Dense, Factor, Gate, Sparse
+from pgm.inference.asking.failures import refuse_soft
+from pgm.inference.asking.questions import Given, Questions, edit
 from pgm.inference.engines import Engine, find
-from pgm.inference.failures import refuse_soft
-from pgm.inference.posterior import log_of, times_exp
+from pgm.inference.engines.posterior import log_of, times_exp
 from pgm.inference.program import Program
-from pgm.inference.questions import Given, Questions, edit
-from pgm.inference.running import Impossible
 from pgm.printing import html_table, joined, text_table
 from pgm.results import Logarithm, Probability, Report
+from pgm.runtime.running import Impossible
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
 from .clique_tree import CliqueTree

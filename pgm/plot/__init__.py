@@ -4,10 +4,10 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
+from .bar_grid import assignment, marginals, samples
 from .bars import distribution, explanations, max_marginals
 from .networks import junction_tree, network
 from .plans import plan
-from .rows import assignment, marginals, samples
 from .traces import report
 
 __all__ = [

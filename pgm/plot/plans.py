@@ -7,7 +7,7 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from pgm.inference.plan import Plan
+from pgm.inference.engines.plan import Plan
 
 from .canvas import BAR, EDGE, Paper, Size, count_along, lines, tidy
 

@@ -11,7 +11,7 @@ import pytest
 
 from pgm.graphs import compiled
 from pgm.graphs.triangulation import Triangulation, triangulate
-from pgm.jit import interpreted
+from pgm.runtime.jit import interpreted
 from tests.graphs import twins
 from tests.machine import slowness
 

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm import jit
-from pgm.config import Clock
 from pgm.evidence import observe
-from pgm.inference.compiled_model import make_posterior
 from pgm.inference.engines import branching, cuts
 from pgm.inference.engines.branching import compiled, relaxation
-from pgm.inference.engines.branching.arrays import lay_out
-from pgm.inference.posterior import log_of
+from pgm.inference.engines.branching.branching_arrays import lay_out
+from pgm.inference.engines.model_snapshot import make_posterior
+from pgm.inference.engines.posterior import log_of
+from pgm.runtime import jit
+from pgm.runtime.clock import Clock
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
 
 DATA = st.data()

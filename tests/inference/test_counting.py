@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm import jit
-from pgm.config import start_clock
 from pgm.inference.engines.counting import clauses, counter, simplify
+from pgm.runtime import jit
+from pgm.runtime.clock import start_clock
 from tests.inference.test_search import formula, models_of
 from tests.inference.test_truth import close, drawn, possible
 from tests.machine import slowness

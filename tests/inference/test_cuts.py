@@ -17,14 +17,14 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 import pgm
-from pgm import jit
-from pgm.config import Clock
 from pgm.evidence import observe
-from pgm.inference import explanations
-from pgm.inference.compiled_model import make_posterior
+from pgm.inference.asking import maxima
 from pgm.inference.engines import cuts
-from pgm.inference.engines.cuts import compiled, energies, expansion, flow, ladder
-from pgm.inference.running import CUTS, Impossible
+from pgm.inference.engines.cuts import compiled, energies, expansion, flow, multilevel
+from pgm.inference.engines.model_snapshot import make_posterior
+from pgm.runtime import jit
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import CUTS, Impossible
 from tests.oracle import Known, Oracle, Plain, log
 from tests.strategies import KINDS, NUMBERS, RNG, TIES, Case, Question, knowledge, models
 
@@ -387,7 +387,7 @@ def test_a_dead_end_is_in_no_best_assignment(data: st.DataObject) -> None:
         return
     r = case.reduced
     alive = np.ones(r.states.size, np.uint8)
-    ladder._close_dead_ends(
+    multilevel._close_dead_ends(
         case,
         energies.energies_of(case, Clock(None, None)),
         np.ones(r.cards.size, bool),
@@ -540,7 +540,7 @@ def potts_image(n: int) -> pgm.MarkovNetwork:
 
 def test_what_cannot_be_exact_says_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     image = potts_image(60)
-    monkeypatch.setattr(explanations, "_SEARCH_WORK", 1e6)  # with more it is found, and proven
+    monkeypatch.setattr(maxima, "_SEARCH_WORK", 1e6)  # with more it is found, and proven
     with pytest.raises(pgm.TooLarge, match='engine="expansion"') as raised:
         image.map()
     assert raised.value.plan is not None

@@ -8,7 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pgm.inference.diagnostics import NORMAL_95, effective_sample_size, r_hat, share_interval, split
+from pgm.inference.engines.sampling.diagnostics import (
+    NORMAL_95,
+    effective_sample_size,
+    r_hat,
+    share_interval,
+    split,
+)
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "known/references/chains.json").read_text())["cases"]
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference import posterior
-from pgm.inference.engines import fronts
+from pgm.inference.engines import fronts, posterior
 from pgm.inference.engines.fronts import compiled
 from tests.machine import slowness
 

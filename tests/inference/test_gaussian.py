@@ -14,9 +14,8 @@ from scipy import sparse
 from scipy.sparse import linalg
 
 import pgm
-from pgm import jit
-from pgm.inference import running
-from pgm.inference.engines.gaussian import layout, mixed, solving
+from pgm.inference.engines.gaussian import elimination, hybrid, layout
+from pgm.runtime import jit, running
 from tests.gaussian_oracle import Mixture, Plain, plains
 
 near = lambda x: pytest.approx(x, rel=1e-7, abs=1e-8)  # noqa: E731
@@ -164,7 +163,7 @@ def test_moments_alone_are_as_exact(model: tuple[Plain, np.random.Generator], da
     assume(truth is not None and truth.names)
     assert truth is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(mixed, "_MIXTURE_BYTES", 0.0)
+        patch.setattr(hybrid, "_MIXTURE_BYTES", 0.0)
         found = plain.network().marginals(known)
     for name in truth.names:
         assert (found[name].mean, found[name].variance) == near((truth.mean(name), truth.variance(name)))
@@ -528,11 +527,11 @@ def test_interpreted_and_compiled_give_the_same_bits(
         return [net.log_probability(known), moments, {name: drawn[name].tolist() for name in drawn}]
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (running, solving, layout):
+        for module in (running, elimination, layout):
             patch.setattr(module, "code", lambda steps, name=running.TABLES: jit.interpreted(name))
         python = answers()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (running, solving, layout):
+        for module in (running, elimination, layout):
             patch.setattr(module, "code", lambda steps, name=running.TABLES: importlib.import_module(name))
         assert answers() == python
 
@@ -618,7 +617,7 @@ def test_an_interval_keeps_its_digits(lo: float, width: float, sd: float) -> Non
     points = float(interval.lo) / sd + 0.5 * h * (x + 1)
     top = -0.5 * points**2
     truth = top.max() + math.log((w * np.exp(top - top.max())).sum() * 0.5 * h) - 0.5 * math.log(2 * math.pi)
-    found = solving.log_inside(np.array([0.0]), np.array([sd * sd]), interval)[0]
+    found = elimination.log_inside(np.array([0.0]), np.array([sd * sd]), interval)[0]
     assert found == pytest.approx(truth, abs=1e-10)
 
 

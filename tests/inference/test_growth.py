@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.inference.engines import exact
-from pgm.inference.reduction import compiled as reduction
+from pgm.inference.program.reduction import compiled as reduction
 from tests.strategies import models
 
 N = 10_000

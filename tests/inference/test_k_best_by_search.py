@@ -12,11 +12,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.config import Clock
 from pgm.inference.engines import branching
-from pgm.inference.engines.branching.arrays import lay_out
-from pgm.inference.posterior import log_of
+from pgm.inference.engines.branching.branching_arrays import lay_out
+from pgm.inference.engines.posterior import log_of
 from pgm.inference.program import SUMMED
+from pgm.runtime.clock import Clock
 from tests.inference.test_branching import case_of, ising
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
 

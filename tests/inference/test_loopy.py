@@ -14,12 +14,12 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm import jit
-from pgm.config import Clock
 from pgm.inference.engines import loopy
 from pgm.inference.engines.factor_graph import GRAPHS, make_graph
-from pgm.inference.engines.solving import Problem
-from pgm.inference.reduction import Known, reduce_case
+from pgm.inference.engines.problem import Problem
+from pgm.inference.program.reduction import Known, reduce_case
+from pgm.runtime import jit
+from pgm.runtime.clock import Clock
 from tests.oracle import Oracle, Plain
 from tests.strategies import NUMBERS, TAME, TIES, knowledge, markov_networks, models
 
@@ -338,7 +338,7 @@ def test_the_interpreter_gives_the_same_bits():
         for module in modules:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(loopy, "code", lambda _, name, m=module: m if name == loopy.LOOPY else graphs)
-                patch.setattr("pgm.inference.running.code", lambda _, name, m=module: m)
+                patch.setattr("pgm.runtime.running.code", lambda _, name, m=module: m)
                 sent = loopy.send(asked, options, Clock(None, None), largest=largest)
                 found.append((sent.messages, sent.beliefs, sent.residuals, loopy.choose_states(sent)))
                 if not largest:

@@ -11,9 +11,12 @@ import pytest
 from hypothesis import given, settings
 
 import pgm
-from pgm.inference import pool, posterior, program, slabs, slicing, support, sweeps, trees
-from pgm.inference.engines import exact
-from pgm.inference.running import TABLES, TREES, Narrow
+from pgm.inference import program, trees
+from pgm.inference.engines import exact, posterior
+from pgm.inference.trees import slicing, sparse_cliques, sweeps
+from pgm.inference.trees.sweeps import row_slices
+from pgm.runtime import threads
+from pgm.runtime.running import TABLES, TREES, Narrow
 from tests.inference import test_truth as truth
 
 FEWER = settings(max_examples=60)
@@ -51,7 +54,7 @@ def shared_by_threads(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(slicing, "_AT_ONCE", -1.0)
     patch.setattr(sweeps, "_WORTH_THREADS", -1.0)
     patch.setattr(trees, "_WORTH_BALANCE", -1.0)
-    patch.setattr(pool, "_SHORT", -1.0)
+    patch.setattr(threads, "_SHORT", -1.0)
 
 
 def threads_on_new_trees(patch: pytest.MonkeyPatch) -> None:
@@ -62,7 +65,7 @@ def threads_on_new_trees(patch: pytest.MonkeyPatch) -> None:
 def slabs_of_every_clique(patch: pytest.MonkeyPatch) -> None:
     """Threads share the rows of each clique in turn, not parts of the tree."""
     shared_by_threads(patch)
-    patch.setattr(slabs, "_LEAST_ENTRIES", 0)
+    patch.setattr(row_slices, "_LEAST_ENTRIES", 0)
     kernels = sweeps.code
 
     def above_all_parts(parent: np.ndarray, cost: np.ndarray, threads: int) -> np.ndarray:
@@ -78,9 +81,9 @@ def sparse(patch: pytest.MonkeyPatch) -> None:
     """Every clique that sums something out has a list of its entries."""
     sliced_always(patch)
     patch.setattr(slicing, "_AT_ONCE", -1.0)
-    patch.setattr(support, "_LEAST_ENTRIES", 0)
-    patch.setattr(support, "_SHARE", 2.0)
-    patch.setattr(support, "_FULL", 2.0)
+    patch.setattr(sparse_cliques, "_LEAST_ENTRIES", 0)
+    patch.setattr(sparse_cliques, "_SHARE", 2.0)
+    patch.setattr(sparse_cliques, "_FULL", 2.0)
 
 
 def walked(patch: pytest.MonkeyPatch) -> None:

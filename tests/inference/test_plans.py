@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference import sweeps, trees
+from pgm.inference import trees
+from pgm.inference.trees import sweeps
 from tests.io.formats import reset_peak
 from tests.machine import memory
 

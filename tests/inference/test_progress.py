@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 
 import pgm
-from pgm import progress
-from pgm.config import Clock, config
+from pgm.config import config
+from pgm.runtime import progress
+from pgm.runtime.clock import Clock
 
 pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
 

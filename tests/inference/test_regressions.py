@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.config import Clock
-from pgm.inference import failures, pool, running
+from pgm.inference.asking import failures
+from pgm.runtime import running, threads
+from pgm.runtime.clock import Clock
 
 
 def pair() -> pgm.BayesianNetwork:
@@ -173,10 +174,10 @@ def test_a_long_run_in_a_thread_of_the_pool_stops_when_its_neighbour_fails(monke
 
     monkeypatch.setattr(running, "code", lambda *_: SimpleNamespace(endless=endless))
     clock = Clock(20.0, time.monotonic() + 20.0)
-    long = pool.Task(lambda stop: running.run("endless", steps=1e12, clock=clock), 1.0)
+    long = threads.Task(lambda stop: running.run("endless", steps=1e12, clock=clock), 1.0)
     begin = time.monotonic()
     with pgm.config(threads=2), pytest.raises(ValueError, match="the neighbour"):
-        pool.run_all([long, pool.Task(fails, 1.0)], clock)
+        threads.run_all([long, threads.Task(fails, 1.0)], clock)
     assert time.monotonic() - begin < 5.0
 
 
@@ -255,12 +256,12 @@ def test_a_compiled_question_leaves_the_interpreter():
 
 def test_what_warms_up_loads_the_sliced_run():
     script = """
-        import importlib, threading, pgm.inference.questions
+        import importlib, threading, pgm.inference.asking.questions
         from pgm import jit
         jit._background, jit._spent = threading.current_thread(), 60.0
         jit._warm()
         assert jit.compiled()
-        loops = importlib.import_module("pgm.inference.compiled")
+        loops = importlib.import_module("pgm.inference.trees.sweeps.compiled")
         for name in ("inward", "outward", "sliced", "gather", "moves"):
             assert getattr(loops, name).signatures, name
     """

@@ -19,8 +19,12 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm import frames, jit
-from pgm.inference import compiled_model, lanes, pool, rows
+from pgm import frames
+from pgm.inference.asking import frame_queries
+from pgm.inference.engines import model_snapshot
+from pgm.inference.trees import batching
+from pgm.runtime import jit, threads
+from pgm.runtime.clock import start_clock
 from tests.oracle import Known, Oracle
 from tests.strategies import Case, models
 
@@ -30,18 +34,18 @@ DATA = st.data()
 @contextlib.contextmanager
 def forced(n_lanes: int | None = None, own: bool | None = None, threads: int = 1) -> Iterator[None]:
     """So many lanes and threads; every kind of row on a tree of its own, or all on one."""
-    before = lanes.lanes_for, rows._OWN_TREE, rows._OWN_TREE_FACTOR, pool._SHORT
+    before = batching.lanes_for, frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR, threads._SHORT
     if n_lanes is not None:
-        lanes.lanes_for = lambda pool_size, n_rows: n_lanes  # type: ignore[assignment]
+        batching.lanes_for = lambda pool_size, n_rows: n_lanes  # type: ignore[assignment]
     if own is not None:
-        rows._OWN_TREE, rows._OWN_TREE_FACTOR = (-1.0 if own else 1e9), 0.0
+        frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR = (-1.0 if own else 1e9), 0.0
     if threads > 1:
-        pool._SHORT = -math.inf
+        threads._SHORT = -math.inf
     try:
         with pgm.config(threads=threads):
             yield
     finally:
-        lanes.lanes_for, rows._OWN_TREE, rows._OWN_TREE_FACTOR, pool._SHORT = before  # type: ignore[assignment]
+        batching.lanes_for, frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR, threads._SHORT = before  # type: ignore[assignment]
 
 
 @contextlib.contextmanager
@@ -150,8 +154,8 @@ def test_the_same_bits_for_any_lanes_and_threads_and_both_kinds_of_kernels(data)
     jit.load()
     with forced(1, own):
         alone = answers(case.model, frame, target)
-    for n_lanes, threads in ((4, 1), (16, 2)):
-        with forced(n_lanes, own, threads):
+    for n_lanes, n_threads in ((4, 1), (16, 2)):
+        with forced(n_lanes, own, n_threads):
             for a, b in zip(alone, answers(case.model, frame, target), strict=True):
                 same(a, b)
     frame = {name: column[:5] for name, column in frame.items()}
@@ -194,7 +198,7 @@ def test_scaling_and_split_cliques(data):
     if not Oracle(case.plain).possible:
         return
     target = data.draw(st.sampled_from(case.names))
-    kernels = jit.interpreted("pgm.inference.lanes.compiled")
+    kernels = jit.interpreted("pgm.inference.trees.batching.compiled")
     before = kernels.SAFE, kernels.DRIFT
     with forced(own=data.draw(st.booleans())), interpreted():
         alone = answers(case.model, frame, target)
@@ -248,7 +252,7 @@ def test_a_hub_is_answered_in_lanes(gaps, own, monkeypatch):
         for name, column in drawn.items()
         if name != "class"
     }
-    monkeypatch.setattr(rows, "_one_row", None)
+    monkeypatch.setattr(frame_queries, "_one_row", None)
     logs = np.tile(np.log([0.2, 0.3, 0.5]), (40, 1))
     for (_, column), table in zip(sorted(frame.items(), key=lambda f: int(f[0][1:])), tables, strict=True):
         for i, state in enumerate(column):
@@ -493,7 +497,7 @@ def test_time_that_runs_out_in_a_batch(what):
 
 def test_short_work_starts_no_thread(monkeypatch):
     net = wet_grass()
-    monkeypatch.setattr(pool, "_start", None)
+    monkeypatch.setattr(threads, "_start", None)
     net.predict_proba(net.sample(100, seed=0))
 
 
@@ -503,13 +507,16 @@ def test_an_error_in_a_task_stops_the_others():
     def fail(stop: np.ndarray) -> None:
         raise ValueError("no")
 
-    def work(stop: np.ndarray) -> list[pool.Task]:
+    def work(stop: np.ndarray) -> list[threads.Task]:
         time.sleep(0.01)
         done.append(1)
-        return [pool.Task(work, 1.0)]
+        return [threads.Task(work, 1.0)]
 
     with pgm.config(threads=2), pytest.raises(ValueError, match="no"):
-        pool.run_all([pool.Task(work, 1.0), pool.Task(fail, 1.0)], pgm.inference.rows.start_clock())
+        threads.run_all(
+            [threads.Task(work, 1.0), threads.Task(fail, 1.0)],
+            start_clock(),
+        )
     count = len(done)
     time.sleep(0.1)
     assert len(done) <= count + 1
@@ -564,7 +571,7 @@ def test_one_cell_of_a_large_model_costs_no_look_at_every_variable(monkeypatch):
         np.zeros((1, 2000), int), states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.2, 0.8]]
     )
     looked = Counter()
-    named = compiled_model._Named
+    named = model_snapshot._Named
     whole = named.__getitem__
 
     def counting(self, name):

@@ -17,13 +17,14 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm import engines, jit
-from pgm.config import Clock
+from pgm import engines
+from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling.blocks import find_blocks
 from pgm.inference.engines.sampling.layout import lay_out
-from pgm.inference.engines.solving import Problem
-from pgm.inference.reduction import Known, reduce_case
+from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
+from pgm.runtime import jit
+from pgm.runtime.clock import Clock
 from tests.oracle import Oracle
 from tests.strategies import TAME, bayesian_networks, knowledge, models
 

@@ -12,8 +12,8 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm import jit
 from pgm.inference.engines import search
+from pgm.runtime import jit
 from tests.inference.test_truth import close, drawn, possible
 from tests.oracle import Oracle
 from tests.strategies import TAME, Numbers, bayesian_networks, knowledge, markov_networks, models

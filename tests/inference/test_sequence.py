@@ -11,9 +11,9 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.config import Clock
 from pgm.graphs.triangulation import triangulate
-from pgm.inference.engines.sequence.clusters import Cluster, cut, joined, trees
+from pgm.inference.engines.clique_sequence.clusters import Cluster, cut, joined, trees
+from pgm.runtime.clock import Clock
 from tests.known import test_uai as uai
 from tests.strategies import TAME, knowledge, models
 
@@ -307,7 +307,7 @@ def test_it_is_nearer_to_the_published_marginals_than_loopy(name, bound):
 
 def test_two_orders_and_what_is_made_of_them():
     """Confirmed, not confirmed, and two parts of one distribution: these have the weights of their totals."""
-    from pgm.inference.engines.sequence.modes import Settled, _joined
+    from pgm.inference.engines.clique_sequence.modes import Settled, _joined
 
     def settled(a, log_total, converged=True):
         report = pgm.results.Report("clique-sequence", exact=False, converged=converged, iterations=2)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm import jit
-from pgm.inference import slabs, sweeps
-from pgm.inference.running import TABLES, run
+from pgm.inference.trees import sweeps
+from pgm.inference.trees.sweeps import row_slices
+from pgm.runtime import jit
+from pgm.runtime.running import TABLES, run
 from tests.inference.test_paths import slabs_of_every_clique
 from tests.inference.test_support import the_tree
 
@@ -32,7 +33,7 @@ def eager(monkeypatch):
     return monkeypatch
 
 
-@pytest.mark.parametrize("cut", [slabs.slabs_in, slabs.slabs_out], ids=["in", "out"])
+@pytest.mark.parametrize("cut", [row_slices.slabs_in, row_slices.slabs_out], ids=["in", "out"])
 @pytest.mark.parametrize("seed", range(6))
 def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager):
     kernels = jit.interpreted(TABLES)
@@ -48,7 +49,7 @@ def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager
             rows = np.concatenate([np.arange(turn + begin, turn + end) for turn in range(0, n_rows, period)])
             seen += rows.tolist()
             entries = (rows[:, None] * t.inner[c] + np.arange(t.inner[c])).ravel()
-            if cut is slabs.slabs_in:
+            if cut is row_slices.slabs_in:
                 written.append({(c, int(s)) for s in entries % t.sent[c]})
                 continue
             mine = set()
@@ -71,7 +72,7 @@ def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager
 def test_any_number_of_threads_gives_the_same_bits(seed, eager):
     net = dense(seed)
     used = []
-    eager.setattr(sweeps, "slabs_in", lambda *args: used.append(slabs.slabs_in(*args)) or used[-1])
+    eager.setattr(sweeps, "slabs_in", lambda *args: used.append(row_slices.slabs_in(*args)) or used[-1])
     found = []
     for threads in (1, 2, 3):
         with pgm.config(threads=threads):
@@ -93,7 +94,7 @@ def test_rows_may_be_shared_in_any_way(seed, eager):
         period = next((d for d in range(n_rows // 2, 1, -1) if n_rows % d == 0), 0)
         turns[name] = max(turns[name], n_rows // period if period else 0)
         ends = [(0, 1), (1, period)] if period else []
-        return [np.array([slabs._ROWS, period, *some]) for some in ends]
+        return [np.array([row_slices._ROWS, period, *some]) for some in ends]
 
     def one_after_the_other(name, calls, steps, clock):
         for args in calls:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference import slicing, support
-from pgm.inference.slicing import Sliced
+from pgm.inference.trees import slicing, sparse_cliques
+from pgm.inference.trees.slicing import Sliced
 
 
 def functional(seed: int, nodes: int = 12, states: int = 4) -> pgm.BayesianNetwork:
@@ -37,7 +37,7 @@ def the_tree(net: pgm.BayesianNetwork, patch: pytest.MonkeyPatch) -> Sliced:
     made: list[Sliced] = []
     patch.setattr(slicing, "_AT_ONCE", -1.0)
     for name, value in {"_LEAST_ENTRIES": 0, "_SHARE": 2.0, "_FULL": 2.0}.items():
-        patch.setattr(support, name, value)
+        patch.setattr(sparse_cliques, name, value)
     whole = slicing._make
     patch.setattr(slicing, "_make", lambda *args: made.append(whole(*args)) or made[-1])
     net.marginals()
@@ -81,7 +81,7 @@ def test_what_is_listed_gives_the_same_numbers(seed, monkeypatch):
 
 def test_lists_are_made_only_where_they_pay(monkeypatch):
     monkeypatch.setattr(slicing, "_AT_ONCE", -1.0)
-    monkeypatch.setattr(support, "_LEAST_ENTRIES", 0)
+    monkeypatch.setattr(sparse_cliques, "_LEAST_ENTRIES", 0)
     made: list[Sliced] = []
     whole = slicing._make
     monkeypatch.setattr(slicing, "_make", lambda *args: made.append(whole(*args)) or made[-1])
@@ -94,5 +94,5 @@ def test_lists_are_made_only_where_they_pay(monkeypatch):
     t = made[-1].tree.arrays
     columns = 1 + np.diff(t.operand_at) + np.diff(t.wanted_at)
     share = np.diff(t.list_at) / columns / t.size
-    assert share.max() < support._SHARE
+    assert share.max() < sparse_cliques._SHARE
     assert share.max() > 0

@@ -10,7 +10,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference import tightest
+from pgm.inference.engines import portfolio
 from tests.machine import slowness
 from tests.oracle import log
 from tests.strategies import TAME, knowledge, models
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning")
 @pytest.fixture
 def hurried(monkeypatch):
     """Nothing is planned to fit the time: every answer is one of the others."""
-    monkeypatch.setattr(tightest, "_PLANNED", -1.0)
-    monkeypatch.setattr(tightest, "_ZEROS", 2.0)
+    monkeypatch.setattr(portfolio, "_PLANNED", -1.0)
+    monkeypatch.setattr(portfolio, "_ZEROS", 2.0)
 
 
 def grid(side: int, strength: float) -> pgm.MarkovNetwork:
@@ -90,8 +90,8 @@ def test_what_does_not_fit_is_within_sure_bounds(hurried_always, data):
 @pytest.fixture(scope="module")
 def hurried_always():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tightest, "_PLANNED", -1.0)
-        patch.setattr(tightest, "_ZEROS", 2.0)
+        patch.setattr(portfolio, "_PLANNED", -1.0)
+        patch.setattr(portfolio, "_ZEROS", 2.0)
         yield
 
 
@@ -120,7 +120,7 @@ def test_answers_are_moved_into_the_bounds():
     low, high = np.array([0.1, 0.5, 0.0, 0.9]), np.array([0.5, 0.9, 0.1, 1.0])
     middle = np.array([0.3, 0.7, 0.05, 0.95])
     values = np.array([0.05, 0.95, 0.08, 0.92])
-    found = tightest._inside(values, middle, pgm.results.Intervals(low, high), np.array([0, 2, 4]))
+    found = portfolio._inside(values, middle, pgm.results.Intervals(low, high), np.array([0, 2, 4]))
     assert found == pytest.approx([0.1, 0.9, 0.08, 0.92])
 
 
@@ -151,7 +151,7 @@ def test_what_it_cannot_do_is_said(hurried):
 
 
 def rival(name, values, report):
-    return tightest._Rival(name, None, np.array(values), report)
+    return portfolio._Rival(name, None, np.array(values), report)
 
 
 def test_parts_of_a_distribution_come_before_draws_of_one_of_them():
@@ -165,9 +165,9 @@ def test_parts_of_a_distribution_come_before_draws_of_one_of_them():
     parts = report("clique-sequence", converged=False, error=0.9, modes=2)
     mixed = rival("clique-sequence", [0.8, 0.2], parts)
     alone = rival("clique-sequence", [0.8, 0.2], report("clique-sequence", error=0.02))
-    assert tightest._tightest([alone, loopy, drawn]) == (drawn, pytest.approx(0.01))
-    assert tightest._tightest([mixed, loopy, drawn]) == (mixed, 0.9)
-    best, error = tightest._tightest([alone, loopy])
+    assert portfolio._tightest([alone, loopy, drawn]) == (drawn, pytest.approx(0.01))
+    assert portfolio._tightest([mixed, loopy, drawn]) == (mixed, 0.9)
+    best, error = portfolio._tightest([alone, loopy])
     assert best is alone  # without a judge; the others say how far off it may be
     assert error == pytest.approx(0.08)
 
@@ -179,7 +179,7 @@ def late_first(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
         time.sleep(seconds)
         raise pgm.OutOfTime("too late")
 
-    monkeypatch.setattr(tightest, "make_posterior", slow)
+    monkeypatch.setattr(portfolio, "make_posterior", slow)
 
 
 @pytest.mark.parametrize("ask", [lambda m, e: m.map(engine=e), lambda m, e: m.k_best(k=2, engine=e)[0]])

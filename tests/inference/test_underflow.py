@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference import slicing
 from pgm.inference.engines import exact
+from pgm.inference.trees import slicing
 
 LOG_TINY = math.log(1e-15)
 MANY = 90  # so many of those are 1e-1350

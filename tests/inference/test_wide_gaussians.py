@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian import elimination
 from tests.gaussian_oracle import Plain, plains
 
 near = lambda x: pytest.approx(x, rel=1e-7, abs=1e-8)  # noqa: E731
@@ -73,8 +73,8 @@ def test_the_way_back_in_matrices_gives_the_same(
     assume(truth is not None and truth.names)
     assert truth is not None
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solving, "_LARGE", -1.0)
-        patch.setattr(solving, "_BLOCK", 2)
+        patch.setattr(elimination, "_LARGE", -1.0)
+        patch.setattr(elimination, "_BLOCK", 2)
         net = plain.network()
         found = net.marginals(known)
         joint = net.query(truth.names, known)

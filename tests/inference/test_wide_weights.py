@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.cpds import logistic
-from pgm.inference.posterior import Posterior
+from pgm.inference.engines.posterior import Posterior
 from tests.oracle import Known, Oracle, Plain, log
 
 T, F = True, False

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.config import Clock
 from pgm.inference.engines.factor_graph import make_graph
 from pgm.inference.engines.mean_field import Ascent
-from pgm.inference.reduction import Known, reduce_case
+from pgm.inference.program.reduction import Known, reduce_case
+from pgm.runtime.clock import Clock
 from tests.known import book
 from tests.known.book import factor_graph, near
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from pgm import engines
-from pgm.config import Clock
+from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling import weighted
 from pgm.inference.engines.sampling.layout import lay_out
-from pgm.inference.engines.solving import Problem
-from pgm.inference.reduction import Known, reduce_case
+from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
+from pgm.runtime.clock import Clock
 from tests.known import book
 from tests.known.book import JOINT
 

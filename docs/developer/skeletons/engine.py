@@ -1,7 +1,7 @@
 """An engine that approximates: copy, rename, fill in. `->` says what else belongs to it.
 
 -> its options (the class below) and its name in ENGINES: pgm/inference/engines/__init__.py
--> its `solve` in SOLVERS: pgm/inference/approximate.py
+-> its `solve` in SOLVERS: pgm/inference/engines/approximate.py
 -> a line in ENGINES of tests/inference/test_approximate.py, and docs/reference/engines.rst
 
 This one looks at factors of one variable and at no others: exact where there are no others, else a caricature.
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
+from pgm.runtime.clock import Clock
 from pgm.inference.engines.factor_graph import make_graph
-from pgm.inference.engines.solving import Problem, Solution
+from pgm.inference.engines.problem import Problem, Solution
 from pgm.results import Report
 
 

@@ -21,11 +21,7 @@ from pgm.inference.engines.sampling.options import (
     Rejection,
     SwendsenWang,
 )
-
-Question = Literal[
-    "query", "marginals", "probability", "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan"
-]
-SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
+from pgm.inference.trees.needs import SUMS, Question
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import Triangulation
 from pgm.inference.engines import exact
-from pgm.inference.reduction import Case, WideArray, open_targets, reduce_case, spread, wide_multiply
-from pgm.inference.running import Impossible
+from pgm.inference.program.reduction import Case, WideArray, open_targets, reduce_case, spread, wide_multiply
 from pgm.inference.trees import Shape, Tree, measure, planned, tree_of
-from pgm.progress import report
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report
+from pgm.runtime.running import Impossible
 
 if TYPE_CHECKING:
-    from pgm.inference.plan import Needs
-    from pgm.inference.posterior import Posterior
+    from pgm.inference.engines.posterior import Posterior
+    from pgm.inference.trees.needs import Needs
 
 Wide = tuple[float, int]
 _MOST_VARIABLES = 64  # 2**64 runs are past any patience
@@ -141,7 +142,7 @@ def cut_case(
     while named is None and needs.bytes_in_doubles(shape) > room:
         offer = choose(case, shape, needs, room)
         if offer is None:
-            from pgm.inference.plan import make_plan  # which asks this file what to offer
+            from pgm.inference.engines.plan import make_plan  # which asks this file what to offer
 
             plan = make_plan(case, shape, needs, posterior.names)
             raise TooLarge(f"No few variables to condition on make this fit.\n\n{plan!r}", plan)

@@ -8,12 +8,13 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.program import logs_to_wide
-from pgm.inference.reduction import Case, WideArray, wide_multiply
-from pgm.inference.running import Impossible
-from pgm.progress import report
+from pgm.inference.program.reduction import Case, WideArray, wide_multiply
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report
+from pgm.runtime.running import Impossible
 
 _MOST_AXES = 64
 _DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare

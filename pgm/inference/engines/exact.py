@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from pgm.config import Clock, current
-from pgm.inference.reduction import Case, WideArray, lows, wide_multiply
-from pgm.inference.running import READING, Impossible, Narrow, code, run
-from pgm.inference.scratch import give, take
-from pgm.inference.sweeps import SUMS, sweep_in, sweep_out
+from pgm.config import current
+from pgm.inference.program.reduction import Case, WideArray, lows, wide_multiply
 from pgm.inference.trees import Shape, Tree
+from pgm.inference.trees.sweeps import SUMS, sweep_in, sweep_out
+from pgm.runtime.buffers import give, take
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import READING, Impossible, Narrow, code, run
 
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
@@ -171,7 +172,7 @@ def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Best:
+class MaxAssignment:
     """The best states of the variables that were maximised, as reduced codes, and their value."""
 
     states: np.ndarray
@@ -181,7 +182,7 @@ class Best:
 
 def maximum(
     case: Case, tree: Tree, clock: Clock, stage: np.ndarray
-) -> tuple[Best, tuple[np.ndarray, np.ndarray]]:
+) -> tuple[MaxAssignment, tuple[np.ndarray, np.ndarray]]:
     """The states of the largest value, of several the first as declared, and the pool that says so.
 
     Who has no more use for the pool hands it to `give`.
@@ -195,11 +196,11 @@ def maximum(
     steps = 8.0 * tree.steps
     run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock, module=READING)
     if ties[0] == 0:
-        return Best(states, most), (pm, pe)
+        return MaxAssignment(states, most), (pm, pe)
     settled = tree.entries <= current().memory_limit
     if settled:
         states = first_of_ties(tree, (pm, pe), cliques, None, as_declared(case, stage), states, clock)
-    return Best(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
+    return MaxAssignment(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
 
 
 def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:

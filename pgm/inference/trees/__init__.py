@@ -9,12 +9,13 @@ from typing import Protocol, TypeVar, cast
 
 import numpy as np
 
-from pgm.config import TRIANGULATING, Clock, current
-from pgm.graphs.triangulation import Triangulation
-from pgm.inference.arrays import TreeArrays
-from pgm.inference.locks import Lock
-from pgm.inference.reduction import Case, lows
-from pgm.inference.running import REDUCTION, TREES, code, triangulated
+from pgm.config import current
+from pgm.graphs.triangulation import Triangulation, triangulate_in
+from pgm.inference.program.reduction import Case, lows
+from pgm.inference.trees.tree_arrays import TreeArrays
+from pgm.runtime.clock import TRIANGULATING, Clock
+from pgm.runtime.forks import Lock
+from pgm.runtime.running import REDUCTION, TREES, code
 
 _STEPS_PER_ENTRY = 4.0
 _LISTED_STEPS = 4.0  # of a listed entry, for each of one in a row; measured
@@ -148,7 +149,7 @@ def shape_of(
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     own = case.program.turns[r.variables]
     options = {"limit_log2": LARGEST_LOG2, "stage": mixed, "own": own, "effort": effort}
-    found = triangulated(clock, at, indices, log2_cards, **options)
+    found = triangulate_in(clock, at, indices, log2_cards, **options)
     clock.check()
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)

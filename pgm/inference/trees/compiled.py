@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 MOST_OPERANDS = 256  # of a clique whose operands are gathered in groups
 LEAST_ENTRIES = 256  # of such a clique

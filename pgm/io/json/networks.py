@@ -9,7 +9,7 @@ from pgm.errors import FileFormatError, InvalidStructure, PGMError, TooLarge, ne
 from pgm.io.text import Refusals
 from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
-from pgm.progress import each
+from pgm.runtime.progress import each
 from pgm.variables import REAL, Domain, Variable, check_name
 
 from .kinds import KINDS, Node, write_cpd

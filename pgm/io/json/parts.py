@@ -11,10 +11,10 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from pgm import progress
 from pgm.config import current
 from pgm.errors import TooLarge, listed, nearest, shown
 from pgm.io.text import Text
+from pgm.runtime import progress
 
 Path = tuple[str | int, ...]  # keys and indices that lead to a part
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.errors import NoSupportFound
 from pgm.inference.engines import Bounds, MeanField, loopy, mean_field
 from pgm.inference.engines.bounds.buckets import BOUNDS, outline
 from pgm.inference.engines.bounds.messages import ABOVE, BELOW, Bound, make_tables
-from pgm.inference.engines.solving import Maximum, Problem, Solution
-from pgm.inference.running import Impossible, run
+from pgm.inference.engines.problem import Maximum, Problem, Solution
 from pgm.results import Intervals, Report, farthest
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible, run
 
 _SHARE = 1e-3  # of the width of the bounds, that those with states chosen may be off to be had sooner
 _TIGHTEN = 0.4  # of the time that is left, for each of the two bounds

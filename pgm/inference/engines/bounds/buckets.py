@@ -7,10 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge
-from pgm.inference.reduction import Case
-from pgm.inference.running import REDUCTION, beside, code, triangulated
+from pgm.graphs.triangulation import triangulate_in
+from pgm.inference.program.reduction import Case
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import REDUCTION, beside, code
 
 BOUNDS = "pgm.inference.engines.bounds.compiled"
 _MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
@@ -112,7 +114,7 @@ def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | Non
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
     clock.check()
     stage = None if last is None else last.astype(np.int64)
-    triangulation = triangulated(clock, at, indices, log2_cards, effort=0.1, budget=1e7, stage=stage)
+    triangulation = triangulate_in(clock, at, indices, log2_cards, effort=0.1, budget=1e7, stage=stage)
     order = triangulation.order.astype(np.int64)
     clock.check()
     place = np.empty(m, np.int64)

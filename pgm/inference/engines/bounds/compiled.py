@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _UPPER, _LOWER = 0, 1  # from where; buckets of weight 0 take maxima, all others sum
 _UNIT = 2.0**-53  # of rounding
 _GRID = 2.0**32  # shifts are whole numbers of this part of one: sums of them are exact

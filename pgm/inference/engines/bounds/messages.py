@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.inference.engines import Bounds
 from pgm.inference.engines.bounds.buckets import BOUNDS, BucketArrays, Outline, lay_out, outline
 from pgm.inference.engines.factor_graph import Graph, make_graph
-from pgm.inference.engines.solving import Problem
-from pgm.inference.running import run
-from pgm.progress import report as report_progress
+from pgm.inference.engines.problem import Problem
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import run
 
 ABOVE, BELOW = 0, 1  # from where a bound is
 _NEGATIVE = -0.25  # weight, shared by all mini-buckets of a bucket but one, of a bound from below

@@ -16,17 +16,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm import progress
-from pgm.config import Clock, current
+from pgm.config import current
 from pgm.errors import OutOfTime
 from pgm.inference.engines import BranchAndBound, Srmp
 from pgm.inference.engines.branching import relaxation
-from pgm.inference.engines.branching.arrays import FORBIDDEN, Layout, lay_out
-from pgm.inference.engines.solving import Maximum, Problem
-from pgm.inference.posterior import log_of
-from pgm.inference.reduction import Case
-from pgm.inference.running import Impossible, code
+from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, lay_out
+from pgm.inference.engines.posterior import log_of
+from pgm.inference.engines.problem import Maximum, Problem
+from pgm.inference.program.reduction import Case
 from pgm.results import Course, Report
+from pgm.runtime import progress
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible, code
 
 BRANCHING = "pgm.inference.engines.branching.compiled"
 _DONE, _PAUSED = 0, 1  # as in compiled.py

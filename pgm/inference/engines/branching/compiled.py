@@ -9,7 +9,7 @@ has left, and the floor.
 
 from __future__ import annotations
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 DONE, PAUSED, LEFT = 0, 1, 2  # how a search ends
 FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number

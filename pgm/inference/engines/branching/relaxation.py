@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pgm.config import Clock
-from pgm.inference.engines.branching.arrays import FORBIDDEN, Problem, State
-from pgm.inference.running import beside
+from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Problem, State
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import beside
 
 _MOST_COLUMNS = 50_000
 _MOST_ROWS = 1_000_000  # that are looked at, closed ones too

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.inference.engines.counting.clauses import Formula, formula_of
 from pgm.inference.engines.counting.counter import Counter
 from pgm.inference.engines.counting.simplify import FALSE, TRUE, simplified
-from pgm.inference.reduction import wide_multiply
+from pgm.inference.program.reduction import wide_multiply
+from pgm.runtime.clock import Clock
 
 Wide = tuple[float, int]
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.config import current
-from pgm.inference.reduction import Case, wide_multiply
-from pgm.inference.running import code
+from pgm.inference.program.reduction import Case, wide_multiply
+from pgm.runtime.running import code
 
 Wide = tuple[float, int]
 Clause = tuple[int, ...]  # of literals: 2a where atom a is true, 2a + 1 where it is false

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_CLAUSES, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow first

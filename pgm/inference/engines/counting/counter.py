@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate
-from pgm.inference.engines.counting.arrays import (
+from pgm.inference.engines.counting.clauses import Formula
+from pgm.inference.engines.counting.counting_arrays import (
     Clauses,
     Problem,
     Record,
@@ -18,9 +19,9 @@ from pgm.inference.engines.counting.arrays import (
     empty_record,
     empty_state,
 )
-from pgm.inference.engines.counting.clauses import Formula
-from pgm.inference.running import REDUCTION, Impossible, code
-from pgm.progress import report
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report
+from pgm.runtime.running import REDUCTION, Impossible, code
 
 Wide = tuple[float, int]
 COUNTING = "pgm.inference.engines.counting.compiled"

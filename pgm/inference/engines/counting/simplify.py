@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.inference.engines.counting.clauses import Clause, Formula
 from pgm.inference.engines.counting.counter import Counter
-from pgm.inference.reduction import wide_multiply
-from pgm.inference.running import Impossible
+from pgm.inference.program.reduction import wide_multiply
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible
 
 _ROUNDS = 20
 _STEPS = 300  # of the question whether others decide an atom, beyond which the answer is no

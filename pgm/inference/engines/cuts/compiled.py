@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 FREE, SOURCE, SINK = 0, 1, 2  # which tree a node is in, and at the end on which side of the cut
 ENDLESS = 1 << 62  # a capacity that no flow uses up; an energy that is not allowed
 _TERMINAL, _ORPHAN, _NONE = -1, -2, -3  # in place of the arc to a parent

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
-from pgm.inference.reduction import Case
-from pgm.inference.running import CUTS, code
+from pgm.inference.program.reduction import Case
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import CUTS, code
 
 FORBIDDEN = 1 << 62  # ENDLESS of compiled.py
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm import progress
-from pgm.config import Clock
 from pgm.errors import OutOfTime
 from pgm.inference.engines.cuts import energies as tables
 from pgm.inference.engines.cuts.flow import SINK, Network
-from pgm.inference.reduction import Case
-from pgm.inference.running import CUTS, REDUCTION, code, run
+from pgm.inference.program.reduction import Case
+from pgm.runtime import progress
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import CUTS, REDUCTION, code, run
 
 _LOOK = 5  # sweeps between two looks at how much the bound gains
 _GAIN = 1e-7  # of the bound: what these must gain to be followed by more

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.inference.engines.cuts.energies import Energies, Pairs
-from pgm.inference.running import CUTS, code, run
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import CUTS, code, run
 
 FREE, SOURCE, SINK = 0, 1, 2  # as in compiled.py
 _ENDLESS = 1 << 62

@@ -15,8 +15,8 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge
-from pgm.inference.reduction import Case, wide_multiply
-from pgm.inference.running import code
+from pgm.inference.program.reduction import Case, wide_multiply
+from pgm.runtime.running import code
 
 GRAPHS = "pgm.inference.engines.factor_graph.compiled"
 _LN2 = math.log(2.0)

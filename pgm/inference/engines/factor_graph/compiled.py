@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 
 @njit

@@ -19,12 +19,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pgm import progress
-from pgm.config import Clock, current
+from pgm.config import current
 from pgm.factors import Gate
 from pgm.inference.program import SUMMED
-from pgm.inference.reduction import Case
-from pgm.inference.running import run
+from pgm.inference.program.reduction import Case
+from pgm.runtime import progress
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import run
 
 _TIED = 2.0**-48  # of logarithms, for each variable: what is closer differs by rounding
 _MOST_OPEN = 8  # gates at once: choices are compared in two to this power respects

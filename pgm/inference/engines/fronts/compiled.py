@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 
 
 @njit

@@ -13,21 +13,21 @@ from pgm.densities import Density, MixedAssignment, MixedMarginals
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.posterior import log_of
+from pgm.inference.engines.posterior import log_of
 from pgm.results import Assignment, Distribution, Marginals, Report, Samples, states_array
 from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
-    from pgm.inference.engines.gaussian.mixed import Mixed
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 
-def density(compiled: CompiledModel, posterior: Mixed, positions: Sequence[int]) -> Density:
+def density(compiled: ModelSnapshot, posterior: HybridPosterior, positions: Sequence[int]) -> Density:
     """P(variables | known), all of them continuous."""
     return posterior.density(positions, tuple(compiled.variables[i] for i in positions), posterior.report)
 
 
-def marginals(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None) -> Marginals:
+def marginals(compiled: ModelSnapshot, posterior: HybridPosterior, places: Sequence[int] | None) -> Marginals:
     """P(variable | known) for every variable, or for some, that is not known."""
     flat, _ = posterior.marginals()
     hard, report = posterior.known.hard, posterior.report
@@ -43,7 +43,7 @@ def marginals(compiled: CompiledModel, posterior: Mixed, places: Sequence[int] |
     return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
 
 
-def gathered(compiled: CompiledModel, each: Mapping[str, Distribution], report: Report) -> Marginals:
+def gathered(compiled: ModelSnapshot, each: Mapping[str, Distribution], report: Report) -> Marginals:
     """Distributions that were asked for apart, as one answer in the model's order."""
     every = [v for v in compiled.variables if v.name in each]
     plain = [v for v in every if not v.continuous]
@@ -53,7 +53,7 @@ def gathered(compiled: CompiledModel, each: Mapping[str, Distribution], report: 
     return MixedMarginals(every, Marginals(plain, flat, begins, report), numbers.__getitem__, report)
 
 
-def samples(compiled: CompiledModel, posterior: Mixed, n: int, rng: np.random.Generator) -> Samples:
+def samples(compiled: ModelSnapshot, posterior: HybridPosterior, n: int, rng: np.random.Generator) -> Samples:
     """Cases from P(all variables | known)."""
     codes, values = posterior.draw(n, rng)
     columns = {}
@@ -64,7 +64,11 @@ def samples(compiled: CompiledModel, posterior: Mixed, n: int, rng: np.random.Ge
 
 
 def best(
-    compiled: CompiledModel, posterior: Mixed, places: Sequence[int] | None, k: int, observed: Observed
+    compiled: ModelSnapshot,
+    posterior: HybridPosterior,
+    places: Sequence[int] | None,
+    k: int,
+    observed: Observed,
 ) -> list[Assignment]:
     """The states and numbers of greatest density: of everything, or of some continuous variables."""
     if k > 1:
@@ -81,7 +85,9 @@ def best(
     return [MixedAssignment(variables, codes[left], numbers, log, joint, posterior.report)]
 
 
-def _top(compiled: CompiledModel, posterior: Mixed, places: Sequence[int], observed: Observed) -> Assignment:
+def _top(
+    compiled: ModelSnapshot, posterior: HybridPosterior, places: Sequence[int], observed: Observed
+) -> Assignment:
     """The highest point of the density of some variables, all else integrated out.
 
     Where the covariance is singular, of the density on the plane that all their values lie in.
@@ -116,7 +122,7 @@ def _log_peak(covariance: np.ndarray) -> float:
     return -0.5 * (int(kept.sum()) * math.log(2.0 * math.pi) + log)
 
 
-def together(compiled: CompiledModel, first: Observed, second: Observed, both: Observed) -> Observed | None:
+def together(compiled: ModelSnapshot, first: Observed, second: Observed, both: Observed) -> Observed | None:
     """What two pieces of evidence say of the same numbers; None when they exclude each other."""
     given = dict(both.given)
     for name in first.given.keys() & second.given.keys():

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 SOFT, HARD = 1, 2
 _HALF_LOG_2PI = 0.9189385332046727

@@ -6,24 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pgm.factors import Dense, LinearGaussian
-from pgm.inference.engines.gaussian.arrays import collect
+from pgm.factors import Dense, GaussianFactor
+from pgm.inference.engines.gaussian.gaussian_arrays import collect
 from pgm.inference.engines.gaussian.layout import SCORE
 from pgm.inference.program import compile_program
 from pgm.inference.trees import TreeCache
 from pgm.variables import Domain, VariableList
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 
 def extended(
-    compiled: CompiledModel,
-    sums: Sequence[LinearGaussian],
+    compiled: ModelSnapshot,
+    sums: Sequence[GaussianFactor],
     more: Sequence[Dense],
     domains: Sequence[Domain],
     factors: Sequence[Any],
-) -> CompiledModel:
+) -> ModelSnapshot:
     """The model with more numbers, and with as many more variables as have a domain here beyond these.
 
     Args:

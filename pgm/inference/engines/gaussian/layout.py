@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import TRIANGULATING, Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.graphs.triangulation import Triangulation, triangulate
-from pgm.inference.engines.gaussian.arrays import Gaussians, StrongTree, starts
-from pgm.inference.running import GAUSSIAN, REDUCTION, code
+from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, StrongTree, starts
+from pgm.runtime.clock import TRIANGULATING, Clock
+from pgm.runtime.running import GAUSSIAN, REDUCTION, code
 
 SCORE = "(score "  # how names of sums over a grid begin, see quadrature.py
 _COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states

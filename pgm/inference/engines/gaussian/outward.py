@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgm.densities import Density, as_density
-from pgm.inference.engines.gaussian import solving
+from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.layout import Layout
-from pgm.inference.running import GAUSSIAN, run
 from pgm.results import Report
+from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.mixed import Mixed, Solved
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior, Solved
 
 _FEW = 2  # joint tables that are asked for one by one
 
 
 def densities(
-    posterior: Mixed, by_position: Mapping[int, Variable], flat: np.ndarray, report: Report
+    posterior: HybridPosterior, by_position: Mapping[int, Variable], flat: np.ndarray, report: Report
 ) -> Callable[[str], Density]:
     """The density of each continuous variable that is not known; `flat` has all discrete marginals."""
     if posterior.intervals:
@@ -39,7 +39,7 @@ def densities(
     layout, t = made.layout, made.layout.tree
     weights = all_weights(posterior, solved, made.layout, flat)
     order = np.arange(t.parent.size)[::-1].copy()
-    found = solving.moments(made, order, weights, posterior.clock)
+    found = elimination.moments(made, order, weights, posterior.clock)
     n = posterior.gaussians.n
     centre, variance = np.zeros(n), np.zeros(n)
     run(
@@ -73,7 +73,9 @@ def densities(
     return make
 
 
-def all_weights(posterior: Mixed, solved: Solved, layout: Layout, flat: np.ndarray) -> dict[int, np.ndarray]:
+def all_weights(
+    posterior: HybridPosterior, solved: Solved, layout: Layout, flat: np.ndarray
+) -> dict[int, np.ndarray]:
     """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
     t, state_at = layout.tree, posterior.program.arrays.state_at
     roots = np.flatnonzero(t.parent < 0).tolist()

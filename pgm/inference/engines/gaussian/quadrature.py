@@ -18,22 +18,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pgm.config import Clock, current
+from pgm.config import current
 from pgm.densities import Density, MixedMarginals
 from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
-from pgm.factors import Dense, LinearGaussian
+from pgm.factors import Dense, GaussianFactor
 from pgm.inference.engines import Quadrature
 from pgm.inference.engines.gaussian.extended import extended
-from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
-from pgm.inference.plan import Plan
+from pgm.inference.engines.plan import Plan
 from pgm.results import EXACT, Distribution, Marginals, Report
+from pgm.runtime.clock import Clock
 from pgm.variables import REAL, as_domain
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _Answer = TypeVar("_Answer")
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
@@ -70,13 +71,13 @@ class Grid:
 class Run:
     """A question put to a model of linear Gaussians that stands for the real one."""
 
-    compiled: CompiledModel
+    compiled: ModelSnapshot
     observed: Observed
     points: int = 0  # in all; 0: it is the real one, and the answer exact
 
 
 def runs(
-    compiled: CompiledModel,
+    compiled: ModelSnapshot,
     observed: Observed,
     about: Sequence[str] | None,
     options: Quadrature,
@@ -164,13 +165,13 @@ def _spread(
     found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
 ) -> tuple[Axes, Grid]:
     """A grid for each axis, from how its sum is distributed before the states are looked at."""
-    from pgm.inference.compiled_model import make_posterior
+    from pgm.inference.engines.model_snapshot import make_posterior
 
     n = len(axes.weights)
     compiled = _with_sums(found.compiled, axes)
     first = len(found.compiled.names)
     posterior = make_posterior(compiled, observed, clock, fit=False)
-    assert isinstance(posterior, Mixed)
+    assert isinstance(posterior, HybridPosterior)
     low, high, narrow = np.zeros(n), np.zeros(n), np.zeros(n)
     weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
     users: list[list[int]] = [[] for _ in range(n)]
@@ -225,7 +226,7 @@ def _spread(
 
 
 def _densities(
-    compiled: CompiledModel, posterior: Mixed, first: int
+    compiled: ModelSnapshot, posterior: HybridPosterior, first: int
 ) -> Callable[[Sequence[int]], tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """What gives the mixture of normals that some of the sums, from position `first` on, are."""
     sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
@@ -245,7 +246,7 @@ def _densities(
     return of
 
 
-def _seen(one: Open, observed: Observed, compiled: CompiledModel) -> tuple[np.ndarray, int] | None:
+def _seen(one: Open, observed: Observed, compiled: ModelSnapshot) -> tuple[np.ndarray, int] | None:
     """What is known of the scores and the state, if both are: then only the sums are left."""
     code = observed.hard.get(compiled.names[one.score.child])
     known = [observed.hard.get(compiled.names[int(v)], slice(None)) for v in one.score.discrete]
@@ -305,7 +306,7 @@ def _is_flat(covs: np.ndarray) -> bool:
     return bool(np.linalg.eigvalsh(covs / (sds[:, :, None] * sds[:, None, :])).min() < _TIED)
 
 
-def _blocks(found: Settled, posterior: Mixed, axes: Axes) -> list[list[int]]:
+def _blocks(found: Settled, posterior: HybridPosterior, axes: Axes) -> list[list[int]]:
     """Axes whose sums may depend on each other, whatever the states: tied by hidden numbers that matter."""
     g = posterior.gaussians
     d, n = g.arrays, len(axes.weights)
@@ -333,7 +334,7 @@ def _blocks(found: Settled, posterior: Mixed, axes: Axes) -> list[list[int]]:
 # --- models that stand for the real one ---------------------------------------------------------------------
 
 
-def _with_sums(compiled: CompiledModel, axes: Axes) -> CompiledModel:
+def _with_sums(compiled: ModelSnapshot, axes: Axes) -> ModelSnapshot:
     """The model with the sums as more numbers, without noise."""
     n, k = len(compiled.names), len(axes.weights)
     sums = [_sum(compiled, axes, i, np.zeros(1), n + i, []) for i in range(k)]
@@ -391,13 +392,13 @@ def _too_many(count: int, names: Sequence[str]) -> TooLarge:
 
 
 def _sum(
-    compiled: CompiledModel, axes: Axes, i: int, points: np.ndarray, position: int, switch: list[int]
-) -> LinearGaussian:
+    compiled: ModelSnapshot, axes: Axes, i: int, points: np.ndarray, position: int, switch: list[int]
+) -> GaussianFactor:
     """The sum of an axis less each of these points."""
     assert compiled.gaussians is not None
     used = np.flatnonzero(axes.weights[i])
     parents = compiled.gaussians.positions[axes.numbers[used]].tolist()
-    return LinearGaussian(
+    return GaussianFactor(
         np.array([*switch, *parents, position], dtype=np.int64),
         len(switch),
         np.tile(axes.weights[i][used], (points.size, 1)),

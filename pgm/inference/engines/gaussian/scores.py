@@ -20,7 +20,7 @@ from pgm.inference.trees import TreeCache
 from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
 
@@ -40,12 +40,12 @@ class Open:
 class Settled:
     """A model for one question, with tables where numbers are known, and what is left."""
 
-    compiled: CompiledModel  # the distributions in `open_` are uniform in it
+    compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
     open_: list[Open]
     needed: set[int]  # positions of what is asked, what is known, and all ancestors
 
 
-def settle(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> Settled:
+def settle(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> Settled:
     """Write tables for the states that matter to a question about these names (None: all)."""
     linked, gaussians = compiled.linked, compiled.gaussians
     assert linked is not None
@@ -79,7 +79,7 @@ def settle(compiled: CompiledModel, observed: Observed, about: Sequence[str] | N
     return Settled(compiled, open_, needed)
 
 
-def exactly(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> CompiledModel:
+def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> ModelSnapshot:
     """The model for one question, or an error that names who answers where it has no exact answer."""
     if compiled.linked is None:
         return compiled
@@ -99,7 +99,7 @@ def exactly(compiled: CompiledModel, observed: Observed, about: Sequence[str] | 
     )
 
 
-def below(compiled: CompiledModel, observed: Observed) -> frozenset[str]:
+def below(compiled: ModelSnapshot, observed: Observed) -> frozenset[str]:
     """The states that follow numbers, and all descendants, of which none is known."""
     linked = compiled.linked
     assert linked is not None
@@ -126,7 +126,7 @@ def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
     return Dense(np.array([scope], dtype=np.int64), np.exp(logs) if narrow else logs, 1, log=not narrow)
 
 
-def refuse_intervals(observed: Observed, compiled: CompiledModel, engine: str) -> None:
+def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -> None:
     """Raise where a number is given as an interval: its edges are no place for a grid, or for a normal."""
     names = [
         n for n, v in observed.given.items() if isinstance(v, Interval) and compiled.by_name[n].continuous
@@ -150,7 +150,7 @@ def _closure(seeds: Sequence[int], parents: Sequence[tuple[int, ...]]) -> set[in
     return found
 
 
-def _determined(compiled: CompiledModel, observed: Observed) -> tuple[np.ndarray, np.ndarray]:
+def _determined(compiled: ModelSnapshot, observed: Observed) -> tuple[np.ndarray, np.ndarray]:
     """Which continuous variables are known, observed or following from known ones; and their values."""
     g = compiled.gaussians
     assert g is not None

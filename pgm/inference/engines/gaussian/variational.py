@@ -17,25 +17,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.evidence import Observed
-from pgm.factors import Dense, Factor, LinearGaussian
+from pgm.factors import Dense, Factor, GaussianFactor
 from pgm.inference.engines import Variational
-from pgm.inference.engines.gaussian import solving
-from pgm.inference.engines.gaussian.arrays import starts
+from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.extended import extended
+from pgm.inference.engines.gaussian.gaussian_arrays import starts
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, Solved
 from pgm.inference.engines.gaussian.layout import Layout
-from pgm.inference.engines.gaussian.mixed import Mixed, Solved
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
-from pgm.inference.posterior import Posterior, log_of
+from pgm.inference.engines.posterior import Posterior, log_of
 from pgm.inference.program import compile_program
-from pgm.progress import report as report_progress
 from pgm.results import Report
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report as report_progress
 from pgm.variables import REAL
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 _ROUNDING = 1e-13  # of a sum of logarithms, for each of its terms and relative to their size
 _SMALL = 1e-4  # below it h(x) is its series
@@ -43,7 +43,7 @@ _SAID = "normal densities stand for the states; there is no bound from above"
 
 
 def make(
-    compiled: CompiledModel,
+    compiled: ModelSnapshot,
     observed: Observed,
     about: Sequence[str] | None,
     options: Variational,
@@ -52,7 +52,7 @@ def make(
     fit: bool = True,
 ) -> Posterior:
     """The model to be asked, in which normal densities stand for states that matter; exact where none do."""
-    from pgm.inference.compiled_model import make_posterior
+    from pgm.inference.engines.model_snapshot import make_posterior
 
     found = None if compiled.linked is None else settle(compiled, observed, about)
     if found is None or not found.open_:
@@ -61,13 +61,13 @@ def make(
     refuse_intervals(observed, compiled, options.name)
     sigmoids, run, known = _extend(found.compiled, found.open_, observed)
     posterior = make_posterior(run, known, clock, options.name, fit=fit)
-    assert isinstance(posterior, Mixed)
+    assert isinstance(posterior, HybridPosterior)
     if not fit:
         return replace(posterior, measured=Report(options.name, exact=False, given=observed.given))
     return _climbed(posterior, sigmoids, observed, options)
 
 
-def asked_alone(compiled: CompiledModel, observed: Observed, about: Sequence[str] | None) -> frozenset[str]:
+def asked_alone(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> frozenset[str]:
     """What had better be asked by itself: states of which nothing is known, and what follows from them.
 
     A bound in place of such a state would say something of the numbers above it, where the truth is that it
@@ -90,13 +90,13 @@ class _Sigmoids:
 
 
 def _extend(
-    compiled: CompiledModel, open_: Sequence[Open], observed: Observed
-) -> tuple[_Sigmoids, CompiledModel, Observed]:
+    compiled: ModelSnapshot, open_: Sequence[Open], observed: Observed
+) -> tuple[_Sigmoids, ModelSnapshot, Observed]:
     """The model with a number for each state but one of each distribution, and with these observed."""
     assert compiled.gaussians is not None
     place = np.cumsum(compiled.gaussians.number < 0) - 1
     positions, n = compiled.gaussians.positions, len(compiled.names)
-    made: list[LinearGaussian] = []
+    made: list[GaussianFactor] = []
     z, lengths = [], []
     for one in open_:
         card, k = one.offset.shape[-1], one.numbers.size
@@ -109,7 +109,7 @@ def _extend(
             z.append((offset - offset[:, other]).ravel())
             rows = z[-1].size
             made.append(
-                LinearGaussian(where, len(scope), weights.reshape(rows, k), np.zeros(rows), np.ones(rows))
+                GaussianFactor(where, len(scope), weights.reshape(rows, k), np.zeros(rows), np.ones(rows))
             )
         lengths.append((card - 1) * offset.size)
     run = extended(compiled, made, [], [REAL] * len(made), compiled.factors)
@@ -129,7 +129,9 @@ def _extend(
     return sigmoids, run, known
 
 
-def _climbed(posterior: Mixed, sigmoids: _Sigmoids, observed: Observed, options: Variational) -> Posterior:
+def _climbed(
+    posterior: HybridPosterior, sigmoids: _Sigmoids, observed: Observed, options: Variational
+) -> Posterior:
     """Raise the bound until nothing moves."""
     clock = posterior.clock
     x, bound, converged = np.ones(sigmoids.z.size), -math.inf, False
@@ -177,7 +179,7 @@ def _slope(x: np.ndarray) -> np.ndarray:
     return np.where(small, 0.125 - x * x / 96.0, np.tanh(safe / 2.0) / (4.0 * safe))
 
 
-def _tangent(posterior: Mixed, sigmoids: _Sigmoids, x: np.ndarray) -> Mixed:
+def _tangent(posterior: HybridPosterior, sigmoids: _Sigmoids, x: np.ndarray) -> HybridPosterior:
     """The model in which normal densities touch the sigmoids at z = x and z = -x.
 
     exp(z / 2 - h z^2) is a normal density of mean 1 / (4 h) and variance 1 / (2 h), but for a constant.
@@ -222,11 +224,11 @@ class _Seen:
     cov_at: np.ndarray
     cov_weight: np.ndarray
 
-    def roots(self, at: Mixed, solved: Solved, x: np.ndarray) -> np.ndarray:
+    def roots(self, at: HybridPosterior, solved: Solved, x: np.ndarray) -> np.ndarray:
         """The root of the mean square of z in each row; the x there was where a row cannot be."""
         assert solved.made is not None
         weights = all_weights(at, solved, self.layout, solved.discrete.marginals()[0])
-        found = solving.moments(solved.made, self.cliques, weights, at.clock)
+        found = elimination.moments(solved.made, self.cliques, weights, at.clock)
         size = self.row.size
         mean = self.z + np.bincount(self.mean_of, self.mean_weight * found.mean[self.mean_at], size)
         variance = np.bincount(self.cov_of, self.cov_weight * found.cov[self.cov_at], size)
@@ -237,7 +239,7 @@ class _Seen:
         return np.where(possible, np.sqrt(square / np.where(possible, total, 1.0)), x)
 
 
-def _look(at: Mixed, layout: Layout, z: np.ndarray) -> _Seen:
+def _look(at: HybridPosterior, layout: Layout, z: np.ndarray) -> _Seen:
     """Find the moments of each z in the arrays of a layout."""
     t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
     first = d.row_at[-1] - z.size  # of the rows of what stands for states

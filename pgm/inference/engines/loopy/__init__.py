@@ -13,17 +13,18 @@ from functools import partial
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock, current
+from pgm.config import current
 from pgm.errors import OutOfTime
 from pgm.inference.engines import Loopy
 from pgm.inference.engines.factor_graph import GRAPHS, Graph, make_graph
 from pgm.inference.engines.loopy.trace import Notes
-from pgm.inference.engines.solving import Maximum, Problem, Solution
-from pgm.inference.pool import Task, run_all
-from pgm.inference.reduction import wide_multiply
-from pgm.inference.running import code, run, settle
-from pgm.progress import report as report_progress
+from pgm.inference.engines.problem import Maximum, Problem, Solution
+from pgm.inference.program.reduction import wide_multiply
 from pgm.results import Report
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import code, run, settle
+from pgm.runtime.threads import Task, run_all
 
 LOOPY = "pgm.inference.engines.loopy.compiled"
 _LN2 = math.log(2.0)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _SAFE = -690.0  # the logarithm of a number that is far above the smallest double
 _LOOK = 4096  # factors between two looks at the stop flag
 

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.errors import NoSupportFound
 from pgm.inference.engines import Loopy, MeanField, loopy
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.mean_field.blocks import Block, find_blocks
-from pgm.inference.engines.solving import Problem, Solution
-from pgm.inference.running import Impossible, code, run
-from pgm.progress import report as report_progress
+from pgm.inference.engines.problem import Problem, Solution
 from pgm.results import Course, Report
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import Impossible, code, run
 
 MEAN_FIELD = "pgm.inference.engines.mean_field.compiled"
 

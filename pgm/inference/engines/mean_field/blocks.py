@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.factors import Dense
 from pgm.inference.engines import MeanField
 from pgm.inference.engines.factor_graph import Graph
-from pgm.inference.engines.solving import Problem
-from pgm.inference.posterior import Posterior, log_of
+from pgm.inference.engines.posterior import Posterior, log_of
+from pgm.inference.engines.problem import Problem
 from pgm.inference.program import Program, compile_program
-from pgm.inference.reduction import Known, open_targets
+from pgm.inference.program.reduction import Known, open_targets
 from pgm.inference.trees import TreeCache
+from pgm.runtime.clock import Clock
 
 
 @dataclass(eq=False, slots=True)

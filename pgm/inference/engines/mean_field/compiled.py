@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/compiled.py
+DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 1024  # variables between two looks at the stop flag
 
 

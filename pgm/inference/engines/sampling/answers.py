@@ -7,19 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgm.config import Clock
-from pgm.inference.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines import Gibbs, Importance, Sampler, SwendsenWang
 from pgm.inference.engines.loopy import wide_of
+from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.engines.sampling import chains, weighted
 from pgm.inference.engines.sampling.blocks import check_names
+from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import Draws, generator
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
-from pgm.inference.engines.solving import Problem, Solution
-from pgm.inference.reduction import open_targets, wide_multiply
-from pgm.inference.running import code
-from pgm.progress import report as report_progress
+from pgm.inference.program.reduction import open_targets, wide_multiply
 from pgm.results import NORMAL_95, Intervals, Report
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import code
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
 _MOST_R_HAT = 1.05

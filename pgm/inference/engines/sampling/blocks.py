@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.inference.engines import Gibbs, SwendsenWang
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
-from pgm.inference.reduction import open_targets
-from pgm.inference.running import code, run
+from pgm.inference.program.reduction import open_targets
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import code, run
 
 _ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
 _WORTH = 16.0

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock
 from pgm.errors import OutOfTime
 from pgm.inference.engines import Gibbs, Importance, Loopy, SwendsenWang, loopy
 from pgm.inference.engines.sampling.blocks import find_blocks
@@ -16,9 +15,10 @@ from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
-from pgm.inference.pool import Task, run_all
-from pgm.inference.running import code, settle
-from pgm.progress import report as report_progress
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import code, settle
+from pgm.runtime.threads import Task, run_all
 
 _ROUND = 5e6  # inner steps that each chain does before all wait for each other
 _SECONDS = 3e-9  # of an inner step

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/compiled.py
+DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
 
 # --- tables ---

@@ -10,8 +10,8 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import Graph, make_graph
-from pgm.inference.engines.solving import Problem
-from pgm.inference.running import code
+from pgm.inference.engines.problem import Problem
+from pgm.runtime.running import code
 
 SAMPLING = "pgm.inference.engines.sampling.compiled"
 

@@ -9,7 +9,7 @@ import numpy as np
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.program import FUNCTION
-from pgm.inference.running import REDUCTION, code
+from pgm.runtime.running import REDUCTION, code
 
 
 class StepArrays(NamedTuple):

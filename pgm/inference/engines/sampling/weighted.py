@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime
 from pgm.inference.engines import Bounds, Importance, LikelihoodWeighting, Loopy, Rejection, bounds, loopy
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
@@ -21,9 +20,10 @@ from pgm.inference.engines.sampling.steps import (
     make_steps,
     parents_first,
 )
-from pgm.inference.pool import Task, run_all
-from pgm.inference.running import Impossible, code, settle
-from pgm.progress import report as report_progress
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import Impossible, code, settle
+from pgm.runtime.threads import Task, run_all
 
 _CHUNK = 2e6  # inner steps that are drawn in one go, and never shared
 _SECONDS = 3e-9  # of an inner step

@@ -12,13 +12,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.config import RUNNING, Clock, current
+from pgm.config import current
 from pgm.errors import TooLarge
+from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting import Count, formula_of
-from pgm.inference.engines.search.arrays import Problem, Record, State, empty_cache, empty_memo, empty_record
-from pgm.inference.reduction import Case, WideArray, wide_multiply
-from pgm.inference.running import REDUCTION, Impossible, code, triangulated
-from pgm.progress import report
+from pgm.inference.engines.search.search_arrays import (
+    Problem,
+    Record,
+    State,
+    empty_cache,
+    empty_memo,
+    empty_record,
+)
+from pgm.inference.program.reduction import Case, WideArray, wide_multiply
+from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.progress import report
+from pgm.runtime.running import REDUCTION, Impossible, code
 
 Wide = tuple[float, int]
 SEARCH = "pgm.inference.engines.search.compiled"
@@ -148,9 +157,9 @@ class Search:
             m, r.scope_at, r.scopes, np.empty(0, np.int32)
         )
         log2_cards = np.log2(r.cards.astype(np.float64))
-        found = triangulated(self._clock, at, indices, log2_cards, limit_log2=60.0)
+        found = triangulate_in(self._clock, at, indices, log2_cards, limit_log2=60.0)
         if not found.complete and m * min(m, found.log2_largest + 1.0) < _MOST_FOR_ORDER:
-            found = triangulated(self._clock, at, indices, log2_cards, order=found.order)
+            found = triangulate_in(self._clock, at, indices, log2_cards, order=found.order)
         self._clock.check()
         if not found.complete:
             return score

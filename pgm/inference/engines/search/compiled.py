@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_MEMO, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow before it goes on

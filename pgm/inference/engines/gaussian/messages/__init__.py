@@ -12,27 +12,27 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pgm.config import Clock
 from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines import Loopy
 from pgm.inference.engines.factor_graph import GRAPHS
-from pgm.inference.engines.gaussian import solving
-from pgm.inference.engines.gaussian.arrays import starts
-from pgm.inference.engines.gaussian.followers import chosen_rows
-from pgm.inference.engines.gaussian.mixed import Mixed
+from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.gaussian.deterministic import chosen_rows
+from pgm.inference.engines.gaussian.gaussian_arrays import starts
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import how_to_go_on
-from pgm.inference.posterior import Wide
-from pgm.inference.reduction import reduce_case
-from pgm.inference.running import code, run
-from pgm.progress import report as report_progress
+from pgm.inference.engines.posterior import Wide
+from pgm.inference.program.reduction import reduce_case
 from pgm.results import Report
+from pgm.runtime.clock import Clock
+from pgm.runtime.progress import report as report_progress
+from pgm.runtime.running import code, run
 from pgm.variables import Variable
 
 if TYPE_CHECKING:
-    from pgm.inference.compiled_model import CompiledModel
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 MESSAGES = "pgm.inference.engines.gaussian.messages.compiled"
 _ROUNDING = 1e-13  # relative to how many deviations from 0 a mean lies
@@ -61,7 +61,7 @@ class Beliefs:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Told(Mixed):
+class Told(HybridPosterior):
     """A model with numbers whose densities are what messages say; asked about numbers only."""
 
     options: Loopy = field(kw_only=True)
@@ -114,10 +114,10 @@ class Told(Mixed):
 
 
 def told(
-    compiled: CompiledModel, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
+    compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
 ) -> Told | None:
     """The model to be asked of messages between numbers; None where the question is about states."""
-    from pgm.inference.compiled_model import make_posterior
+    from pgm.inference.engines.model_snapshot import make_posterior
 
     if compiled.gaussians is None or (about is not None and not about):
         return None
@@ -132,7 +132,7 @@ def told(
             f"pgm.engines.Loopy({what}) is for variables with states, and {listed(list(names))} are numbers."
         )
     mixed = make_posterior(compiled, observed, clock, options.name, fit=False)
-    assert isinstance(mixed, Mixed)
+    assert isinstance(mixed, HybridPosterior)
     unproven = ""
     if observed.hard or observed.weights or observed.soft:  # which raises if they cannot be
         try:
@@ -149,7 +149,7 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     g = at.gaussians
     d, marked = g.arrays, at.seen.copy()
     marked[at.wanted] = 1
-    relevant = solving.ancestors(g, marked) != 0
+    relevant = elimination.ancestors(g, marked) != 0
     codes = np.zeros(g.number.size, np.int64)
     cards = np.asarray(at.program.arrays.cards[: g.number.size])
     unknown = (cards > 1) & (g.number < 0)

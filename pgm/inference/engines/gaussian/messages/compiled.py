@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from pgm.jit import njit
+from pgm.runtime.jit import njit
 
-DONE, STOPPED = 0, 1  # as in pgm/inference/compiled.py
+DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # products between two looks at the stop flag
 
 

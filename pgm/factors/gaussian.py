@@ -1,0 +1,20 @@
+"""A linear Gaussian density: a number that depends on others, in a way that discrete variables select."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GaussianFactor:
+    """Normal with mean bias + weights @ parents and standard deviation sd, one of each for each selection."""
+
+    scope: np.ndarray  # (switches + k + 1,) positions: discrete parents, continuous parents, the child
+    n_switches: int
+    weights: np.ndarray  # (selections, k), the last discrete parent counting fastest
+    bias: np.ndarray  # (selections,)
+    sd: np.ndarray  # (selections,) 0: the child is a function of its parents
+
+    heads = 1

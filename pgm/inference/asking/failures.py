@@ -1,0 +1,108 @@
+"""What went wrong, in the user's words: evidence that is impossible, marginals that are out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, TooLarge, listed, shown
+from pgm.evidence import Observed
+from pgm.inference.engines.model_snapshot import ModelSnapshot, make_posterior
+from pgm.inference.program.proportional_fitting import NoFit
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible
+
+
+def possible(compiled: ModelSnapshot, observed: Observed, names: Iterable[str], clock: Clock) -> bool:
+    """Whether these pieces of the evidence can hold together."""
+    kept = set(names)
+    supports = {name: ((w > 0).astype(np.float64),) for name, w in observed.soft.items()}
+    part = Observed(
+        {name: code for name, code in observed.hard.items() if name in kept},
+        {name: w for name, w in (observed.weights | supports).items() if name in kept},
+        {},
+        0.0,
+        {name: value for name, value in observed.given.items() if name in kept},
+    )
+    posterior = make_posterior(compiled, part, clock)
+    try:
+        posterior.total()
+    except Impossible:
+        return False
+    except InvalidEvidence:  # without a density, but possible
+        return True
+    return True
+
+
+def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
+    """Find evidence that cannot hold together and of which no piece can be spared, or say that some may."""
+    items = list(observed.given)  # with the core they cannot hold together
+    core: list[str] = []
+    smallest = True
+    try:
+        if not possible(compiled, observed, [], clock):
+            return ImpossibleEvidence(
+                "The model itself is impossible: the product of its factors is zero for every assignment.", {}
+            )
+        while items and possible(compiled, observed, core, clock):
+            low, high = 0, len(items)  # the shortest beginning of items that is impossible with the core
+            while low < high:
+                middle = (low + high) // 2
+                if possible(compiled, observed, core + items[:middle], clock):
+                    low = middle + 1
+                else:
+                    high = middle
+                    items = items[:high]
+            core.append(items[low - 1])
+            items = items[: low - 1]
+    except PGMError:  # no room or no time to look for less
+        core, smallest = core + items, False
+    core = [name for name in observed.given if name in core]
+    found = {name: observed.given[name] for name in core}
+    text = ", ".join(f"{name} = {shown(value)}" for name, value in found.items())
+    if len(found) == 1:
+        message = f"The evidence is impossible: {text} has probability zero."
+    elif smallest:
+        message = (
+            f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
+        )
+    else:
+        message = (
+            f"The evidence is impossible: {text} cannot hold together. Fewer of these may already be "
+            "impossible: looking for a smaller contradiction was too large, or took too long."
+        )
+    return ImpossibleEvidence(message, found, smallest=smallest)
+
+
+def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:
+    """Say why no weights give the marginals that a Soft wants."""
+    names = list(observed.soft)
+    others = [name for name in observed.given if name not in observed.soft]
+    try:
+        if not possible(compiled, observed, others, clock):
+            return contradiction(compiled, observed, clock)
+    except TooLarge:
+        pass  # only an engine that approximates was asked
+    several = f"The marginals wanted of {listed(names)}"
+    what = several if len(names) > 1 else f"The marginal wanted of {names[0]!r}"
+    if failed.place is not None:
+        variable = compiled.variables[failed.place[0]]
+        state = variable.states[failed.place[1]]
+        return InvalidEvidence(
+            f"{what} cannot be had: pgm.Soft gives {variable.name!r} = {shown(state)} the probability "
+            f"{failed.error:.6g}, and the model or the other evidence excludes it. Give it 0."
+        )
+    return InvalidEvidence(
+        f"{what} cannot all be had at once: fitting stopped {failed.error:.2g} away from them. Change "
+        "the targets, or use pgm.Likelihood for evidence that need not be met exactly."
+    )
+
+
+def refuse_soft(observed: Observed) -> None:
+    """Raise where the probability of evidence is asked that says what shall be afterwards."""
+    if observed.soft:
+        raise InvalidEvidence(
+            f"{listed(list(observed.soft))}: pgm.Soft says what a marginal shall be afterwards; that is no "
+            "event and has no probability. Use pgm.Likelihood for uncertain evidence."
+        )

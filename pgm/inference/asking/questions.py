@@ -1,0 +1,1149 @@
+"""What can be asked of a model, in the user's names; written once for every kind of model."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
+
+import numpy as np
+
+from pgm.errors import (
+    InvalidArgument,
+    OutOfTime,
+    TooLarge,
+    UnknownVariable,
+    listed,
+    shown,
+)
+from pgm.evidence import Observed, observe
+from pgm.evidence import names as names_of
+from pgm.factors import Factor, GaussianFactor, Score, Tables
+from pgm.frames import Alike
+from pgm.inference.asking import continuous_frames as number_rows
+from pgm.inference.asking.failures import contradiction, no_fit, refuse_soft
+from pgm.inference.asking.maxima import explain
+from pgm.inference.engines import (
+    Auto,
+    Best,
+    Conditioned,
+    Engine,
+    Exact,
+    Loopy,
+    Quadrature,
+    Search,
+    Variational,
+    find,
+    instead,
+    with_half_the_time,
+    with_other_draws,
+)
+from pgm.inference.engines.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate, warn
+from pgm.inference.engines.gaussian import answers as numbers
+from pgm.inference.engines.gaussian import quadrature, scores, variational
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states
+from pgm.inference.engines.gaussian.messages import told
+from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, make_posterior, with_densities
+from pgm.inference.engines.plan import Plan, searched
+from pgm.inference.engines.portfolio import make_portfolio
+from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
+from pgm.inference.program import Program, compile_program, same_structure
+from pgm.inference.program.proportional_fitting import NoFit
+from pgm.inference.trees import TreeCache
+from pgm.randomness import draw_count, generator
+from pgm.inference.trees.needs import Question
+from pgm.results import (
+    Assignment,
+    Distribution,
+    Explanations,
+    Information,
+    Logarithm,
+    Marginals,
+    MaxMarginals,
+    Probability,
+    Report,
+    Samples,
+    states_array,
+    together,
+)
+from pgm.runtime import jit
+from pgm.runtime.clock import WRAPPING, Clock, start_clock
+from pgm.runtime.forks import Lock
+from pgm.runtime.running import Impossible
+from pgm.variables import Interval, Variable, VariableList, unordered
+
+if TYPE_CHECKING:
+    from pgm.inference.asking.frame_queries import CompiledQuery
+
+_MOST_AXES = 64
+_Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answers are arrays
+
+Given = Mapping[str, Any] | None
+_Answer = TypeVar("_Answer")
+_Model = TypeVar("_Model", bound="Questions")
+_Arguments = ParamSpec("_Arguments")
+
+
+def edit(
+    method: Callable[Concatenate[_Model, _Arguments], _Answer],
+) -> Callable[Concatenate[_Model, _Arguments], _Answer]:
+    """Let one edit of a model happen at a time, and none while a thread reads the model to compile it."""
+
+    @functools.wraps(method)
+    def locked(self: _Model, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Answer:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return locked
+
+
+class Questions:
+    """The questions of a model; it says what its variables and factors are, and when they change."""
+
+    _compiled: ModelSnapshot | None
+    _outdated: ModelSnapshot | None  # its trees serve again if only values changed
+    _lock: Lock
+
+    def __init__(self) -> None:
+        """Nothing is compiled yet."""
+        self._compiled = None
+        self._outdated = None
+        self._lock = Lock()
+
+    # --- what a model provides ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in order."""
+        raise NotImplementedError
+
+    def factors(self) -> Sequence[Factor]:
+        """The factors whose product the model is; scopes are positions in `variables`."""
+        raise NotImplementedError
+
+    def _parts(self, position: Mapping[str, int]) -> Iterable[Factor | Tables]:
+        """Return the same for the compiler, many small tables as one; `position` is that of each variable."""
+        return self.factors()
+
+    def densities(self) -> Sequence[GaussianFactor]:
+        """The densities of continuous variables, in their order; scopes are positions in `variables`."""
+        return ()
+
+    def scores(self) -> Sequence[Score]:
+        """How states depend on numbers, in their order; `factors` has uniform tables for them."""
+        return ()
+
+    def _parents_by(self, position: Mapping[str, int]) -> Sequence[tuple[int, ...]]:
+        """The positions of the parents of every variable; asked where there are scores."""
+        raise NotImplementedError
+
+    def _forward(
+        self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: np.random.Generator
+    ) -> None:
+        """Draw these variables, given the columns of all others; asked where there are scores."""
+        raise NotImplementedError
+
+    def copy(self) -> Self:
+        """Return a model of its own with the same content."""
+        raise NotImplementedError
+
+    def _check_complete(self) -> None:
+        """Raise `IncompleteModel` if something is missing that every question needs."""
+
+    def _changed(self) -> None:
+        """Forget what was compiled: variables or factors have come or gone."""
+        with self._lock:
+            self._compiled = self._outdated = None
+
+    def _values_changed(self) -> None:
+        """Forget the values: the same factors have other tables."""
+        with self._lock:
+            self._outdated = self._compiled or self._outdated
+            self._compiled = None
+
+    def _compile(self) -> ModelSnapshot:
+        found = self._compiled
+        if found is not None:
+            return found
+        with self._lock:
+            if self._compiled is None:
+                self._check_complete()
+                variables = VariableList.of_model(self.variables)
+                position = variables.places()
+                cards = map(attrgetter("card"), variables.domains)
+                program = compile_program(cards, self._parts(position))
+                old = self._outdated
+                trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
+                trees.forget_values()
+                found = ModelSnapshot(program, trees, variables, position)
+                densities = self.densities()
+                found = with_densities(found, densities, self.factors)
+                if densities and (those := self.scores()):
+                    found = replace(found, linked=Linked(those, densities, self._parents_by(position)))
+                self._compiled = found
+                self._outdated = None
+            return self._compiled
+
+    # --- the questions ---
+
+    def query(
+        self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
+    ) -> Distribution:
+        """Return P(targets | given): of one variable, or the joint of several in the order asked.
+
+        Args:
+            targets: one name or a list of names; they may be observed too.
+            given: what is known, {name: state}. For a state may stand pgm.OneOf, pgm.Not, pgm.Likelihood,
+                pgm.Soft, a number, an interval as pgm.Interval; None means not observed.
+            engine: "auto" is exact or raises `TooLarge`; or a name of pgm.engines such as "loopy", or an
+                object with options.
+
+        Raises:
+            IncompleteModel: a table is missing.
+            UnknownVariable: a name that the model does not have.
+            UnknownState, InvalidEvidence: what is known cannot be read.
+            ImpossibleEvidence: it has probability zero; `.contradiction` is a smallest part of it that has.
+            TooLarge: the answer does not fit the memory limit; `.plan` says what it would take.
+            OutOfTime: the time limit has passed.
+            InvalidArgument: an engine that there is not, or that answers no such question.
+            NoSupportFound: an approximate engine met nothing possible, which proves nothing.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> p = net.query("lung", {"xray": "yes", "smoke": pgm.Not("no")})
+        >>> round(p["yes"], 6), p.exact
+        (0.645991, True)
+        >>> net.query(["lung", "tub"], {"xray": "yes"}).names
+        ('lung', 'tub')
+        """
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+        asked = self._asked(compiled, targets)
+
+        def answer(posterior: Posterior) -> Distribution:
+            positions = [compiled.position[name] for name in asked]
+            if isinstance(posterior, HybridPosterior) and posterior.numbers(positions):
+                return numbers.density(compiled, posterior, positions)
+            values = posterior.joint(
+                positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
+            )
+            return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
+
+        return self._ask(compiled, given, _engine(engine, "query", clock), answer, clock, about=asked)
+
+    def marginals(
+        self,
+        given: Given = None,
+        *,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
+    ) -> Marginals:
+        """Return P(variable | given) for every variable that is not observed, in one pass.
+
+        With targets only for those: what nobody asks for may be what makes all of them too large.
+
+        Args:
+            given: as for `query`.
+            targets: one name or a list of names; None: all that are not observed.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.marginals({"dysp": "yes"})["bronc"]["yes"], 6)
+        0.833967
+        """
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+        asked = None if targets is None else self._asked(compiled, targets, joint=False)
+        chosen = _engine(engine, "marginals", clock)
+        if isinstance(chosen, Variational):
+            observed = observe(compiled.by_name, given)
+            alone = variational.asked_alone(compiled, observed, asked)
+            open_ = [name for name in asked or compiled.names if name not in observed.hard]
+            if not alone.isdisjoint(open_):
+                return self._marginals_apart(compiled, given, open_, alone, chosen)
+
+        def answer(posterior: Posterior) -> Marginals:
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            if isinstance(posterior, HybridPosterior):
+                return numbers.marginals(compiled, posterior, places)
+            flat, _ = posterior.marginals(places)
+            report = posterior.report
+            begins = posterior.program.arrays.state_at[: len(compiled.names)]
+            hard = posterior.known.hard
+            if not hard and places is None:
+                return Marginals(compiled.variables, flat, begins, report)
+            left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
+            return Marginals(compiled.variables.take(left), flat, begins[left], report)
+
+        return self._ask(compiled, given, chosen, answer, clock, about=asked)
+
+    def _marginals_apart(
+        self,
+        compiled: ModelSnapshot,
+        given: Given,
+        names: Sequence[str],
+        alone: AbstractSet[str],
+        engine: Engine,
+    ) -> Marginals:
+        """The marginals of these, some of them each by a question of its own."""
+        most = [name for name in names if name not in alone]
+        each: dict[str, Distribution] = {}
+        reports = []
+        if most:
+            first = self.marginals(given, targets=most, engine=engine)
+            each.update(first)
+            reports.append(first.report)
+        for name in names:
+            if name in alone:
+                each[name] = self.query(name, given, engine=engine)
+                reports.append(each[name].report)
+        return numbers.gathered(compiled, each, replace(together(reports), log_bounds=reports[0].log_bounds))
+
+    def log_probability(
+        self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
+    ) -> Logarithm:
+        """Return the logarithm of P(event | given); minus infinity when the event cannot be.
+
+        Where the event gives numbers to continuous variables it is the logarithm of their density.
+
+        Args:
+            event: states or numbers of some variables, as evidence for `query`.
+            given: what is known besides, the same way.
+            engine: as for `query`.
+
+        Raises:
+            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.log_probability({"dysp": "yes"}), 6)
+        -0.83018
+        """
+        return self.probability(event, given=given, engine=engine).log
+
+    def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
+        """Return P(event | given), a float that has its own logarithm where it underflows.
+
+        Where the event gives numbers to continuous variables it is a density, which may be larger than 1.
+        An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
+
+        Args:
+            event: states or numbers of some variables, as evidence for `query`, but no pgm.Soft.
+            given: what is known besides, the same way.
+            engine: as for `query`.
+
+        Raises:
+            ImpossibleEvidence: what is `given` has probability zero; an event may.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.probability({"lung": "yes"}, given={"dysp": "yes"}), 6)
+        0.102759
+        """
+        clock = start_clock()
+        chosen = _engine(engine, "probability", clock)
+        compiled = self._compile_in(clock)
+        first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
+        refuse_soft(first)
+        refuse_soft(second)
+
+        under, reports = (0.5, 1), []
+        if second.given or not self._normalised():
+            chosen = with_half_the_time(chosen)
+            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock, about=())
+            reports.append(below)
+        both = _together(first, second)
+        if both is not None and compiled.gaussians is not None:
+            both = numbers.together(compiled, first, second, both)
+        try:
+            found = (
+                None
+                if both is None
+                else self._answer(compiled, both, chosen, _total, clock, explain=False, about=())
+            )
+        except Impossible:
+            found = None
+        if found is None:
+            return Probability(0.0, Report(chosen.name, exact=True, profile=clock.profile), log=-math.inf)
+        above = found[0]
+        report = found[1]
+        if reports or not report.exact:
+            # a density may be as large as it likes
+            dense = any(compiled.by_name[name].continuous for name in first.given)
+            between = _between(report, *reports, most=math.inf if dense else first.log_most)
+            report = replace(together([report, *reports]), log_bounds=between)
+        weight = (both.log_weight if both else 0.0) - second.log_weight
+        log = log_of(above) - log_of(under) + weight
+        if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:
+            log = min(max(log, report.log_bounds[0]), report.log_bounds[1])
+            value = math.exp(min(log, 709.0))
+        elif weight == 0.0:
+            value = ratio_of(above, under)
+        else:  # weights are no probabilities: their product may pass what a double holds
+            value = math.exp(log) if log < 709.0 else math.inf
+        if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
+            log = math.log(value)
+        found_out = Probability(value, report, log=log)
+        clock.lap(WRAPPING)
+        return found_out
+
+    def map(
+        self,
+        given: Given = None,
+        *,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
+    ) -> Assignment:
+        """Return the most probable explanation: the states of all variables not observed, or of the targets.
+
+        With targets everything else is summed out (marginal MAP). Among equals the variables declared first
+        take the states declared first. Where no tree fits, minimum cuts or a search may still give an exact
+        answer; `engine="branch-and-bound"` gives the best found in the time, with a bound.
+
+        Args:
+            given: as for `query`.
+            targets: whose states are wanted, one name or a list; None: all that are not observed.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> best = net.map({"dysp": "yes"}, targets=["bronc", "lung"])
+        >>> dict(best), round(best.probability, 6)
+        ({'bronc': 'yes', 'lung': 'no'}, 0.76894)
+        """
+        return self._best(given, 1, targets, engine)[0]
+
+    def k_best(
+        self,
+        given: Given = None,
+        *,
+        k: int = 5,
+        targets: str | Iterable[str] | None = None,
+        engine: str | Engine = "auto",
+    ) -> list[Assignment]:
+        """Return the k most probable explanations, best first; fewer where fewer are possible.
+
+        Among equals the variables declared first take the states declared first. Where no tree fits a search
+        may still be exact; `engine="branch-and-bound"` gives the best found in the time. The bound of each
+        answer is then on what stands at its place: those that reach theirs are `exact`. The list prints as
+        one table of where they differ.
+
+        Args:
+            given: as for `query`.
+            k: how many.
+            targets: as for `map`.
+            engine: as for `query`.
+
+        Raises:
+            InvalidArgument: k is no whole number from 1 on, or the engine finds only one.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> [one["bronc"] for one in net.k_best({"dysp": "yes"}, k=2, targets="bronc")]
+        ['yes', 'no']
+        """
+        return Explanations(self._best(given, _whole(k, "k", 1), targets, engine))
+
+    def _best(
+        self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
+    ) -> list[Assignment]:
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+        asked = None if targets is None else self._asked(compiled, targets, joint=False)
+        observed = observe(compiled.by_name, given)
+        summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
+        chosen = _engine(engine, "k_best" if k > 1 else "map", clock)
+        if summed:
+            chosen = _engine(engine, "marginal MAP", clock)
+
+        def answer(posterior: Posterior) -> list[Assignment]:
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            plain = not isinstance(posterior, HybridPosterior)
+            if isinstance(posterior, HybridPosterior):
+                if chosen.name != "exact":  # minimum cuts know nothing of numbers
+                    raise no_states(chosen.name, posterior.named())
+                if places is None or posterior.numbers(places):
+                    return numbers.best(compiled, posterior, places, k, observed)
+            otherwise = engine == "auto" and not summed and plain
+            found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
+            if whole is None and self._normalised() and not observed.given:
+                whole = (0.5, 1)
+            hard = posterior.known.hard
+            shown = [i for i in range(len(compiled.names)) if i not in hard] if places is None else places
+            variables = compiled.variables.take(shown)
+            made = []
+            for one in found:
+                codes = one.codes[shown] if places is None else one.codes
+                log, joint = None, log_of(one.value) + observed.log_weight
+                if whole is not None:
+                    share = ratio_of(one.value, whole)
+                    log = math.log(share) if 1e-300 < share < math.inf else log_of(one.value) - log_of(whole)
+                    log = min(log, 0.0)
+                if log is not None and observed.soft:
+                    joint = log
+                bound = None if one.bound is None else joint + (one.bound - log_of(one.value))
+                made.append(Assignment(variables, codes, log, joint, one.report, bound))
+            return made
+
+        return self._answer(compiled, observed, chosen, answer, clock, about=asked)
+
+    def max_marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> MaxMarginals:
+        """Return how probable the best explanation with each state is: max P(all states, given) that has it.
+
+        Where `map` says what is best, this says by how much, variable by variable: a state whose number is
+        nearly the best's could as well be part of the explanation. Of undirected models it is the product;
+        with pgm.Soft, which has no probability of its own, it is P(all states | given).
+
+        Args:
+            given: what is known, as for `map`.
+            engine: "exact" alone answers this.
+
+        Raises:
+            ImpossibleEvidence: what is given has probability zero.
+            TooLarge: no tree fits.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("rain", 0.3)
+        >>> net.add("wet", {True: 0.9, False: 0.2}, parents=["rain"])
+        >>> net.max_marginals({"wet": True})
+        variable  state  P         next
+        rain      True   0.270000  False 0.140000
+        given wet=True
+        """
+        clock = start_clock()
+        compiled = self._compile()
+        observed = observe(compiled.by_name, given)
+
+        def answer(posterior: Posterior) -> MaxMarginals:
+            log = observed.log_weight
+            if isinstance(posterior, HybridPosterior):
+                free = [n for n in posterior.named() if isinstance(observed.given.get(n), Interval | None)]
+                if free:
+                    have = "have" if free[1:] else "has"
+                    raise InvalidArgument(
+                        f"Max-marginals are of states; {listed(free)} {have} none. Give numbers for all that "
+                        "is continuous, or use `map` for the highest point of the density."
+                    )
+                log += posterior.log_density()
+                posterior = posterior.solve().discrete
+            flat, best = posterior.max_marginals()
+            log += log_of(best)
+            if observed.soft:  # which says what shall be afterwards: it has no probability of its own
+                log = log_of(best) - log_of(posterior.total())
+            left = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
+            begins = posterior.program.arrays.state_at[left]
+            return MaxMarginals(compiled.variables.take(left), flat + log, begins, posterior.report)
+
+        return self._answer(compiled, observed, find(engine, "max_marginals"), answer, clock, about=())
+
+    def sample(
+        self,
+        n: int,
+        *,
+        given: Given = None,
+        seed: int | np.random.Generator | None = None,
+        engine: str | Engine = "auto",
+    ) -> Samples:
+        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame.
+
+        `engine="gibbs"`, `"importance"` and others draw where no tree fits: about so, and they say how well.
+
+        Args:
+            n: how many cases.
+            given: as for `query`.
+            seed: a whole number of any size, or a numpy Generator; None: other cases each time.
+            engine: as for `query`.
+
+        Raises:
+            InvalidArgument: n or seed is not a whole number of at least 0.
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> cases = net.sample(1000, given={"dysp": "yes"}, seed=0)
+        >>> sorted(set(cases["dysp"])), len(cases["lung"])
+        (['yes'], 1000)
+        """
+        count = draw_count(n)
+        rng = generator(seed)
+        clock = start_clock()
+        chosen = _engine(engine, "sample", clock)
+        compiled = self._compile_in(clock)
+
+        def answer(posterior: Posterior) -> Samples:
+            if isinstance(posterior, HybridPosterior):
+                return numbers.samples(compiled, posterior, count, rng)
+            codes = posterior.sample(count, rng)
+            columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
+            return Samples(columns, posterior.report)
+
+        drawn = self._ask(compiled, given, chosen, answer, clock, about=())
+        return drawn if compiled.linked is None else self._redrawn(compiled, given, drawn, rng)
+
+    def _redrawn(
+        self, compiled: ModelSnapshot, given: Given, drawn: Samples, rng: np.random.Generator
+    ) -> Samples:
+        """Draw what follows numbers after these: nothing that is known depends on it."""
+        below = scores.below(compiled, observe(compiled.by_name, given))
+        columns = dict(drawn)
+        self._forward(columns, below, rng)
+        return Samples(columns, drawn.report)
+
+    def mutual_information(
+        self,
+        a: str | Sequence[str],
+        b: str | Sequence[str],
+        given: Mapping[str, Any] | str | Sequence[str] | None = None,
+        *,
+        engine: str | Engine = "auto",
+    ) -> Information:
+        """Return how much some variables tell about others, in nats: 0 where they are independent.
+
+        A mapping as `given` is what is known, as in every question: I(a; b | wet=True). Where only names are
+        given, it is the average over their states: I(a; b | wet), 0 where `independent` is true. For both at
+        once take the joint: `net.query(["a", "b", "c"], {"wet": True}).mutual_information("a", "b", "c")`.
+
+        Args:
+            a: the name of a variable, or a list of several, taken as one.
+            b: others.
+            given: evidence, or names.
+            engine: who answers; see `query`.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            InvalidArgument: a name comes twice; or numbers and states, or a mixture of normals, which have no
+                formula.
+            TooLarge: the joint distribution of all that is named does not fit.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("coin", 0.5)
+        >>> net.add("said", {True: 0.9, False: 0.1}, parents=["coin"])
+        >>> round(net.mutual_information("coin", "said"), 6)
+        0.368064
+        """
+        evidence = given if given is None or isinstance(given, Mapping) else None
+        others = names_of(None if evidence is not None else given)
+        asked = [*names_of(a), *names_of(b), *others]
+        joint = self.query(list(dict.fromkeys(asked)), evidence, engine=engine)
+        report = joint.report
+        return Information(
+            joint.mutual_information(a, b, others),
+            Report(report.engine, report.exact, report.converged, advice=report.advice, given=report.given),
+        )
+
+    def plan(
+        self,
+        targets: str | Iterable[str] | None = None,
+        given: Given = None,
+        *,
+        engine: str | Engine = "auto",
+    ) -> Plan:
+        """Return what `query(targets, given)` would cost, or all marginals; allocates no table.
+
+        Args:
+            targets: as for `query`; None: all marginals.
+            given: as for `query`; which states does not matter.
+            engine: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence: as for `query`, where it is noticed before any sum.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.plan("lung", {"dysp": "yes"}).fits
+        True
+        """
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+        asked = None if targets is None else self._asked(compiled, targets)
+        chosen = find(engine, "plan")
+
+        def answer(posterior: Posterior) -> Plan:
+            places = None if asked is None else [compiled.position[name] for name in asked]
+            what = "all marginals" if asked is None else f"P({listed(asked)}"
+            known = f" | {listed(list(given))}" if given else ""
+            plan = posterior.plan(what + known + (")" if asked else ""), places)
+            return searched(plan, clock) if _may_search(chosen, plan, clock) else plan
+
+        return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
+
+    def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
+        """Return P(table entry | given) for every table: {name: array shaped as the table}.
+
+        What is kept as several small tables, such as pgm.NoisyOr of several causes, is left out, and so is
+        what speaks of numbers. Of a small gate the same are
+        `net.query([*net.parents(name), name], given).values`, if none of these names is given.
+
+        Args:
+            given: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.expected_counts({"smoke": "yes"})["lung"].round(6).tolist()
+        [[0.1, 0.9], [0.0, 0.0]]
+        """
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+
+        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
+            return self._tables(posterior.program, posterior.expected_counts())
+
+        return self._ask(compiled, given, Exact(), answer, clock)
+
+    def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
+        """Return the derivative of log P(given) by every table entry, also where the entry is zero.
+
+        The entries are taken as independent numbers: {name: array shaped as the table}. Gates and numbers
+        have no table, as in `expected_counts`. What is larger than a double is infinite.
+
+        Args:
+            given: as for `query`.
+
+        Raises:
+            UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.gradients({"lung": "yes"})["smoke"].round(6).tolist()
+        [1.818182, 0.181818]
+        """
+        clock = start_clock()
+        compiled = self._compile_in(clock)
+        observed = observe(compiled.by_name, given)
+        refuse_soft(observed)
+
+        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
+            return self._tables(posterior.program, posterior.derivatives())
+
+        return self._answer(compiled, observed, Exact(), answer, clock)
+
+    def compile(
+        self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
+    ) -> CompiledQuery:
+        """Return a function from evidence on the names `given` to P(target | it), with the tables of now.
+
+        Args:
+            target: one name or a list of names.
+            given: the names that will be known.
+
+        Raises:
+            UnknownVariable: a name that the model does not have.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> ask = net.compile("lung", given=["smoke", "xray"])
+        >>> round(ask({"smoke": "yes", "xray": "yes"})["yes"], 6)
+        0.645991
+        """
+        from pgm.inference.asking import frame_queries
+
+        compiled = self._compile()
+        known = names_of(given, compiled.by_name)
+        return frame_queries.CompiledQuery(self, compiled, self._asked(compiled, target), known)
+
+    @overload
+    def predict(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    @overload
+    def predict(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any: ...
+    def predict(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any:
+        """Return the most probable state of the target in each row of a frame, given its other columns.
+
+        A pandas frame gives a Series with its index, or for several targets a DataFrame; polars and pyarrow
+        give their own kind, in which states of several types are text. A dict of columns gives an array or
+        {name: array}, as do lists of rows and frames that are read as they go (lazy ones, databases).
+
+        Args:
+            frame: a data frame, or a dict of columns; columns that are no variable are not read.
+            target: one variable, or several; their columns are not read. None: all variables, and every
+                column is read, so that this fills the gaps of a frame.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
+
+        Raises:
+            UnknownVariable: a target that the model does not have.
+            UnknownState: a value that is no state, with its row.
+            ImpossibleEvidence: a row that cannot be, with a smallest contradiction.
+            InvalidFrame: what was passed is no frame, or its columns differ in length.
+            TooLarge: the rows do not fit the memory limit.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.predict({"wet": [True, False, None]}, "rain")
+        array([ True, False, False])
+        """
+        from pgm.inference.asking import frame_queries
+
+        compiled = self._compile()
+        names = None if target is None else self._asked(compiled, target, joint=False)
+        if compiled.gaussians is not None:
+            found = number_rows.predict(compiled, frame, names, bad_rows)
+        else:
+            codes = frame_queries.predict(compiled, frame, names, bad_rows)
+            found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
+        alike = Alike(frame, compiled.by_name)
+        if names is not None and len(names) == 1:
+            return alike.column(names[0], found[names[0]])
+        return alike.columns(found)
+
+    @overload
+    def predict_proba(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
+    @overload
+    def predict_proba(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any: ...
+    def predict_proba(
+        self, frame: Any, target: str | Iterable[str] | None = None, *, bad_rows: str = "raise"
+    ) -> Any:
+        """Return P(target | row) for each row of a frame: a column for each state, in order.
+
+        A pandas frame gives a DataFrame with its index and the states as columns; polars and pyarrow give
+        their own kind, its columns named by the states as text; a dict of columns gives an array. Several
+        targets give {name: such a table}, None all variables, each by itself: those that a row observes have
+        a 1 at their state.
+
+        Args:
+            frame: as for `predict`.
+            target: one variable, several, or None for all.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+
+        Raises:
+            InvalidArgument: a target is a number and has no states.
+            UnknownVariable, UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge: as for `predict`.
+
+        >>> from pgm import BayesianNetwork
+        >>> net = BayesianNetwork()
+        >>> net.add("rain", 0.2)
+        >>> net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> net.predict_proba({"wet": [True, False]}, "rain").round(6)
+        array([[0.307692, 0.692308],
+               [0.972973, 0.027027]])
+        """
+        from pgm.inference.asking import frame_queries
+
+        compiled = self._compile()
+        names = None if target is None else self._asked(compiled, target, joint=False)
+        of_rows = frame_queries.predict_proba if compiled.gaussians is None else number_rows.predict_proba
+        alike = Alike(frame, compiled.by_name)
+        found = {
+            name: alike.shares(name, values)
+            for name, values in of_rows(compiled, frame, names, bad_rows).items()
+        }
+        return found[names[0]] if names is not None and len(names) == 1 else found
+
+    def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
+        """Return log P(row) for each row of a frame; missing cells and absent columns are summed out.
+
+        Args:
+            frame: a data frame of pandas, polars, pyarrow, duckdb or dask, a dict of columns, or a list of
+                dicts.
+            bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
+
+        Raises:
+            UnknownState, ImpossibleEvidence: a row that cannot be, with its number.
+            InvalidFrame: what was passed is no frame.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> net.log_likelihood({"smoke": ["yes", "no"], "lung": ["yes", None]}).round(6)
+        array([-2.995732, -0.693147])
+        """
+        from pgm.inference.asking import frame_queries
+
+        compiled = self._compile()
+        of_rows = frame_queries.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
+        logs = of_rows(compiled, frame, bad_rows)
+        if self._normalised():
+            return logs
+        nothing = observe(compiled.by_name, None)
+        return logs - log_of(self._total(compiled, nothing, Exact())[0])
+
+    def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
+        """Return log P(frame): the sum of `log_likelihood`, over the rows that count.
+
+        Args:
+            frame: as for `log_likelihood`.
+            bad_rows: as for `log_likelihood`; rows that are "missing" do not count.
+
+        Raises:
+            UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge, OutOfTime: as for `log_likelihood`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> round(net.score({"smoke": ["yes", "no"], "lung": ["yes", None]}), 6)
+        -3.688879
+        """
+        logs = self.log_likelihood(frame, bad_rows=bad_rows)
+        return math.fsum(logs[~np.isnan(logs)].tolist())
+
+    # --- shared ground ---
+
+    def _normalised(self) -> bool:
+        """Whether the factors multiply to a distribution, so that P(nothing) is 1."""
+        return False
+
+    def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
+        """Give tables of the program the names and shapes that the user knows; gates have no table."""
+        raise NotImplementedError
+
+    def _total(
+        self, compiled: ModelSnapshot, observed: Observed, engine: Engine, *, explain: bool = True
+    ) -> tuple[tuple[float, int], Report]:
+        return self._answer(compiled, observed, engine, _total, start_clock(), explain=explain)
+
+    def _compile_in(self, clock: Clock) -> ModelSnapshot:
+        """Compile under this clock: an engine that approximates needs that too, and no other helps."""
+        if self._compiled is None:
+            before, clock.remedy = (
+                clock.remedy,
+                " It went into compiling the model, which is kept: ask again.",
+            )
+            self._compile()
+            clock.check("compiling the model")
+            clock.remedy = before
+        return self._compile()
+
+    def _asked(
+        self, compiled: ModelSnapshot, targets: str | Iterable[str], *, joint: bool = True
+    ) -> tuple[str, ...]:
+        variables = compiled.position
+        if isinstance(targets, str) and targets in variables:
+            return (targets,)
+        listing = (
+            [targets]
+            if isinstance(targets, str)
+            else list(targets)
+            if isinstance(targets, Iterable)
+            else None
+        )
+        if listing is None or unordered(targets):
+            why = "; a set has no order, and answers keep that of the targets" if listing else ""
+            raise InvalidArgument(f"The targets are a name or a list of names, not {shown(targets)}{why}.")
+        if not listing:
+            raise InvalidArgument("The list of targets is empty; name at least one variable.")
+        for name in listing:
+            if not isinstance(name, str) or name not in variables:
+                raise UnknownVariable(name, variables)
+        if joint and len(listing) > _MOST_AXES:
+            raise InvalidArgument(
+                f"A joint distribution is an array with an axis for each target; numpy allows {_MOST_AXES}, "
+                f"and these are {len(listing):,}. Ask for fewer at once, or for marginals."
+            )
+        if len(set(listing)) < len(listing):
+            twice = next(name for i, name in enumerate(listing) if name in listing[:i])
+            raise InvalidArgument(f"The target {twice!r} is named twice.")
+        return tuple(listing)
+
+    def _cutset(self, compiled: ModelSnapshot, chosen: Engine) -> tuple[str, ...] | None:
+        if not isinstance(chosen, Conditioned) or chosen.variables is None:
+            return None
+        return names_of(chosen.variables, compiled.by_name)
+
+    def _ask(
+        self,
+        compiled: ModelSnapshot,
+        given: Given,
+        engine: Engine,
+        answer: Callable[[Posterior], _Answer],
+        clock: Clock,
+        *,
+        fit: bool = True,
+        about: Sequence[str] | None = None,
+    ) -> _Answer:
+        observed = observe(compiled.by_name, given)
+        return self._answer(compiled, observed, engine, answer, clock, fit=fit, about=about)
+
+    def _answer(
+        self,
+        compiled: ModelSnapshot,
+        observed: Observed,
+        engine: Engine,
+        answer: Callable[[Posterior], _Answer],
+        clock: Clock,
+        *,
+        explain: bool = True,
+        fit: bool = True,
+        about: Sequence[str] | None = None,
+    ) -> _Answer:
+        """Put the question, and say in the user's words what went wrong; it is about these names, or all."""
+        begin = time.perf_counter()
+        try:
+            if isinstance(engine, Quadrature):
+                runs = quadrature.runs(compiled, observed, about, engine, clock)
+                each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
+                if not each[1:]:
+                    return each[0]
+                return quadrature.measured(each[0], each[-1], runs[0].points, observed.given)
+            if isinstance(engine, Variational):
+                bounded = variational.make(compiled, observed, about, engine, clock, fit=fit)
+                found = answer(bounded)
+                if not bounded.report.converged:
+                    warn(bounded.report)
+                return found
+            compiled = scores.exactly(compiled, observed, about)
+            if isinstance(engine, Loopy) and (asked := told(compiled, observed, about, engine, clock)):
+                found = answer(asked)
+                if not asked.report.converged:
+                    warn(asked.report)
+                clock.lap(WRAPPING)
+                return found
+            if engine.name in SOLVERS or engine.name in MAXIMISERS:
+                posterior: Posterior = make_approximate(compiled, observed, clock, engine)
+            elif isinstance(engine, Best) and compiled.gaussians is None:
+                posterior = make_portfolio(compiled, observed, clock, engine)
+            else:
+                cutset = self._cutset(compiled, engine)
+                name = Exact.name if isinstance(engine, Best) else engine.name
+                posterior = make_posterior(compiled, observed, clock, name, fit=fit, cutset=cutset)
+            try:
+                found = answer(posterior)
+            except TooLarge as refused:
+                if not _may_search(engine, refused.plan, clock):
+                    raise
+                found = _searched(refused, answer, compiled, observed, clock, fit=fit)
+            if isinstance(posterior, Approximate):
+                posterior.warn()
+            clock.lap(WRAPPING)
+            return found
+        except SystemError as error:
+            if _interrupted(error):  # Ctrl-C while numba loads what it compiled comes out as this
+                raise KeyboardInterrupt from None
+            raise
+        except NoFit as error:
+            raise no_fit(compiled, observed, clock, error) from None
+        except Impossible:
+            if not explain:
+                raise
+            raise contradiction(compiled, observed, clock) from None
+        finally:
+            jit.spent(time.perf_counter() - begin)
+
+
+def _may_search(engine: Engine, plan: object, clock: Clock) -> bool:
+    """Whether a search takes the place of a tree of this plan."""
+    wanted = isinstance(engine, Auto) and clock.limit is not None
+    return wanted and isinstance(plan, Plan) and plan.searchable
+
+
+def _searched(
+    refused: TooLarge,
+    answer: Callable[[Posterior], _Answer],
+    compiled: ModelSnapshot,
+    observed: Observed,
+    clock: Clock,
+    *,
+    fit: bool,
+) -> _Answer:
+    """The answer by search, in the time that is left; where that is not enough, why no tree was used."""
+    try:
+        return answer(make_posterior(compiled, observed, clock, Search.name, fit=fit))
+    except OutOfTime as late:
+        raise OutOfTime(
+            "No tree of cliques fits, and the search that was tried in its place did not end within the "
+            f"time limit of {clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or choose an "
+            f"approximate engine=.\n\n{refused.plan!r}"
+        ) from late
+
+
+def _engine(engine: str | Engine, question: Question, clock: Clock) -> Engine:
+    """The engine of this name; where it is late the clock says who else could answer."""
+    chosen = find(engine, question)
+    clock.remedy = instead(chosen.approximates, question)
+    return chosen
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _between(
+    above: Report, below: Report | None = None, *, most: float = math.inf
+) -> tuple[float, float] | None:
+    """Bounds on the logarithm of a probability, or of the quotient of two, which is this at most."""
+    if below is None or above.log_bounds is None or below.log_bounds is None:
+        return above.log_bounds if below is None else None
+    low, high = above.log_bounds[0] - below.log_bounds[1], above.log_bounds[1] - below.log_bounds[0]
+    if math.isnan(low) or math.isnan(high) or (low == -math.inf and high == math.inf):
+        return None
+    high = min(high, most)
+    return low - 2.0**-52 * abs(low), high + 2.0**-52 * abs(high)
+
+
+def _total(posterior: Posterior) -> tuple[tuple[float, int], Report]:
+    """The sum of everything, and how it was found."""
+    return posterior.total(), posterior.report
+
+
+def _together(first: Observed, second: Observed) -> Observed | None:
+    """Both as one; None when they leave some variable no state."""
+    if not second.given:
+        return first
+    hard = dict(first.hard)
+    weights = dict(first.weights)
+    log_weight = first.log_weight + second.log_weight
+    for name, code in second.hard.items():
+        if hard.get(name, code) != code:
+            return None
+        hard[name] = code
+    for name, tables in second.weights.items():  # their product might be no double
+        weights[name] = (*weights.get(name, ()), *tables)
+        if not np.all([w > 0.0 for w in weights[name]], axis=0).any():
+            return None
+    for name in [name for name in weights if name in hard]:
+        for w in weights.pop(name):
+            if w[hard[name]] == 0.0:
+                return None
+            log_weight += math.log(w[hard[name]])
+    return Observed(hard, weights, {}, log_weight, first.given | second.given)
+
+
+def _whole(value: object, name: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
+    return int(value)
+
+
+def _register_warm_up() -> None:
+    from pgm.inference.asking import warm_up
+
+    jit.when_warm(warm_up.STEPS, warm_up.kept)
+
+
+_register_warm_up()

@@ -1,0 +1,221 @@
+"""A forest of cliques: tables of the model and what other forests say, swept by the exact engine.
+
+Messages go both ways over each cluster. Multiplied over the clusters of a tree they are what the two forests
+believe, so that each message is a belief divided by the message that comes the other way.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.factors import Dense
+from pgm.inference.engines import exact
+from pgm.inference.engines.clique_sequence.clusters import Cluster, Scope, aligned, quotient
+from pgm.inference.program import compile_program
+from pgm.inference.program.reduction import Case, Known, reduce_case
+from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible
+
+# Raises where a tree, with so many numbers to be read, does not fit; True: again, for wide numbers.
+Check = Callable[[Shape, float, bool], None]
+_LN2 = math.log(2.0)
+_FLOOR = 2.0**-900  # of a message that is not zero: any message may be sent, and this one can be divided by
+_NO_TARGETS = np.empty(0, np.int32)
+
+
+class Table(NamedTuple):
+    """A factor of a forest."""
+
+    scope: Scope
+    values: np.ndarray
+    log: bool = False  # they are natural logarithms
+
+
+@dataclass(eq=False, slots=True)
+class Message:
+    """What two forests tell each other about the variables of a cluster."""
+
+    variables: Scope
+    shared: Scope  # with a cluster before this one
+    source: Forest
+    holder: int  # the cluster of the source that this one is a part of
+    forward: np.ndarray
+    back: np.ndarray
+    target: Forest | None = None
+    number: int = -1  # among those that arrive there
+    log_scale: float = 0.0  # by which the last message was divided
+
+    @property
+    def sent(self) -> Cluster:
+        """What the source believes."""
+        return Cluster(self.source.wide[self.holder], self.source.beliefs[self.holder]).over(self.variables)
+
+    @property
+    def arrived(self) -> Cluster:
+        """What the target believes."""
+        assert self.target is not None
+        return Cluster(self.variables, self.target.beliefs[len(self.target.wide) + self.number])
+
+    @property
+    def gap(self) -> float:
+        """By how much they disagree at most."""
+        return float(np.abs(self.sent.belief - self.arrived.belief).max())
+
+    def send(self, damping: float = 0.0) -> None:
+        """Tell the target what the source believes."""
+        assert self.target is not None
+        new = quotient(self.sent.given(self.shared), self.back)
+        self.forward, self.log_scale = _mixed(self.forward, new, damping)
+        self.target.put(self.number, self.forward)
+
+    def send_back(self, damping: float = 0.0) -> None:
+        """Keep for the source what the target believes; it takes all such messages together."""
+        new = quotient(self.arrived.given(self.shared), self.forward)
+        self.back, self.log_scale = _mixed(self.back, new, damping)
+
+
+def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray, float]:
+    """A message between the two in logarithms, the largest 1, and the log of what it was divided by."""
+    if damping:
+        new = old**damping * new ** (1.0 - damping)
+    top = float(new.max())
+    if not top > 0.0:
+        raise Impossible
+    return np.where(new > 0.0, np.maximum(new / top, _FLOOR), 0.0), math.log(top)
+
+
+def _marginals(
+    case: Case, tree: Tree, clock: Clock, *, wide: bool = False
+) -> tuple[np.ndarray, tuple[float, int]]:
+    """As the exact engine has them, but what is possible is never 0: messages could not take that back."""
+    if not wide:  # then no product has left the range of doubles
+        return exact.marginals(case, tree, clock)
+    mantissas, exponents, total = exact.wide_results(case, tree, clock)
+    at, possible = tree.arrays.result_at, mantissas > 0.0
+    tops = np.maximum.reduceat(np.where(possible, exponents, -(1 << 60)), at[:-1])
+    shifts = np.clip(exponents - np.repeat(tops, np.diff(at)), -2000, 0)
+    values = np.where(possible, np.maximum(np.ldexp(mantissas, shifts.astype(np.int32)), _FLOOR), 0.0)
+    return values / np.repeat(np.add.reduceat(values, at[:-1]), np.diff(at)), total
+
+
+@dataclass(eq=False, slots=True)
+class Forest:
+    """A part of the model, laid out; its tables: those that arrive, those that come back, its own."""
+
+    case: Case
+    tree: Tree
+    wide: list[Scope]  # clusters that speak of what other forests have too
+    inside: np.ndarray  # variables of which no other forest has the belief
+    arriving: list[Message]
+    leaving: list[Message] = field(default_factory=list)
+    stale: bool = True  # whether a message has changed since it was swept
+    log_total: float = 0.0
+    values: np.ndarray = field(default_factory=lambda: np.empty(0))  # all beliefs
+    beliefs: list[np.ndarray] = field(default_factory=list)  # of the wide clusters, then of those that arrive
+
+    def put(self, place: int, table: np.ndarray, power: int = 0) -> None:
+        """Change one of its tables to this one, times a power of two."""
+        p = self.case.program
+        part = slice(int(p.arrays.table_at[place]), int(p.arrays.table_at[place]) + table.size)
+        most = math.frexp(float(table.max()))[1]
+        least = math.frexp(float(table[table > 0.0].min()))[1] - 1
+        if p.wide_exponents is None:
+            p.values[part] = np.ldexp(table.ravel(), -most)
+        else:
+            p.values[part], powers = np.frexp(table.ravel())
+            p.wide_exponents[part] = powers - most
+        p.arrays.low[place], p.arrays.exponent[place] = least - most, most + power
+        self.stale = True
+
+    def take_back(self) -> None:
+        """Multiply in what came back."""
+        tables = [np.ones_like(belief) for belief in self.beliefs[: len(self.wide)]]
+        powers = [0] * len(tables)
+        for m in self.leaving:
+            h = m.holder
+            back = aligned(m.back, m.variables, self.wide[h])
+            possible = (tables[h] > 0.0) & (back > 0.0)
+            if not possible.any():
+                raise Impossible
+            product = tables[h] * back
+            power = math.frexp(float(product.max()))[1]
+            tables[h] = np.where(possible, np.maximum(np.ldexp(product, -power), _FLOOR), 0.0)
+            powers[h] += power
+        for h, table in enumerate(tables):
+            self.put(len(self.arriving) + h, table, powers[h])
+
+    def sweep(self, clock: Clock, check: Check) -> None:
+        """Both sweeps, if a message has changed."""
+        if not self.stale:
+            return
+
+        def narrow(shape: Shape) -> None:
+            check(shape, float(self.tree.arrays.result_at[-1]), True)
+
+        found = exact.in_doubles_or_wide(_marginals, self.case, self.tree, clock, check=narrow)
+        self.values, (mantissa, exponent) = found
+        self.log_total = math.log(mantissa) + exponent * _LN2
+        self.stale = False
+        at, cards = self.tree.arrays.result_at, self.case.program.arrays
+        read = range(len(self.wide) + len(self.arriving))
+        order = [*range(len(self.arriving), len(read)), *range(len(self.arriving))]  # where their tables are
+        shapes = [cards.cards[cards.scopes[cards.scope_at[f] : cards.scope_at[f + 1]]] for f in order]
+        self.beliefs = [self.values[at[i] : at[i + 1]].reshape(shapes[i]) for i in read]
+
+
+def make_forest(
+    variables: np.ndarray,
+    cards: np.ndarray,
+    own: Sequence[Table],
+    arriving: list[Message],
+    wide: list[Scope],
+    inside: np.ndarray,
+    read: Sequence[Scope],
+    clock: Clock,
+    check: Check,
+) -> Forest:
+    """Lay out the tree of a part of the model.
+
+    Args:
+        variables: what it speaks of, ascending.
+        cards: of all variables.
+        own: tables of the model.
+        arriving: messages of other forests.
+        wide: clusters over what will be told to others.
+        inside: variables whose marginals are read.
+        read: what else is read.
+        clock: the time of the question.
+        check: whether the tree fits.
+    """
+    place = {v: i for i, v in enumerate(variables.tolist())}
+    tables = [Table(m.variables, m.forward) for m in arriving]
+    tables += [Table(scope, np.ones([int(cards[v]) for v in scope])) for scope in wide]
+    tables += own
+    factors = [
+        Dense(
+            np.array([[place[v] for v in t.scope]], np.int32),
+            t.values.reshape([int(cards[v]) for v in t.scope]),
+            log=t.log,
+        )
+        for t in tables
+    ]
+    program = compile_program(cards[variables].tolist(), factors, as_given=True)
+    everything = np.arange(variables.size)
+    case = reduce_case(program, Known(), everything, clock, prune=False, domains=False)
+    shape = shape_of(case, clock, effort=0.0)
+    scopes = [*wide, *(m.variables for m in arriving), *((v,) for v in inside.tolist()), *read]
+    numbers = math.fsum(math.prod(int(cards[v]) for v in scope) for scope in scopes)
+    check(shape, numbers, False)
+    flat = np.array([place[v] for scope in scopes for v in scope], np.int32)
+    ends = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
+    tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat)
+    found = Forest(case, tree, wide, inside, arriving)
+    for i, m in enumerate(arriving):
+        m.target, m.number = found, i
+    return found

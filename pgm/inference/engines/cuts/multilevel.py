@@ -1,0 +1,149 @@
+"""The best states where no tree fits: what can be settled apart is settled, a tree takes what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+from pgm.inference.engines.cuts import energies as tables
+from pgm.inference.engines.cuts import flow
+from pgm.inference.program import SUMMED, Program
+from pgm.inference.program.reduction import Case, Known, reduce_case
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import CUTS, REDUCTION, code, run
+
+Wide = tuple[float, int]
+_MOST_WORK = 2e8  # inner steps that a look for dead ends may take
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Found:
+    """The best states, by position; their value; whether they are sure to be the first of their equals."""
+
+    codes: np.ndarray
+    value: Wide
+    settled: bool
+
+
+def maximum(program: Program, known: Known, clock: Clock, by_tree: Callable[[np.ndarray], Found]) -> Found:
+    """The best states of all variables, exactly.
+
+    Binary variables in linked pairs are settled by a minimum cut where their part of the graph allows, else
+    some by roof duality; of others, states are closed that never pay. This is repeated with what is left.
+
+    Args:
+        program: the compiled model.
+        known: evidence by position.
+        clock: the time of the question.
+        by_tree: answers when only the marked states are allowed, or raises `TooLarge`.
+    """
+    allowed = np.ones(program.open_states.size, np.uint8)
+    settled = True
+    while True:
+        case = reduce_everything(program, known, clock, allowed)
+        r = case.reduced
+        if not r.variables.size:
+            return Found(case.codes[: program.n_named].astype(np.int64), case.constant(), settled)
+        summed = bool((program.kinds[r.variables] == SUMMED).any())
+        alive, sure = (None, True) if summed else _narrow(case, clock)
+        if alive is None or alive.all():
+            found = by_tree(allowed)
+            return Found(found.codes, found.value, settled and found.settled)
+        settled = settled and sure
+        allowed = only(case, alive)
+
+
+def reduce_everything(
+    program: Program, known: Known, clock: Clock, allowed: np.ndarray | None = None
+) -> Case:
+    """The case in which nothing may be pruned, for every variable is asked."""
+    everything = np.arange(program.n_named)
+    return reduce_case(program, known, everything, clock, prune=False, allowed=allowed)
+
+
+def only(case: Case, alive: np.ndarray) -> np.ndarray:
+    """The program's states that are open and, where reduced, alive."""
+    r = case.reduced
+    allowed = case.open_states.copy()
+    owners = np.repeat(np.arange(r.cards.size), r.cards)
+    allowed[case.program.arrays.state_at[r.variables[owners]] + r.states] &= alive
+    return allowed
+
+
+def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
+    """Marks, among the reduced states, the given one of each variable, and all where it is -1."""
+    r = case.reduced
+    alive = np.repeat((states < 0).astype(np.uint8), r.cards)
+    alive[(r.state_at[:-1] + states)[states >= 0]] = 1
+    return alive
+
+
+def check_room(case: Case, entry: int, link: int) -> None:
+    """Raise `TooLarge` when so many bytes for each table entry and each place in a scope are not allowed."""
+    r, allowed = case.reduced, current().memory_limit
+    needed = entry * int(r.table_at[-1]) + link * (r.scopes.size + r.cards.size)
+    if needed > allowed:
+        raise TooLarge(
+            f"The cuts for {r.cards.size:,} variables in {r.factors.size:,} tables take about "
+            f"{needed:,} bytes; {allowed:,} are allowed (pgm.set_config(memory_limit=...))."
+        )
+
+
+def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
+    """Which reduced states may still be best, and whether ties between those that went are settled."""
+    check_room(case, 16, 120)
+    r = case.reduced
+    clock.check()
+    energies = tables.energies_of(case, clock)
+    clock.check()
+    use = tables.cuttable(case)
+    alive = np.ones(r.states.size, np.uint8)
+    settled = True
+    if use.any():
+        pairs = tables.pairs_of(case, energies, use, clock)
+        clock.check()
+        bad = tables.unsupported(pairs, use.size)
+        if bad.any():
+            v, s = np.nonzero(bad)
+            alive[r.state_at[v] + s] = 0
+            return alive, True
+        labels = flow.solve(pairs, use, energies, case.declared(), clock)
+        alive, settled = one_of_each(case, labels.states), labels.settled
+    if not use.all():
+        _close_dead_ends(case, energies, ~use, alive, clock)
+    return alive, settled
+
+
+def _close_dead_ends(
+    case: Case, energies: tables.Energies, use: np.ndarray, alive: np.ndarray, clock: Clock
+) -> None:
+    r = case.reduced
+    owners = np.repeat(np.arange(r.factors.size), np.diff(r.scope_at))
+    cards = r.cards[r.scopes].astype(float)
+    steps = 3.0 * float((np.diff(r.table_at)[owners] * cards)[use[r.scopes]].sum())
+    if steps > _MOST_WORK:
+        return
+    user_at, users = code(4.0 * (use.size + r.scopes.size), REDUCTION).users_of(
+        r.cards.size, r.scope_at, r.scopes
+    )
+    run(
+        "dead_ends",
+        r.cards,
+        r.state_at,
+        r.scope_at,
+        r.scopes,
+        r.table_at,
+        user_at,
+        users,
+        energies.values,
+        energies.error,
+        use.astype(np.uint8),
+        alive,
+        steps=steps,
+        clock=clock,
+        module=CUTS,
+    )

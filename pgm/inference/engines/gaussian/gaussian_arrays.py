@@ -1,0 +1,109 @@
+"""The flat arrays that the loops over Gaussian densities work on, and how they are made."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.factors import GaussianFactor
+
+
+class Densities(NamedTuple):
+    """All continuous variables of a model, numbered in its order; each has one linear Gaussian density."""
+
+    parent_at: np.ndarray  # int64[n + 1]
+    parents: np.ndarray  # int32 continuous parents, by their number
+    switch_at: np.ndarray  # int64[n + 1]
+    switches: np.ndarray  # int32 discrete parents, by their position in the model
+    row_at: np.ndarray  # int64[n + 1] where its rows begin: one for each selection of the discrete parents
+    weight_at: np.ndarray  # int64[n + 1] where its weights begin, row after row
+    weights: np.ndarray
+    bias: np.ndarray  # one for each row
+    sd: np.ndarray  # one for each row
+
+
+class StrongTree(NamedTuple):
+    """Cliques that eliminate continuous variables, children first; discrete ones come after all of these."""
+
+    parent: np.ndarray  # int64[C] -1: nothing continuous is left, only a table
+    own: np.ndarray  # int64[C] how many variables it eliminates
+    column_at: np.ndarray  # int64[C + 1]
+    columns: np.ndarray  # int32 continuous variables: those it eliminates, in this order, then the others
+    axis_at: np.ndarray  # int64[C + 1]
+    axes: np.ndarray  # int32 its discrete variables, by position
+    density_at: np.ndarray  # int64[C + 1]
+    densities: np.ndarray  # int32 whose densities are multiplied in here
+    child_at: np.ndarray  # int64[C + 1]
+    children: np.ndarray  # int32
+    log_at: np.ndarray  # int64[C + 1] where its configurations of discrete states begin
+    row_at: np.ndarray  # int64[C + 1] where the rows begin that its variables leave
+    kind_at: np.ndarray  # int64[C + 1]
+    sent_at: np.ndarray  # int64[C + 1] where the rows begin that it sends on
+    sent_kind_at: np.ndarray  # int64[C + 1]
+    mean_at: np.ndarray  # int64[C + 1]
+    cov_at: np.ndarray  # int64[C + 1]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Gaussians:
+    """The continuous part of a model at one moment."""
+
+    arrays: Densities
+    positions: np.ndarray  # int64[n] of the continuous variables in the model
+    number: np.ndarray  # int64, one for each variable of the model: -1 for a discrete one
+    order: np.ndarray  # int32[n] parents before children
+
+    @property
+    def n(self) -> int:
+        """How many continuous variables there are."""
+        return int(self.positions.size)
+
+
+def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
+    """The linear Gaussian densities of a model as arrays; they come in the order of its variables."""
+    positions = np.array([f.scope[-1] for f in found], dtype=np.int64)
+    number = np.full(n_variables, -1, np.int64)
+    number[positions] = np.arange(positions.size)
+    parents = [number[f.scope[f.n_switches : -1]].tolist() for f in found]
+    arrays = Densities(
+        parent_at=starts([len(p) for p in parents]),
+        parents=np.array([x for p in parents for x in p], dtype=np.int32),
+        switch_at=starts([f.n_switches for f in found]),
+        switches=np.concatenate([f.scope[: f.n_switches] for f in found]).astype(np.int32),
+        row_at=starts([f.bias.size for f in found]),
+        weight_at=starts([f.weights.size for f in found]),
+        weights=np.concatenate([f.weights.ravel() for f in found]),
+        bias=np.concatenate([f.bias for f in found]),
+        sd=np.concatenate([f.sd for f in found]),
+    )
+    return Gaussians(arrays, positions, number, _sorted(parents))
+
+
+def starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
+    """Where pieces of these lengths begin, and where the last one ends."""
+    at = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=at[1:])
+    return at
+
+
+def _sorted(parents: list[list[int]]) -> np.ndarray:
+    """Numbers with parents before children; a model has no cycles."""
+    children: list[list[int]] = [[] for _ in parents]
+    waiting = [len(p) for p in parents]
+    for x, those in enumerate(parents):
+        for p in those:
+            children[p].append(x)
+    ready = deque(x for x, count in enumerate(waiting) if not count)
+    order = []
+    while ready:
+        x = ready.popleft()
+        order.append(x)
+        for c in children[x]:
+            waiting[c] -= 1
+            if not waiting[c]:
+                ready.append(c)
+    return np.array(order, dtype=np.int32)

@@ -1,0 +1,500 @@
+"""One model with continuous variables under one set of evidence: what questions.py asks of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.config import current
+from pgm.densities import Density, as_density
+from pgm.errors import InvalidArgument, InvalidEvidence, listed
+from pgm.factors import Dense, Factor
+from pgm.inference.engines.gaussian import deterministic, elimination
+from pgm.inference.engines.gaussian.elimination import Eliminated
+from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
+from pgm.inference.engines.gaussian.layout import Layout, make_layout
+from pgm.inference.engines.posterior import Posterior, Wide, log_of, times_exp
+from pgm.inference.program import compile_program
+from pgm.results import Report
+from pgm.runtime.running import GAUSSIAN, Impossible, run
+from pgm.variables import Interval, Variable, as_float
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.plan import Plan
+
+_LN2 = math.log(2.0)
+_FARTHEST = 1e9  # logarithms that tables hold
+_NOTHING = np.empty(0, np.int64)
+_DOUBLES = 600.0  # logarithms further apart are not weights in doubles
+_MIXTURE_BYTES = 2e8  # of mixtures for all variables at once; above, only their moments are kept
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Solved:
+    """The continuous variables eliminated: what is left for the discrete ones, and the way back."""
+
+    made: Eliminated | None  # None: no continuous variable matters
+    discrete: Posterior
+    offset: float  # log of what `discrete` is to be multiplied with
+    repeats: bool  # some of the evidence follows from the rest: there is no density
+    tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HybridPosterior(Posterior):
+    """A compiled model with continuous variables, with what is known of it, ready to be asked.
+
+    As a Posterior it has the discrete variables, in whose tables a continuous one has a single state; `known`
+    speaks of them alone.
+    """
+
+    gaussians: Gaussians = field(kw_only=True)
+    factors: Sequence[Factor] = field(kw_only=True)  # of the discrete part
+    soft: dict[int, np.ndarray] = field(kw_only=True)  # marginals wanted of discrete variables
+    seen: np.ndarray = field(kw_only=True)  # uint8[n]
+    value: np.ndarray = field(kw_only=True)  # float64[n]
+    intervals: dict[int, Interval] = field(kw_only=True)
+    solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
+    measured: Report | None = field(kw_only=True, default=None)  # of a model that stands for another
+
+    @property
+    def report(self) -> Report:
+        """How the answers are made."""
+        own = self.measured or Report(self.engine, exact=True, given=self.given)
+        return replace(own, profile=self.clock.profile)
+
+    # --- shared ground ---
+
+    def _plain(self) -> Posterior:
+        """The discrete part by itself."""
+        return Posterior(
+            self.program, self.trees, self.known, self.clock, self.names, self.engine, self.cutset
+        )
+
+    def named(self, numbers: np.ndarray | Sequence[int] | None = None) -> list[str]:
+        """The names of continuous variables, of all or of those with these numbers."""
+        numbers = np.arange(self.gaussians.n) if numbers is None else numbers
+        return [self.names[int(self.gaussians.positions[x])] for x in numbers]
+
+    def numbers(self, positions: Sequence[int]) -> list[int]:
+        """The numbers of the continuous variables among these positions."""
+        found = [int(self.gaussians.number[v]) for v in positions]
+        return [x for x in found if x >= 0]
+
+    def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> Layout:
+        g = self.gaussians
+        last = np.array(sorted(self.intervals), dtype=np.int64)
+        marked = self.seen.copy()
+        for some in (targets, wanted, last):
+            marked[some] = 1
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
+        codes = np.full(g.number.size, -1, np.int64)
+        for v, code in self.known.hard.items():
+            codes[v] = code
+
+        room = min(_MIXTURE_BYTES, 0.25 * current().memory_limit) if whole else 0.0
+
+        def lay_out() -> Layout:
+            relevant = elimination.ancestors(g, marked)
+            return make_layout(
+                g, cards, codes, self.seen, relevant, targets, last, room, self.names, self.clock
+            )
+
+        key = ("gaussian", marked.tobytes(), self.seen.tobytes(), (codes >= 0).tobytes(), targets.tobytes(),
+               last.tobytes(), room)  # fmt: skip
+        return self.trees.get(key, lay_out)
+
+    def solve(
+        self,
+        targets: Sequence[int] = (),
+        *,
+        everything: bool = False,
+        maximise: bool = False,
+    ) -> Solved:
+        """Eliminate the continuous variables; the targets are kept for last, in one clique."""
+        key = (tuple(targets), everything, maximise)
+        if key not in self.solved:
+            self.solved[key] = self._solve(np.array(targets, dtype=np.int64), everything, maximise)
+        return self.solved[key]
+
+    def _solve(self, targets: np.ndarray, everything: bool, maximise: bool) -> Solved:
+        g = self.gaussians
+        wanted = np.arange(g.n) if everything else _NOTHING
+        if not (targets.size or everything or self.seen.any() or self.intervals):
+            discrete = self._plain().fitted(self.soft) if self.soft else self._plain()
+            return Solved(None, discrete, 0.0, False, {})
+        layout = self._layout(targets, wanted, everything and not maximise)
+        layout.check(self.names, outward=everything or targets.size > 0)
+        digit = np.zeros(g.number.size, np.int64)
+        for v, code in self.known.hard.items():
+            digit[v] = code
+        made = elimination.eliminate(
+            g.arrays, layout, digit, self.seen, self.value, self.clock, maximise=maximise
+        )
+        extra = self._inside(made, targets)
+        return self._for_discrete(made, elimination.tables(made, extra))
+
+    def _inside(self, made: Eliminated, targets: np.ndarray) -> dict[int, np.ndarray]:
+        """Log probabilities that variables lie in their intervals, for each configuration of their root."""
+        found: dict[int, np.ndarray] = {}
+        t = made.layout.tree
+        for x, interval in self.intervals.items():
+            c, j = self.place(made.layout, x)
+            if targets.size and (
+                t.parent[c] >= 0 or any(self.place(made.layout, y)[0] == c for y in targets)
+            ):
+                self.refuse_truncated([], always=True)
+            if c in found or t.parent[c] >= 0:
+                raise InvalidEvidence(
+                    f"{listed(self.named(list(self.intervals)))}: intervals of several variables that hang "
+                    "together would take an integral in several dimensions, which is not exact. Give one "
+                    "interval, and numbers for the others."
+                )
+            mean, cov = self._root(made, c, [j])
+            with np.errstate(invalid="ignore"):
+                inside = elimination.log_inside(mean[:, j], cov[:, j, j], interval)
+            impossible = made.logs[t.log_at[c] : t.log_at[c + 1]] == -np.inf
+            found[c] = np.where(impossible, 0.0, inside)
+        return found
+
+    def place(self, layout: Layout, x: int) -> tuple[int, int]:
+        """The clique that eliminates a variable, and its column there."""
+        t = layout.tree
+        for at in np.flatnonzero(t.columns == x).tolist():
+            c = int(np.searchsorted(t.column_at, at, side="right")) - 1
+            if at - t.column_at[c] < t.own[c]:
+                return c, int(at - t.column_at[c])
+        raise AssertionError(f"variable {x} is in no clique")
+
+    def _root(
+        self, made: Eliminated, c: int, columns: Sequence[int], weight: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of a clique without a parent, for each of its configurations.
+
+        Only those of the columns asked for need be right, and of those after them.
+        """
+        t = made.layout.tree
+        assert t.parent[c] < 0
+        n_confs = int(t.log_at[c + 1] - t.log_at[c])
+        if weight is None:
+            weight = (made.logs[t.log_at[c] : t.log_at[c + 1]] > -np.inf).astype(np.float64)
+        found = elimination.moments(made, np.array([c]), {c: weight}, self.clock, min(columns))
+        n = int(t.column_at[c + 1] - t.column_at[c])
+        mean = found.mean[t.mean_at[c] : t.mean_at[c + 1]].reshape(n_confs, n)
+        return mean, found.cov[t.cov_at[c] : t.cov_at[c + 1]].reshape(n_confs, n, n)
+
+    def _for_discrete(
+        self, made: Eliminated, found: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]
+    ) -> Solved:
+        """Hand the tables to the engine for tables: as weights of single variables, or as factors."""
+        repeats = False
+        tables: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
+        offset = 0.0
+        for axes, (logs, orders) in found.items():
+            possible = logs > -np.inf
+            if not possible.any():
+                raise Impossible
+            some = orders[possible]
+            repeats = repeats or bool(some.any())
+            if axes and (some >= elimination.REPEATED).any() and (some != some.flat[0]).any():
+                raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
+            if axes:
+                tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
+            else:
+                offset += float(logs)
+        # Where some states allow a value exactly (sd = 0) and others as one of many, the former have all the
+        # probability: they are lifted out of reach of the others.
+        if any(orders.any() for _, orders in tables.values()):
+            spans = [float(np.ptp(logs[logs > -np.inf])) for logs, _ in tables.values()]
+            lift = 60.0 + math.fsum(spans) + self._span()
+            tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
+        weights: dict[int, tuple[np.ndarray]] = {}
+        more: list[Factor] = []
+        numbers: dict[tuple[int, ...], int] = {}
+        for axes, (logs, _) in tables.items():
+            top = float(logs.max())
+            offset += top
+            low = float(logs[logs > -np.inf].min())
+            if top - low > _FARTHEST:
+                raise InvalidEvidence(
+                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from what is expected that "
+                    f"likelihoods of different states differ by a factor of e**{top - low:.3g}, and up to "
+                    f"e**{_FARTHEST:g} can be worked with. Choose another unit, or a larger sd."
+                )
+            narrow = top - low < _DOUBLES
+            values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
+            if len(axes) == 1 and narrow:
+                weights[axes[0]] = (values,)
+            else:
+                numbers[axes] = self.program.arrays.heads.size + len(more)
+                more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
+                # Weights that say nothing: without any the engine would keep a tree for these very tables.
+                weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
+        discrete = self._plain()
+        if more:
+            cards = self.program.arrays.cards[: self.program.n_named].tolist()
+            discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
+        discrete = replace(discrete, known=discrete.known.with_weights(weights))
+        if self.soft:
+            discrete = discrete.fitted(self.soft)
+        return Solved(made, discrete, offset, repeats, numbers)
+
+    def _span(self) -> float:
+        """How far apart the logarithms of the discrete part's products may be."""
+        weights = [w[w > 0] for tables in self.known.weights.values() for w in tables]
+        return -_LN2 * float(self.program.arrays.low.sum()) + math.fsum(
+            math.log(w.max()) - math.log(w.min()) for w in weights
+        )
+
+    # --- what is asked ---
+
+    def total(self) -> Wide:
+        """The density of what is known, as a wide number."""
+        return times_exp(self.solve().discrete.total(), self.log_density())
+
+    def log_density(self) -> float:
+        """The log of what the discrete part is to be multiplied with, for the density of what is known."""
+        solved = self.solve()
+        if solved.repeats:
+            raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
+        return solved.offset
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known) of discrete variables."""
+        return self.solve().discrete.joint(targets, question)
+
+    def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
+        """The joint density of continuous variables."""
+        g = self.gaussians
+        numbers = self.numbers(positions)
+        if len(numbers) < len(positions):
+            with_states = [self.names[v] for v in positions if g.number[v] < 0]
+            raise InvalidArgument(
+                f"There is no one table of states and numbers: {listed(with_states)} beside "
+                f"{listed(self.named(numbers))}. Ask for them apart, or for the numbers given each state."
+            )
+        known = [x for x in numbers if self.seen[x]]
+        free = [x for x in numbers if not self.seen[x]]
+        self.refuse_truncated(free)
+        k, d = 1, len(numbers)
+        weights = np.ones(1)
+        means, covs = np.zeros((1, d)), np.zeros((1, d, d))
+        solved = self.solve(free)
+        if free and solved.made is not None:
+            made, t = solved.made, solved.made.layout.tree
+            c, _ = self.place(made.layout, free[0])
+            weights = self._weights(solved, c)
+            columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
+            at = [columns.index(x) for x in free]
+            mean, cov = self._root(made, c, at, weights)
+            used = np.flatnonzero(weights > 0)
+            weights, k = weights[used] / weights[used].sum(), used.size
+            place = [numbers.index(x) for x in free]
+            means, covs = np.zeros((k, d)), np.zeros((k, d, d))
+            means[:, place] = mean[np.ix_(used, at)]
+            covs[np.ix_(range(k), place, place)] = cov[np.ix_(used, at, at)]
+        elif self.known.hard or self.known.weights or self.soft:
+            solved.discrete.total()  # it may be impossible
+        for x in known:
+            means[:, numbers.index(x)] = self.value[x]
+        return as_density(variables, weights, means, covs, report)
+
+    def refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
+        """Raise where one of these is given as an interval; `always`: where any is, for no normal is left."""
+        held = [x for x in numbers if x in self.intervals]
+        if held or always:
+            some = held or list(self.intervals)
+            raise InvalidEvidence(
+                f"{listed(self.named(some))}: given an interval the continuous variables that hang together "
+                "with it are no normal distributions any more. Give a number, or ask for P(interval): "
+                "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
+            )
+
+    def _weights(self, solved: Solved, c: int) -> np.ndarray:
+        """P(configuration | known) of the discrete variables of a root clique."""
+        assert solved.made is not None
+        t = solved.made.layout.tree
+        axes = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist()
+        if not axes:
+            if self.known.hard or self.known.weights or solved.discrete.known.weights:
+                solved.discrete.total()  # it may be impossible
+            return np.ones(1)
+        return solved.discrete.joint(axes).ravel()
+
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
+        return self.solve(everything=self.at_once()).discrete.marginals()
+
+    def at_once(self) -> bool:
+        """Whether all continuous variables fit into one tree, those that tell nothing included."""
+        return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of the discrete part, with what the continuous variables take before and after it."""
+        numbers = [x for x in self.numbers(targets or ()) if not self.seen[x]]
+        if not (targets is None or numbers or self.seen.any() or self.intervals):
+            found = Posterior.plan(self, question, targets)
+            own = self.measured
+            return found if own is None else replace(found, engine=own.engine, exact=False)
+        wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
+        layout = self._layout(np.array(numbers, dtype=np.int64), wanted, targets is None)
+        t = layout.tree
+        scopes = {
+            tuple(sorted(t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist())): None
+            for c in np.flatnonzero(t.parent < 0).tolist()
+        }
+        ones: list[Factor] = []
+        cards = layout.cards
+        for axes in scopes:
+            if len(axes) > 1 and layout.log2_largest < 20.0:
+                ones.append(Dense(np.array([axes]), np.ones([int(cards[v]) for v in axes])))
+        plain = self._plain()
+        if ones:
+            program = compile_program(cards.tolist(), [*self.factors, *ones], as_given=True)
+            plain = replace(plain, program=program)
+        states = None if targets is None else [v for v in targets if self.gaussians.number[v] < 0]
+        if states == []:  # the weights of the mixture
+            c = self.place(layout, numbers[0])[0] if numbers else -1
+            states = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() if numbers else []
+        found = plain.plan(question, states)
+        outward = targets is None or bool(numbers)
+        more = layout.bytes(outward=outward)
+        if self.measured is not None:
+            found = replace(found, engine=self.measured.engine, exact=False)
+        return replace(
+            found,
+            bytes=found.bytes + more,
+            bytes_in_doubles=found.bytes_in_doubles + more,
+            bytes_inward=found.bytes_inward + layout.bytes_inward,
+            bytes_all=found.bytes_all + layout.bytes_inward + layout.bytes_outward,
+            operations=found.operations + layout.steps * (2.0 if outward else 1.0),
+            numbers=layout.said(self.names),
+        )
+
+    def best(
+        self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
+    ) -> list[tuple[np.ndarray, Wide, bool]]:
+        """The k most probable states of discrete variables, continuous ones integrated out."""
+        solved = self.solve()
+        found = solved.discrete.best(targets, k, allowed)
+        return [(codes, times_exp(value, solved.offset), settled) for codes, value, settled in found]
+
+    def expected_counts(self) -> dict[int, np.ndarray]:
+        """For each table of the discrete part P(entry | known)."""
+        return self._own(self.solve().discrete.expected_counts())
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """For each table of the discrete part the derivative of log P(known) by each entry."""
+        return self._own(self.solve().discrete.derivatives())
+
+    def _own(self, found: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+        """Without the tables that stand for continuous variables, by the numbers of the program before them.
+
+        Their factors come last, but a large program numbers its tables in an order of its own.
+        """
+        mine, theirs = self.program.factor_of, self.solve().discrete.program.factor_of
+        numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
+        return {int(f): found[int(g)] for f, g in numbers if int(g) in found}
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Codes of all variables, drawn from the posterior."""
+        return self.draw(n, rng)[0]
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
+        if self.intervals:
+            self.refuse_truncated([], always=True)
+        g = self.gaussians
+        solved = self.solve()
+        states = np.ascontiguousarray(solved.discrete.sample(n, rng))
+        values = np.tile(self.value, (n, 1))
+        noise = rng.standard_normal((n, g.n))
+        barren = g.order if solved.made is None else solved.made.layout.barren
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
+        if solved.made is not None:
+            self._back(solved.made, cards, states, noise, values)
+        steps = 8.0 * n * (barren.size + 1)
+        run(
+            "forward", g.arrays, barren, cards, states, noise, values,
+            steps=steps, clock=self.clock, module=GAUSSIAN,
+        )  # fmt: skip
+        return states, values
+
+    def _back(
+        self, made: Eliminated, cards: np.ndarray, states: np.ndarray, noise: np.ndarray, values: np.ndarray
+    ) -> None:
+        t = made.layout.tree
+        steps = float(states.shape[0]) * float((t.own * np.diff(t.column_at)).sum() + 1)
+        run(
+            "draw", t, cards, states, made.rows, made.kinds, noise, values,
+            steps=steps, clock=self.clock, module=GAUSSIAN,
+        )  # fmt: skip
+
+    def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
+        """The states and numbers of greatest density, and its logarithm (what is known included).
+
+        Numbers without noise (sd = 0) follow from the others: the density is that of the others.
+        """
+        if self.intervals:
+            self.refuse_truncated([], always=True)
+        g = self.gaussians
+        deterministic.check_comparable(self)
+        solved = self.solve(everything=True, maximise=True)
+        assert solved.made is not None
+        if solved.repeats:
+            raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
+        codes, value, _ = solved.discrete.best(None, 1)[0]
+        states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
+        values = self.value[None, :].copy()
+        cards = np.asarray(self.program.arrays.cards[: g.number.size])
+        self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
+        log = log_of(value) + solved.offset
+        return codes, values[0], log + deterministic.stretch(self, solved.made, states[0])
+
+
+def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
+    """What to say where an engine for tables is asked about numbers."""
+    have = "has" if len(names) == 1 else "have"
+    return InvalidArgument(
+        f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
+        'or use engine="exact".'
+    )
+
+
+def with_numbers(
+    posterior: Posterior,
+    soft: dict[int, np.ndarray],
+    gaussians: Gaussians,
+    factors: Sequence[Factor],
+    given: Mapping[int, Any],
+) -> HybridPosterior:
+    """Put what is known of continuous variables beside what is known of the others."""
+    seen = np.zeros(gaussians.n, np.uint8)
+    value = np.zeros(gaussians.n)
+    intervals = {}
+    for v, what in given.items():
+        x = int(gaussians.number[v])
+        if isinstance(what, Interval):
+            intervals[x] = what
+            continue
+        seen[x], value[x] = 1, as_float(what)
+    return HybridPosterior(
+        posterior.program,
+        posterior.trees,
+        posterior.known,
+        posterior.clock,
+        posterior.names,
+        posterior.engine,
+        posterior.cutset,
+        posterior.given,
+        gaussians=gaussians,
+        factors=factors,
+        soft=soft,
+        seen=seen,
+        value=value,
+        intervals=intervals,
+    )

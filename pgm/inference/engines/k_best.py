@@ -1,0 +1,148 @@
+"""The k best assignments of a tree, by splitting what is left after each (Nilsson 1998)."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.config import memory_limit
+from pgm.errors import TooLarge
+from pgm.inference.engines import exact
+from pgm.inference.engines.exact import MaxAssignment
+from pgm.inference.program.reduction import Case
+from pgm.inference.trees import Tree
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import READING, code
+
+_TIED = 1e-12  # in log2; what is closer differs by rounding
+_CELL = 300  # bytes of what waits, its states aside
+_ANSWER = 1200  # bytes of an assignment, its codes aside
+
+
+@dataclass(eq=False, slots=True)
+class _Cell:
+    """The assignments that agree with `base` above clique `begin` and avoid the excluded entries there."""
+
+    share: float  # log2 of the value of its best assignment, relative to the best of all
+    base: np.ndarray
+    begin: int
+    excluded: tuple[int, ...]
+    states: np.ndarray | None = None  # its best assignment, once it is needed
+    key: bytes = b""  # the states of that, as declared, or what comes before them: it compares as they do
+
+    def __lt__(self, other: _Cell) -> bool:
+        """The most probable first."""
+        return self.share > other.share
+
+
+def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> list[MaxAssignment]:
+    """Up to k assignments, best first, equals as declared; fewer if fewer are possible.
+
+    The assignments other than the best fall into disjoint cells: those that agree with it on the first
+    cliques and differ in the next. The best of a cell differs from the one it was split off only below that
+    clique, so its value is one look at one clique. Of cells whose best are equal, many as there may be, the
+    one is wanted that has the first as declared: they wait by what this cannot come before, and only those
+    whose turn comes are looked into.
+    """
+    t = tree.arrays
+    first, pool = exact.maximum(case, tree, clock, stage)
+    keys = _Keys(case, tree, stage)
+    cliques = exact.downwards(tree)
+    kernels = code(8.0 * tree.steps, READING)
+    heap = [_Cell(0.0, first.states, 0, (), first.states)]
+    equals: list[tuple[bytes, int, _Cell]] = []  # the best of them are worth as much as what was found last
+    number = 0
+    least = math.inf
+    found: list[MaxAssignment] = []
+
+    def wait(cell: _Cell) -> None:
+        nonlocal number
+        number += 1
+        heapq.heappush(equals, (cell.key, number, cell))
+
+    each, allowed = _ANSWER + 8 * first.states.size + 16 * case.program.n, memory_limit()
+    while (heap or equals) and len(found) < k:
+        clock.check()
+        if each * len(found) + _CELL * (len(heap) + len(equals)) > allowed:
+            raise TooLarge(
+                f"The first {len(found):,} of the {k:,} most probable states take all the {allowed:,} bytes "
+                "that are allowed. Ask for a smaller k, or allow more with pgm.set_config(memory_limit=...)."
+            )
+        if not equals:
+            least = heap[0].share - _TIED * (1.0 - heap[0].share)
+        while heap and heap[0].share >= least:
+            cell = heapq.heappop(heap)
+            cell.key = keys.of(cell.states) if cell.states is not None else keys.before(cell)
+            wait(cell)
+        chosen = heapq.heappop(equals)[2]
+        if chosen.states is None:
+            excluded = np.array(chosen.excluded, dtype=np.int64)
+            below = cliques[chosen.begin :].copy()
+            chosen.states = exact.first_of_ties(tree, pool, below, excluded, keys.order, chosen.base, clock)
+            chosen.key = keys.of(chosen.states)
+            wait(chosen)
+            continue
+        states = chosen.states
+        found.append(MaxAssignment(states, exact.value_of(case, tree, pool, states)))
+        rest = cliques[chosen.begin :].copy()
+        shares = np.empty(rest.size)
+        kernels.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
+        for i in np.flatnonzero(shares > -np.inf).tolist():
+            out = (chosen.excluded if i == 0 else ()) + (_entry(tree, int(rest[i]), states),)
+            cell = _Cell(chosen.share + float(shares[i]), states, chosen.begin + i, out)
+            if cell.share >= least:
+                cell.key = keys.after(chosen.key, cell)
+                wait(cell)
+            else:
+                heapq.heappush(heap, cell)
+    return found
+
+
+class _Keys:
+    """States as bytes that compare as their codes do, variable after variable as declared."""
+
+    def __init__(self, case: Case, tree: Tree, stage: np.ndarray) -> None:
+        t = tree.arrays
+        self.order = exact.as_declared(case, stage)
+        most = int(t.cards.max(initial=1))
+        self._type = np.dtype(">u1" if most <= 1 << 8 else ">u2" if most <= 1 << 16 else ">u4")
+        turn = np.full(t.parent.size, -1, np.int64)
+        cliques = exact.downwards(tree)
+        turn[cliques] = np.arange(cliques.size)
+        self._turn = turn[t.clique_of[self.order]]  # when each of them is chosen, going down
+        self._last = np.full(cliques.size, -1, np.int64)  # the place of the last that is chosen then
+        np.maximum.at(self._last, self._turn, np.arange(self.order.size))
+
+    def of(self, states: np.ndarray) -> bytes:
+        """Exactly these."""
+        return bytes(states[self.order].astype(self._type))
+
+    def after(self, key: bytes, cell: _Cell) -> bytes:
+        """What the first of a cell cannot come before, split off the states of this key, which are as good.
+
+        They are the first of all that were together. What was split off differs from them in some variable
+        of one clique, so it is larger where it differs first: in the last of these variables, or sooner.
+        """
+        place = int(self._last[cell.begin])
+        wide = self._type.itemsize
+        code = int(cell.base[self.order[place]]) + 1
+        return key[: place * wide] + code.to_bytes(wide, "big") if code < 1 << (8 * wide) else key
+
+    def before(self, cell: _Cell) -> bytes:
+        """The same of a cell whose best are worth less: zero for all that is not settled above it."""
+        codes = np.where(self._turn < cell.begin, cell.base[self.order], 0)
+        if not cell.base[self.order][self._turn == cell.begin].any():  # some of these are not zero then
+            codes[self._last[cell.begin]] = 1
+        return bytes(codes.astype(self._type))
+
+
+def _entry(tree: Tree, c: int, states: np.ndarray) -> int:
+    """The entry of clique c that these states select."""
+    t = tree.arrays
+    entry = 0
+    for v in t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist():
+        entry = entry * int(t.cards[v]) + int(states[v])
+    return entry

@@ -1,0 +1,347 @@
+"""Several engines for one question: exact where the plan fits the time, else the tightest of the others."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.inference.engines import (
+    Best,
+    Bounds,
+    CliqueSequence,
+    Conditioned,
+    Engine,
+    Exact,
+    Importance,
+    Loopy,
+    loopy,
+)
+from pgm.inference.engines.approximate import make_approximate
+from pgm.inference.engines.model_snapshot import ModelSnapshot, by_position, make_posterior
+from pgm.inference.engines.plan import Plan
+from pgm.inference.engines.posterior import Posterior, Wide, log_of
+from pgm.results import Intervals, Report, together
+from pgm.runtime.clock import Clock
+
+_PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
+_OFFERED = 8.0  # times what is allowed: an estimate of conditioning, which a new tree makes smaller
+_A_RUN = 2e-3  # seconds that each run takes beside its plan
+_SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
+_EXPLAINED = 0.4  # of the time, for the most probable states exactly
+_LATE = 0.2  # of the time, that is left for a search at least: the first attempt may have had to be compiled
+_ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
+_DRAWN = 1e8  # states that are drawn at most, a byte each
+_ENOUGH = 100.0  # effective draws from which on they can judge others
+_QUICK = 20  # sweeps of messages where there is no time for anything
+
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Rival(Generic[_Answer]):
+    """What one engine answered."""
+
+    name: str
+    answer: _Answer
+    values: np.ndarray
+    report: Report
+
+    def spread(self) -> np.ndarray | None:
+        """The standard error of each number, of an engine that draws enough."""
+        size, intervals = self.report.effective_sample_size, self.report.intervals
+        if size is None or size < _ENOUGH:
+            return None
+        if intervals is not None and intervals.errors is not None:
+            return intervals.errors
+        off = self.report.log_error
+        return None if off is None or self.values.size > 1 else np.array([off])
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class Portfolio(Posterior):
+    """A model with what is known of it, to be asked of several engines within a time."""
+
+    compiled: ModelSnapshot
+    observed: Observed
+    seconds: float  # that all of it may take
+    until: float  # in time.monotonic()
+    made: list[Report] = field(default_factory=list)
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return replace(together(self.made), profile=self.clock.profile, given=self.observed.given)
+
+    # --- maxima ---
+
+    def explain(self, ask: Callable[[Posterior, Engine], _Answer], otherwise: Engine | None) -> _Answer:
+        """The exact answer, or what another engine, if there is one, has after the time that is left."""
+        clock = self._clock(_EXPLAINED if otherwise else _RUN)
+        try:
+            return ask(make_posterior(self.compiled, self.observed, clock), Exact())
+        except (TooLarge, OutOfTime) as refused:
+            if otherwise is None:
+                raise refused if isinstance(refused, TooLarge) else self._too_late() from None
+        finally:
+            self.clock.mark = clock.mark
+        clock = self._clock(1.0, least=_LATE * self.seconds)
+        try:
+            return ask(make_approximate(self.compiled, self.observed, clock, otherwise), otherwise)
+        except OutOfTime:
+            raise self._too_late() from None
+        finally:
+            self.clock.mark = clock.mark
+
+    # --- sums ---
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        found = self._best(lambda p: p.total(), lambda wide: np.array([log_of(wide)]), [], None)
+        if isinstance(found, tuple):
+            return found
+        return loopy.wide_of(float(found[0]))
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target."""
+        cards = [int(self.program.arrays.cards[t]) for t in targets]
+        found = self._best(
+            lambda p: p.joint(targets, question), np.ravel, targets, np.array([0, math.prod(cards)])
+        )
+        return np.asarray(found).reshape(cards)
+
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other; not the total."""
+        groups = self.program.arrays.state_at[: self.program.n_named + 1]
+        found = self._best(lambda p: p.marginals(targets)[0], np.asarray, targets, groups)
+        return np.asarray(found), (math.nan, 0)
+
+    def _best(
+        self,
+        ask: Callable[[Posterior], _Answer],
+        numbers: Callable[[_Answer], np.ndarray],
+        targets: Sequence[int] | None,
+        groups: np.ndarray | None,
+    ) -> _Answer | np.ndarray:
+        """The exact answer, or the numbers of the tightest other one; its report is noted down.
+
+        `groups` says where each distribution begins among the numbers; None: they are one logarithm.
+        """
+        found = self._exactly(ask, targets)
+        if found is not None:
+            self.made.append(found[1])
+            return found[0]
+        rivals = self._asked(ask, numbers)
+        best, error = _tightest(rivals)
+        if best.report.exact:
+            self.made.append(best.report)
+            return best.values
+        sure = next((r for r in rivals if r.name == Bounds.name), None)
+        values, intervals, log_bounds = best.values, best.report.intervals, best.report.log_bounds
+        if sure is not None:
+            log_bounds = sure.report.log_bounds
+            if groups is None and log_bounds is not None:
+                values = values.clip(*log_bounds)
+            elif groups is not None and sure.report.intervals is not None:
+                intervals = sure.report.intervals
+                values = _inside(values, sure.values, intervals, groups)
+        names = [r.name for r in rivals]
+        said = f"the tightest of {listed(names)} is of {best.name}" if len(names) > 1 else f"of {best.name}"
+        moved = not np.array_equal(values, best.values)
+        self.made.append(
+            replace(
+                best.report,
+                engine=Best.name,
+                error=error,
+                advice=said + (", moved into the bounds" if moved else ""),
+                intervals=intervals,
+                log_bounds=log_bounds,
+            )
+        )
+        return values
+
+    def _clock(self, share: float, least: float = 0.0) -> Clock:
+        """A clock for this part of the time that is left; what it measures is counted with the rest."""
+        now = time.monotonic()
+        left = min(max(share * (self.until - now), least), self.clock.remaining())
+        return Clock(self.seconds, now + left, self.clock.profile)
+
+    def _exactly(
+        self, ask: Callable[[Posterior], _Answer], targets: Sequence[int] | None
+    ) -> tuple[_Answer, Report] | None:
+        """The exact answer if it is planned to be had in the time, or is found by a short search."""
+        clock = self._clock(_RUN)
+        try:
+            posterior = self._planned(clock, "", targets)[0]
+            if posterior is not None:
+                return ask(posterior), posterior.report
+        except (TooLarge, OutOfTime):
+            pass
+        finally:
+            self.clock.mark = clock.mark
+        if not self._searches():
+            return None
+        clock = self._clock(_SEARCHED)
+        try:
+            posterior = make_posterior(self.compiled, self.observed, clock, "search")
+            return ask(posterior), posterior.report
+        except (TooLarge, OutOfTime):
+            return None
+        finally:
+            self.clock.mark = clock.mark
+
+    def _planned(
+        self, clock: Clock, question: str, targets: Sequence[int] | None, *, fit: bool = True
+    ) -> tuple[Posterior | None, Plan]:
+        """Who gives an exact answer in the time, if any does: on one tree, or on a smaller one many times."""
+        allowed = _PLANNED * max(0.0, self.until - time.monotonic())
+        posterior = make_posterior(self.compiled, self.observed, clock, fit=fit)
+        plan = posterior.plan(question, targets)
+        if plan.fits:
+            return posterior if plan.seconds <= allowed else None, plan
+        if plan.offer_seconds > _OFFERED * allowed:
+            return None, plan
+        with suppress(TooLarge):
+            posterior = make_posterior(self.compiled, self.observed, clock, Conditioned.name, fit=fit)
+            other = posterior.plan(question, targets)
+            if other.fits and other.seconds + _A_RUN * other.runs <= allowed:
+                return posterior, other
+        return None, plan
+
+    def _searches(self) -> bool:
+        """Whether a search is tried: where nearly all is zeros."""
+        has_zero = self.program.arrays.has_zero
+        return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of the exact answer, or of the tree that does not fit the time, and who answers then."""
+        seconds = f"{max(0.0, self.until - time.monotonic()):.2g} s"
+        posterior, plan = self._planned(self.clock, question, targets, fit=False)
+        if posterior is not None:
+            return replace(
+                plan, engine=Best.name, chosen=f'engine="{posterior.engine}": exact within {seconds}'
+            )
+        names = dict.fromkeys(one.name for one, _ in self._engines())
+        first = '"search", then ' if self._searches() else ""
+        return replace(
+            plan,
+            engine=Best.name,
+            exact=False,
+            chosen=f"no exact answer is planned to be had within {seconds}",
+            later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are "
+            "those of one tree",
+        )
+
+    def _engines(self) -> list[tuple[Engine, float]]:
+        """Who is asked, for which part of the time that is left then."""
+        fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
+        samples = int(max(1_000, min(2e6, fits)))
+        asked: list[tuple[CliqueSequence | Loopy | Bounds | Importance, float]] = [
+            (CliqueSequence(), 0.3),
+            (Loopy(damping=0.3, max_iter=10_000), 0.2),
+            (Bounds(), 0.5),
+            (Importance(samples=samples), 0.5),
+            (Importance(samples=samples, guide="bounds"), 0.9),
+        ]
+        return [(one, share) for one, share in asked if one.takes_soft or not self.observed.soft]
+
+    def _asked(
+        self, ask: Callable[[Posterior], _Answer], numbers: Callable[[_Answer], np.ndarray]
+    ) -> list[_Rival[_Answer]]:
+        """What each of the engines answers that has an answer."""
+        found: list[_Rival[_Answer]] = []
+        refused: list[TooLarge] = []
+
+        def put(options: Engine, clock: Clock) -> None:
+            try:
+                posterior = make_approximate(self.compiled, self.observed, clock, options)
+                answer = ask(posterior)
+                name = options.name + (" by bounds" if getattr(options, "guide", "") == Bounds.name else "")
+                rival = _Rival(name, answer, numbers(answer), posterior.report)
+                if np.isfinite(rival.values).all():
+                    found.append(rival)
+            except TooLarge as error:
+                refused.append(error)
+            except (OutOfTime, NoSupportFound, InvalidArgument):
+                pass
+            finally:
+                self.clock.mark = clock.mark
+
+        for options, share in self._engines():
+            put(options, self._clock(share))
+            if found and found[-1].report.exact:  # messages are, on a tree
+                return found[-1:]
+        if not found and not refused:  # the time was hardly enough to plan: one quick answer all the same
+            put(Loopy(max_iter=_QUICK), Clock(self.clock.limit, self.clock.deadline, self.clock.profile))
+        if found:
+            return found
+        if refused:
+            raise refused[0]
+        raise self._too_late()
+
+    def _too_late(self) -> OutOfTime:
+        more = "pgm.engines.Best(seconds=...)"
+        if self.clock.remaining() == 0.0:  # then more seconds alone would change nothing
+            more = f"pgm.set_config(time_limit=...) and {more}"
+        return OutOfTime(
+            f'engine="best" has no answer: no engine had one within its {self.seconds:.2g} s. Allow more '
+            f"with {more}."
+        )
+
+
+def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float | None]:
+    """The one that is nearest to the truth, as far as draws can tell, and an estimate of its error, if any.
+
+    The squared distance of an answer from unbiased draws is its own squared error and the variance of the
+    draws. Without enough of these the order of asking counts, but bounds come before what has not converged;
+    and the distance to the nearest of the others says how far off it may be.
+    """
+    several = [r for r in rivals if r.report.modes > 1]
+    if several:  # draws of one part of a distribution look as good as draws of all
+        return several[0], several[0].report.error
+    judges = [(float(np.square(s).mean()), r) for r in rivals if (s := r.spread()) is not None]
+    if not judges:
+        best = min(rivals, key=lambda r: not r.report.converged and r.name != Bounds.name)
+        apart = [math.sqrt(_distance(best, r)) for r in rivals if r is not best and r.name != Bounds.name]
+        measured = [error for error in (best.report.error, min(apart, default=None)) if error is not None]
+        return best, max(measured, default=None)
+    noise, judge = min(judges, key=lambda one: one[0])
+
+    def risk(r: _Rival[_Answer]) -> float:
+        return noise if r is judge else _distance(r, judge) - noise
+
+    best = min(rivals, key=risk)
+    return best, max(math.sqrt(max(risk(best), noise)), best.report.error or 0.0)
+
+
+def _distance(a: _Rival[_Answer], b: _Rival[_Answer]) -> float:
+    """The mean squared difference of two answers."""
+    return float(np.square(a.values - b.values).mean())
+
+
+def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:
+    """Each distribution moved towards one within the bounds, as far as it takes to be within them too."""
+    low, high = np.ravel(sure.low), np.ravel(sure.high)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        over, under = (values - high) / (values - middle), (low - values) / (middle - values)
+    move = np.where(values > high, over, np.where(values < low, under, 0.0)).clip(0.0, 1.0)
+    most = np.maximum.reduceat(move, groups[:-1])
+    share = np.repeat(most, np.diff(groups))
+    return np.asarray(np.where(share > 0.0, (1.0 - share) * values + share * middle, values))
+
+
+def make_portfolio(compiled: ModelSnapshot, observed: Observed, clock: Clock, options: Best) -> Portfolio:
+    """Put evidence into positions, and the time to be kept."""
+    known, _ = by_position(compiled, observed)
+    seconds = options.seconds if clock.limit is None else min(options.seconds, clock.limit)
+    fields = compiled.program, compiled.trees, known, clock, compiled.names, options.name
+    until = time.monotonic() + min(seconds, clock.remaining())
+    return Portfolio(*fields, compiled=compiled, observed=observed, seconds=seconds, until=until)

@@ -1,0 +1,474 @@
+"""One model under one set of evidence, by position: what questions.py asks in the user's names."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pgm.errors import TooLarge
+from pgm.inference.engines import conditioning, cuts, elimination, exact, fronts, search
+from pgm.inference.engines import k_best as ranking
+from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.program import SUMMED, Program
+from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, fit_jointly, in_doubles
+from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case, spread
+from pgm.inference.trees import Shape, Tree, TreeCache, planned, tree_of
+from pgm.inference.trees.needs import Needs, Question
+from pgm.inference.trees.slicing import consider, sliced
+from pgm.results import Report
+from pgm.runtime.buffers import give
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import READING, Impossible, Narrow, run
+
+Wide = tuple[float, int]
+_Answer = TypeVar("_Answer")
+_TOTAL = Needs("the probability of the evidence")
+_WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
+_NOTHING = np.empty(0, np.int32)
+_LN2 = math.log(2.0)
+
+
+def log_of(value: Wide) -> float:
+    """The natural logarithm of a wide number."""
+    return math.log(value[0]) + value[1] * _LN2 if value[0] > 0.0 else -math.inf
+
+
+def times_exp(value: Wide, log: float) -> Wide:
+    """A wide number times the exponential of another."""
+    power = math.floor(log / _LN2)
+    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
+    return value[0] * math.exp(rest), value[1] + power
+
+
+def ratio_of(a: Wide, b: Wide) -> float:
+    """One wide number divided by another, as a double."""
+    shift = max(-4000, min(4000, a[1] - b[1]))
+    return math.ldexp(a[0] / b[0], shift) if shift < 1000 else math.inf
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Posterior:
+    """A compiled model with what is known of it, ready to be asked."""
+
+    program: Program
+    trees: TreeCache
+    known: Known
+    clock: Clock
+    names: Sequence[str]
+    engine: str = "exact"
+    cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
+    given: Mapping[str, object] | None = None  # what is known, as the user wrote it
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return Report.of_exact(self.engine, self.clock.profile, self.given)
+
+    # --- reducing, planning ---
+
+    def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
+        """What raises `TooLarge`, with the plan, for a tree that does not fit."""
+
+        def check(shape: Shape) -> None:
+            if not needs.fits(shape):
+                make_plan(case, shape, needs, self.names).check()
+
+        return check
+
+    def _everything(self) -> np.ndarray:
+        return np.arange(self.program.n_named)
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of a query for these targets, or of all marginals."""
+        p = self.program.arrays
+        if targets is None:
+            size = float(p.state_at[self.program.n_named])
+            needs = Needs(question, "both", results=size, engine=self.engine)
+        else:
+            needs = Needs(question, results=entries(p.cards, targets), engine=self.engine)
+        if not self.known.weights and self.engine == "exact":
+            found = consider(self.program, self.known.hard, targets, needs, self.clock)
+            if found is not None and found.pays and needs.fits(found.shape):
+                return make_plan(found.case, found.shape, needs, self.names, found.why)
+        if self.engine == "conditioned":
+            case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
+            runs = math.prod(len(s) for s in states)
+            needs = replace(needs, runs=float(runs), cutset=tuple(cutset))
+        elif targets is None:
+            case = reduce_case(self.program, self.known, self._everything(), self.clock)
+            shape = planned(case, self.clock, self.trees)
+        else:
+            case, inner = self._targeted(targets)
+            shape = planned(case, self.clock, self.trees, inner)
+        return make_plan(case, shape, needs, self.names)
+
+    # --- sums ---
+
+    def _in_doubles_or_wide(
+        self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
+    ) -> _Answer:
+        """Run a question of exact.py; where doubles are too narrow again, if the wider numbers fit."""
+        check = self.check_of(case, replace(needs, wide=True))
+        return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
+
+    def _sliced(
+        self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
+    ) -> tuple[np.ndarray, Wide] | None:
+        """The answer and the total from a tree that serves all questions like this one, if that pays."""
+        if self.known.weights or self.engine != "exact":
+            return None
+        hard = self.known.hard
+
+        def refuse(case: Case, shape: Shape) -> None:
+            make_plan(case, shape, needs(), self.names).check()
+
+        tree = sliced(self.program, self.trees, hard, targets, needs, self.clock, refuse)
+        if tree is None:
+            return None
+        try:
+            return tree.answer(np.array(list(hard.values()), dtype=np.int64), self.clock)
+        except Narrow:
+            return None
+
+    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
+        return conditioning.prepare(self, needs, targets, self.cutset)
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        found = self._sliced((), lambda: _TOTAL)
+        if found is not None:
+            return found[1]
+        needs = replace(_TOTAL, engine=self.engine)
+        if self.engine == "conditioned":
+            return conditioning.total(self._cut(needs, []), self.clock)
+        case = reduce_case(self.program, self.known, [], self.clock)
+        if self.engine == "elimination":
+            return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
+        if self.engine == "search":
+            return search.total(case, self.clock)
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, check=check)
+        return self._in_doubles_or_wide(exact.total, case, tree, needs)
+
+    def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
+        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
+        return case, open_targets(case, targets)
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target in this order."""
+        cards = self.program.arrays.cards
+
+        def needs() -> Needs:
+            return self._needs_of_joint(targets, question)
+
+        found = self._sliced(tuple(targets), needs)
+        if found is not None:
+            return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
+        table = narrow(self._joint_table(targets, needs()))
+        table /= table.sum()
+        return table
+
+    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
+        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
+
+    def _joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        if self.engine == "conditioned":
+            return conditioning.joint(self._cut(needs, targets), targets, self.clock)
+        case, inner = self._targeted(targets)
+        compact: WideArray = np.ones(1), None
+        if self.engine == "elimination":
+            compact = elimination.joint(case, inner, self.clock)[0]
+        elif self.engine == "search":
+            compact = search.joint(case, inner, self.clock)
+        elif inner.size == 0:
+            check = self.check_of(case, needs)
+            tree = tree_of(case, self.clock, self.trees, check=check)
+            self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
+        else:
+            check = self.check_of(case, needs)
+            tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
+            compact = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)[0]
+        values, powers = compact
+        return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
+
+    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total.
+
+        With targets what only others need is left out, and their numbers are zero.
+        """
+        p, n_named = self.program.arrays, self.program.n_named
+        size = int(p.state_at[n_named])
+        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
+        if self.engine == "elimination":
+            flat = np.zeros(size)
+            for v in wanted.tolist():
+                flat[p.state_at[v] : p.state_at[v + 1]] = self.joint([v])
+            return flat, self.total()
+        what = "all marginals" if targets is None else f"the marginals of {wanted.size:,} variables"
+        needs = Needs(what, "both", results=float(size), engine=self.engine)
+        found = None if targets is not None else self._sliced(None, lambda: needs)
+        if found is not None:
+            return found
+        if self.engine == "conditioned":
+            return conditioning.marginals(self._cut(needs, None), self.clock)
+        case = reduce_case(self.program, self.known, wanted, self.clock)
+        r = case.reduced
+        is_wanted = np.zeros(self.program.n, bool)
+        is_wanted[wanted] = True
+        mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
+        places = np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))  # of their states among all
+        if self.engine == "search":
+            values, whole = search.marginals(case, self.clock)
+            values = values[places]
+        else:
+            results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+            check = self.check_of(case, needs)
+            tree = tree_of(case, self.clock, self.trees, results=results, check=check)
+            values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        flat = np.zeros(size)
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
+        owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+        flat[owners + r.states[places]] = values[: places.size]
+        return flat, whole
+
+    # --- maxima ---
+
+    def best(
+        self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
+    ) -> list[tuple[np.ndarray, Wide, bool]]:
+        """The k most probable states of the targets (None: of everything), and P(states, known) for each.
+
+        The codes are of the targets in their order, or of all the user's variables; the last says whether
+        they are the first of their equals. `allowed` marks the states to choose from, if not all.
+        """
+        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
+        case = reduce_case(
+            self.program, self.known, wanted, self.clock, prune=targets is not None, allowed=allowed
+        )
+        r = case.reduced
+        is_wanted = np.zeros(self.program.n, bool)
+        is_wanted[wanted] = True
+        real = r.variables
+        if targets is None:  # the row of a sparse factor is a function of its variables: it may be maximised
+            stage = (self.program.kinds[real] != SUMMED).astype(np.int64)
+        else:
+            stage = is_wanted[real].astype(np.int64)
+        question = "the most probable states"
+        asks: Question | None = "map" if targets is None else "marginal MAP"
+        if k > 1:  # no other engine ranks several answers and sums
+            asks = "k_best" if stage.all() else None
+        needs = Needs(question, wide=True, asks=asks)
+        everything = bool((stage[real < self.program.n_named] != 0).all())
+        hides = bool((self.program.kinds[real] == SUMMED).any())
+        if k == 1 and everything and hides and allowed is None:
+            front = self._front(case, stage, needs)
+            if front is not None:
+                codes, value, _ = self.worth(case, front.states)
+                return [(codes[wanted], value, front.settled)]
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
+        if k == 1:
+            best, pool = exact.maximum(case, tree, self.clock, stage)
+            found = [best]
+            for part in pool:
+                give(part)
+        else:
+            found = ranking.best(case, tree, self.clock, stage, k)
+        answers = []
+        for one in found:
+            codes = case.codes.astype(np.int64).copy()
+            codes[real] = r.states[r.state_at[:-1] + one.states]
+            answers.append((codes[wanted], one.value, one.settled))
+        return answers
+
+    def max_marginals(self) -> tuple[np.ndarray, Wide]:
+        """Of each of the user's states the largest P(states, known) with it, beside the best: a logarithm.
+
+        They stand one variable after the other; and what the best is worth.
+        """
+        p, n_named = self.program.arrays, self.program.n_named
+        flat = np.full(int(p.state_at[n_named]), -math.inf)
+        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        r = case.reduced
+        stage = (self.program.kinds[r.variables] != SUMMED).astype(np.int64)
+        needs = Needs("the max-marginals", "both", wide=True, results=float(flat.size), asks=None)
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
+        logs, most = exact.max_marginals(case, tree, self.clock)
+        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+        flat[p.state_at[fixed] + case.codes[fixed]] = 0.0
+        ours = np.repeat(r.variables, r.cards) < n_named
+        flat[(np.repeat(p.state_at[r.variables], r.cards) + r.states)[ours]] = logs[ours]
+        return flat, most
+
+    def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> fronts.Front | None:
+        """The best states by sets of choices, where a tree that sums inside gates first is not quick."""
+        if fronts.log2_summed_first(case) < _WORTH_FRONTS:
+            shape = planned(case, self.clock, self.trees, stage=stage)
+            if needs.fits(shape) and shape.log2_total < _WORTH_FRONTS:
+                return None
+        return fronts.maximum(case, self.clock)
+
+    def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
+        """The codes of these states of the reduced variables with all others', and P(states, known).
+
+        What is hidden inside gates is summed, whatever its states here; by trees, for all else is chosen. So
+        what is the largest of a product in which it is chosen too grows by the last number at most: the
+        logarithm of how many states are summed. The time may be up for an engine that then answers with the
+        best it has: this does not look at the clock.
+        """
+        hidden = self.program.kinds[case.reduced.variables] == SUMMED
+        chosen = cuts.only(case, cuts.one_of_each(case, np.where(hidden, -1, states)))
+        unhurried = replace(self, clock=Clock(None, None))
+        at = cuts.reduce_everything(self.program, self.known, unhurried.clock, chosen)
+        more = float(np.log(case.reduced.cards[hidden]).sum())
+        return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
+
+    def _rest(self, case: Case) -> Wide:
+        """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
+        if not case.reduced.variables.size:
+            return case.constant()
+        needs = Needs("the value of the states")
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        return self._in_doubles_or_wide(exact.total, case, tree, needs)
+
+    # --- draws ---
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
+        case = reduce_case(self.program, self.known, [], self.clock)
+        every, drawn = self.program.n, case.reduced.cards.size
+        # The states of all of them and then the columns; before these, three arrays of those that are drawn.
+        row = max(16.0 * every, 8.0 * every + 24.0 * drawn)
+        results, each = float(n * self.program.n_named), row / max(1, self.program.n_named)
+        needs = Needs("posterior samples", "kept", results=results, each=each, asks="sample")
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        wide = self.check_of(case, replace(needs, wide=True))
+        return self.all_states(case, exact.draws(case, tree, self.clock, n, rng, check=wide), rng)
+
+    def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws of the reduced variables with all others: those that are certain, those that were pruned."""
+        r, n = case.reduced, len(drawn)
+        states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
+        states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
+        dropped = case.dropped()
+        if dropped.size:
+            values = self.program.values
+            if self.program.wide_exponents is not None:
+                values = np.ldexp(values, np.maximum(self.program.wide_exponents, -1070).astype(np.int32))
+            chunk = max(1, int(4e6) // dropped.size)
+            for begin in range(0, n, chunk):
+                part = states[begin : begin + chunk]
+                uniforms = rng.random((part.shape[0], dropped.size))
+                steps = 12.0 * uniforms.size
+                run(
+                    "forward",
+                    self.program.arrays,
+                    values,
+                    dropped,
+                    uniforms,
+                    part,
+                    steps=steps,
+                    clock=self.clock,
+                    module=READING,
+                )
+        return states[:, : self.program.n_named]
+
+    # --- what learning needs ---
+
+    def expected_counts(self) -> dict[int, np.ndarray]:
+        """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
+        p = self.program.arrays
+        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        r = case.reduced
+        ours = np.flatnonzero(r.factors < p.heads.size)
+        lengths = np.diff(r.scope_at)[ours]
+        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
+        entries = float(r.table_at[ours.size])
+        needs = Needs("expected counts", "both", results=entries, asks=None)
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
+        values, _ = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        return self._spread(case, values)
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
+        case = reduce_case(
+            self.program, self.known, self._everything(), self.clock, prune=False, domains=False
+        )
+        check = self.check_of(
+            case,
+            Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]), asks=None),
+        )
+        tree = tree_of(case, self.clock, self.trees, check=check)
+        values, whole = exact.derivatives(case, tree, self.clock)
+        if whole[0] == 0.0:
+            raise Impossible
+        found = self._spread(case, values[: int(case.reduced.table_at[-1])])
+        p, wide = self.program.arrays, self.program.wide_exponents
+        for (
+            f
+        ) in case.reduced.scalars.tolist():  # one entry is left of it, and the total is proportional to that
+            at = int(found[f].argmax())
+            place = int(p.table_at[f]) + at
+            power = int(p.exponent[f]) + (0 if wide is None else int(wide[place]))
+            with np.errstate(over="ignore"):
+                found[f][at] = np.ldexp(1.0 / self.program.values[place], max(-3000, min(3000, -power)))
+        return found
+
+    def _spread(self, case: Case, values: np.ndarray) -> dict[int, np.ndarray]:
+        p, r = self.program.arrays, case.reduced
+        sources = case.sources()
+        found: dict[int, np.ndarray] = {}
+        for g, f in enumerate(r.factors.tolist()):
+            if f >= p.heads.size:
+                continue
+            size = math.prod(p.cards[p.scopes[p.scope_at[f] : p.scope_at[f + 1]]].tolist())
+            table = np.zeros(size)
+            part = slice(int(r.table_at[g]), int(r.table_at[g + 1]))
+            table[sources[part] - p.table_at[f]] = values[part]
+            found[f] = table
+        for f in r.scalars.tolist():
+            scope = p.scopes[p.scope_at[f] : p.scope_at[f + 1]]
+            cards = p.cards[scope].tolist()
+            table = np.zeros(math.prod(cards))
+            at = int(np.ravel_multi_index(case.codes[scope].tolist(), cards)) if cards else 0
+            table[at] = 1.0
+            found[f] = table
+        return found
+
+    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
+
+    def fitted(self, wanted: dict[int, np.ndarray]) -> Posterior:
+        """The same with weights that give variables these marginals (iterative proportional fitting)."""
+        positions = list(wanted)
+        before = replace(
+            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
+        )
+        try:
+            needs = self._needs_of_joint(positions, "the variables with soft evidence")
+            joint = before._joint_table(positions, needs)
+        except TooLarge:
+            found = fit_by_passes(before._marginal_under, wanted)
+        else:
+            found = fit_jointly(joint, wanted, self.clock.check)
+        return self._weighted(found)
+
+    def _weighted(self, weights: Weights) -> Posterior:
+        doubles = {v: in_doubles(*w) for v, w in weights.items()}
+        return replace(self, known=self.known.with_weights(doubles))
+
+    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
+        return self._weighted(weights)._joint_table([v], self._needs_of_joint([v], "a marginal"))
+
+
+def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
+    """How many combinations of states there are."""
+    return float(np.exp2(np.log2(cards[list(targets)]).sum()))

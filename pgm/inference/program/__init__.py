@@ -1,0 +1,337 @@
+"""From the factors of a model to the flat arrays that every question starts from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pgm.config import current
+from pgm.errors import TooLarge
+from pgm.factors import Dense, Factor, Gate, Sparse, Tables
+from pgm.inference.program.program_arrays import ProgramArrays
+from pgm.runtime import progress
+from pgm.runtime.clock import start_clock
+from pgm.runtime.running import REDUCTION, Impossible, code, run
+
+# A sparse factor is written out as a plain table while that takes at most so many entries for each row.
+_DENSE_PER_ROW = 16
+_DENSE_ENTRIES = 4096
+_DENSE_AXES = 32
+
+_FAR_APART = 1 << 16  # tables, from which on those that share variables had better lie side by side
+_FAR = 1 << 12  # variables whose numbers are so far apart are not in the cache together
+
+_LN2 = np.log(np.longdouble(2))
+
+# What a variable is: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
+FREE, FUNCTION, SUMMED = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The factors of a model, compiled once: structure, support and values as arrays.
+
+    Values are kept as value / 2**exponent with the largest in [0.5, 1). Where the values of one table span
+    more than a double can, `mantissas` and `exponents` hold all of them and only wide runs are allowed.
+    """
+
+    arrays: ProgramArrays
+    values: np.ndarray  # float64, all tables
+    n_named: int  # the first so many variables are the user's
+    kinds: np.ndarray  # uint8[n]
+    wide_exponents: np.ndarray | None  # int64, as `values`: then an entry is value * 2**exponent
+    open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
+    factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
+    possible: bool  # False when the factors leave no state at all
+    has_joined: bool  # whether some distributions are only several tables together
+    turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
+    gates: dict[int, Gate]  # by the number of the factor, those that can say themselves in two numbers
+    parts_of: np.ndarray  # int64[n - n_named] whose gate each auxiliary variable is in; ~ its factor's rows
+
+    @property
+    def n(self) -> int:
+        """How many variables there are, auxiliary ones included."""
+        return int(self.arrays.cards.size)
+
+    def called(self, variables: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
+        """The user's names of variables; an auxiliary one is called by what it is a part of."""
+        return tuple(names[v] if v < self.n_named else self._part(v, names) for v in variables)
+
+    def _part(self, v: int, names: Sequence[str]) -> str:
+        whose = int(self.parts_of[v - self.n_named])
+        if whose < 0:
+            return f"(the rows of a factor of {names[~whose]!r})"
+        return f"(part {self._numbers[v - self.n_named]} of the gate of {names[whose]!r})"
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """Which of its gate's parts each auxiliary variable is: they follow each other."""
+        at = np.arange(self.parts_of.size)
+        begins = np.where(np.diff(self.parts_of, prepend=-1) != 0, at, 0)
+        return at - np.maximum.accumulate(begins) + 1
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """The place of each variable in the order in which questions number them."""
+        rank = np.empty(self.n, np.int32)
+        rank[self.arrays.order] = np.arange(self.n)
+        return rank
+
+    @cached_property
+    def loose(self) -> tuple[np.ndarray, np.ndarray]:
+        """The factors that pruning would drop were nothing needed: in its order, and marked among all."""
+        p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
+        if not p.heads.any():
+            return np.empty(0, np.int64), marked
+        kernels = code(12.0 * p.scopes.size, REDUCTION)
+        order = kernels.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
+        marked[order] = 1
+        return order, marked[p.leader]
+
+
+def logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
+    finite = np.isfinite(logs)
+    known = np.where(finite, logs, 0.0).astype(np.longdouble)  # long: large logarithms keep their last digits
+    exponents = np.floor(known / _LN2)
+    mantissas = np.where(finite, np.exp((known - exponents * _LN2).astype(np.float64)), 0.0)
+    return mantissas, exponents.astype(np.int64)
+
+
+def same_structure(a: Program, b: Program) -> bool:
+    """Whether two programs differ in values at most, so that one's trees serve the other."""
+    fields = ("cards", "scope_at", "scopes")
+    return all(np.array_equal(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields)
+
+
+class _Flat:
+    """The tables of a program, put one behind the other as they come."""
+
+    def __init__(self) -> None:
+        """No table yet."""
+        self.values: list[np.ndarray] = []
+        self.logs: list[int] = []  # which of them hold logarithms
+        self.scopes: list[np.ndarray] = []
+        # Of each table: how many scopes, how many variables in each, over how many of these it sums to one,
+        # the number of the factor that it comes from, whether it is one distribution with the one before.
+        self._rows: list[np.ndarray] = []
+        self._single: list[tuple[int, int, int, int, bool]] = []
+
+    def add(self, owner: int, d: Dense) -> None:
+        """Take in one table."""
+        if d.log:
+            self.logs.append(len(self.values))
+        self.values.append(np.asarray(d.values, dtype=np.float64))
+        self.scopes.append(np.asarray(d.scopes, dtype=np.int32).ravel())
+        count, width = d.scopes.shape
+        self._single.append((count, width, d.heads, owner, d.joined))
+
+    def add_all(self, owner: int, t: Tables) -> None:
+        """Take in many, which come from as many factors."""
+        self.values.extend(t.values)
+        self.scopes.append(t.scopes)
+        rows = np.zeros((t.widths.size, 5), np.int64)
+        rows[:, 0], rows[:, 1], rows[:, 2] = 1, t.widths, t.heads
+        rows[:, 3] = np.arange(owner, owner + t.widths.size)
+        self._flush()
+        self._rows.append(rows)
+
+    def _flush(self) -> None:
+        self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 5))
+        self._single = []
+
+    def joined(self) -> tuple[np.ndarray, ...]:
+        """Scopes, counts, widths, heads, owners and which are joined, as arrays."""
+        self._flush()
+        scopes = np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32)
+        return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
+
+
+def compile_program(
+    cards: Iterable[int], factors: Iterable[Factor | Tables], *, as_given: bool = False
+) -> Program:
+    """Write the factors of a model as arrays; structured ones write themselves as small tables first.
+
+    Where there are many, they and their variables are put into an order in which neighbours are near in
+    memory, unless `as_given`.
+    """
+    card_array = np.fromiter(cards, np.int64)
+    n_named = card_array.size
+    flat = _Flat()
+    extra: list[int] = []
+    kinds: list[int] = []  # of these
+    parts_of: list[int] = []  # of these, a variable of the user's
+    turns = [2 * np.arange(n_named)]
+    gates: dict[int, Gate] = {}
+    number, pulse = -1, progress.pulse()
+    for factor in factors:
+        number += 1
+        if pulse is not None:
+            pulse.beat("compiling the model")
+        if isinstance(factor, Tables):
+            flat.add_all(number, factor)
+            number += factor.widths.size - 1
+        elif isinstance(factor, Dense):
+            flat.add(number, factor)
+        elif isinstance(factor, Gate):
+            for table in factor.as_tables(n_named + len(extra)):
+                flat.add(number, table)
+            extra.extend(factor.hidden)
+            kinds.extend([FUNCTION if factor.function else SUMMED] * len(factor.hidden))
+            parts_of.extend([int(factor.scope[-1])] * len(factor.hidden))
+            if factor.hidden:
+                turns.append(factor.turns())
+                if factor.in_two is not None:
+                    gates[number] = factor
+        else:
+            scope_cards = card_array[factor.scope].tolist()
+            size = math.prod(scope_cards)
+            few = factor.scope.size <= _DENSE_AXES
+            if few and size <= max(_DENSE_ENTRIES, _DENSE_PER_ROW * len(factor.values)):
+                flat.add(number, _written_out(factor, card_array))
+            else:
+                links = len(factor.values) * sum(scope_cards)
+                if 8 * links > current().memory_limit:
+                    raise TooLarge(
+                        f"A factor of {len(factor.values):,} rows over {factor.scope.size} variables "
+                        f"needs {links:,} numbers to link rows to states, more than the memory limit allows."
+                    )
+                for table in factor.as_tables(card_array, n_named + len(extra)):
+                    flat.add(number, table)
+                extra.append(len(factor.values))
+                kinds.append(FUNCTION)
+                parts_of.append(~int(factor.scope[-1]))
+                turns.append(np.array([2 * n_named]))
+    all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
+    turn = np.concatenate(turns)
+    all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
+    whose = np.array(parts_of, dtype=np.int64)
+    program = replace(_flatten(all_cards, n_named, all_kinds, turn, whose, flat, as_given), gates=gates)
+    return _without_dead_states(program) if program.possible else program
+
+
+def _without_dead_states(program: Program) -> Program:
+    """Close the states that no assignment has, whatever the evidence."""
+    p = program.arrays
+    if not p.has_zero.any():
+        return program
+    open_states, clock = program.open_states.copy(), start_clock()
+    clock.remedy = " It went into compiling the model, which every engine needs."
+    everything = np.ones(p.heads.size, np.uint8)
+    try:
+        run(
+            "propagate",
+            p,
+            program.values,
+            everything,
+            open_states,
+            everything,
+            steps=float(program.values.size),
+            clock=clock,
+            module=REDUCTION,
+        )
+    except Impossible:
+        return replace(program, possible=False)
+    return replace(program, open_states=open_states)
+
+
+def _written_out(factor: Sparse, cards: np.ndarray) -> Dense:
+    shape = tuple(int(cards[v]) for v in factor.scope)
+    table = np.full(shape, -np.inf if factor.log else 0.0)
+    table[tuple(factor.rows.T)] = factor.values
+    return Dense(factor.scope[None, :], table, factor.heads, factor.log)
+
+
+def _flatten(
+    cards: np.ndarray,
+    n_named: int,
+    kinds: np.ndarray,
+    turns: np.ndarray,
+    parts_of: np.ndarray,
+    flat: _Flat,
+    as_given: bool,
+) -> Program:
+    n = cards.size
+    sizes = np.array([v.size for v in flat.values], dtype=np.int64)
+    begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    raw = np.concatenate(flat.values, axis=None) if flat.values else np.empty(0)
+    exponents = np.zeros(raw.size, dtype=np.int64)
+    if flat.logs:
+        in_logs = np.zeros(sizes.size, np.bool_)
+        in_logs[flat.logs] = True
+        part = np.repeat(in_logs, sizes)
+        raw[part], exponents[part] = logs_to_wide(raw[part])
+
+    mantissas, more = np.frexp(raw)
+    exponents += more
+    positive = mantissas > 0.0
+    far = np.int64(1) << 40
+    top = (
+        np.maximum.reduceat(np.where(positive, exponents, -far), begins[:-1])
+        if sizes.size
+        else np.empty(0, np.int64)
+    )
+    least = (
+        np.minimum.reduceat(np.where(positive, exponents, far), begins[:-1])
+        if sizes.size
+        else np.empty(0, np.int64)
+    )
+    has_any = top > -far
+    top = np.where(has_any, top, 0)
+    least = np.where(has_any, least, 0)
+    zero = np.logical_or.reduceat(~positive, begins[:-1]) if sizes.size else np.empty(0, bool)
+    relative = exponents - np.repeat(top, sizes)
+    wide = bool(positive.any()) and int(relative[positive].min()) < -1000
+    if wide:
+        values, wide_exponents = mantissas, np.where(positive, relative, 0)
+    else:
+        wide_exponents = None
+        # the mantissa of a value and its shifted exponent: exact, for nothing here is denormal
+        values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
+
+    scopes, counts, widths, heads, owners, joined = flat.joined()
+    each = np.repeat(np.arange(sizes.size), counts)
+    scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
+    kernels = code(4.0 * (n + scopes.size), REDUCTION)
+    user_at, users = kernels.users_of(n, scope_at, scopes)
+    order = np.arange(n, dtype=np.int32)
+    single = each.size == sizes.size and not joined.any()
+    if each.size >= _FAR_APART and single and not as_given:
+        apart = kernels.n_apart(scope_at, scopes, _FAR)
+        each, scope_at, scopes, passed = kernels.walk(scope_at, scopes, user_at, users)
+        user_at, users = kernels.users_of(n, scope_at, scopes)
+        if apart > each.size // 8:
+            order = np.concatenate([passed[passed < n_named], passed[passed >= n_named]])
+    arrays = ProgramArrays(
+        cards=cards,
+        state_at=np.concatenate([[0], np.cumsum(cards)]).astype(np.int64),
+        scope_at=scope_at,
+        scopes=scopes,
+        table_at=begins[:-1][each],
+        heads=heads[each],
+        leader=np.maximum.accumulate(np.where(joined[each] != 0, 0, np.arange(each.size))),
+        has_zero=zero.astype(np.uint8)[each],
+        low=(least - top - 1)[each],
+        exponent=top[each],
+        user_at=user_at,
+        users=users,
+        order=order,
+    )
+    return Program(
+        arrays=arrays,
+        values=np.ascontiguousarray(values),
+        n_named=n_named,
+        kinds=kinds,
+        wide_exponents=wide_exponents,
+        open_states=np.ones(int(arrays.state_at[-1]), dtype=np.uint8),
+        factor_of=owners[each].astype(np.int32),
+        possible=bool(has_any.all()) if has_any.size else True,
+        has_joined=bool(joined.any()),
+        turns=turns,
+        gates={},
+        parts_of=parts_of,
+    )

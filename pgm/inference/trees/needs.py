@@ -1,0 +1,97 @@
+"""What a run takes, before anything large is allocated; and sizes and times as people write them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from pgm.config import current
+from pgm.inference.trees import Shape
+
+Question = Literal[
+    "query", "marginals", "probability", "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan"
+]
+SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
+Sweeps = Literal["in", "both", "kept"]
+
+_WIDE = 16  # bytes of a wide number
+RESULT = 40  # bytes that a number of the answer takes on its way
+MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What kind of run a question takes."""
+
+    question: str  # in the user's words
+    sweeps: Sweeps = "in"
+    wide: bool = False  # in wide numbers
+    results: float = 0.0  # numbers that the answer consists of
+    each: float = RESULT  # bytes that each of these takes on its way
+    engine: str = "exact"
+    runs: float = 1.0  # how often the tree is run
+    cutset: tuple[int, ...] = ()  # the variables that are known in each run
+    asks: Question | None = "query"  # what other engines would have to answer; None: none does
+
+    def bytes(self, shape: Shape) -> tuple[float, float, float]:
+        """The memory of one sweep, of both, and the most that this question takes.
+
+        Doubles are tried first; where they may not do, the most is that of the wider numbers after them.
+        """
+        inward, wide = self._sweep(shape, self.wide), self.wide or shape.narrow
+        most = self._sweep(shape, wide)
+        both = most + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
+        if self.sweeps == "kept":
+            return inward, both, most + 8.0 * power_of_two(shape.log2_total)
+        return inward, both, most if self.sweeps == "in" else both
+
+    def _sweep(self, shape: Shape, wide: bool) -> float:
+        where = 3 * _WIDE if wide else 16  # of each entry of a table: its own, and where it comes from
+        each = self.each
+        if self.sweeps == "in" and not wide:  # a joint stays in its message if that is most of them all
+            each = 0 if 0.5 * shape.messages <= self.results <= shape.messages else 8
+        return (
+            where * shape.tables
+            + (_WIDE if wide else 8) * shape.messages
+            + shape.layout
+            + each * self.results
+        )
+
+    def bytes_in_doubles(self, shape: Shape) -> float:
+        """What this question takes if doubles do; as `bytes` where more is looked at than the roots."""
+        inward, _, most = self.bytes(shape)
+        return inward if self.sweeps == "in" else most
+
+    def steps(self, shape: Shape) -> float:
+        """Inner steps of the run."""
+        return self.runs * shape.steps * (1.0 if self.sweeps == "in" else 2.0) * (10.0 if self.wide else 1.0)
+
+    def fits(self, shape: Shape) -> bool:
+        """Whether the question may run now."""
+        allowed = current().memory_limit
+        return shape.complete and self.bytes_in_doubles(shape) <= allowed and self.steps(shape) <= MOST_STEPS
+
+
+def power_of_two(exponent: float) -> float:
+    """Two to this power; infinite where a double does not hold it."""
+    return 2.0**exponent if exponent < 1000 else math.inf
+
+
+def size_of(number: float) -> str:
+    """Bytes as people write them."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= scale:
+            return f"{number / scale:,.1f} {unit}" if number < 1e15 else f"{number / scale:.1g} {unit}"
+    return f"{number:.0f} bytes"
+
+
+def time_of(seconds: float) -> str:
+    """A time as people write it, roughly."""
+    if seconds < 1e-3:
+        return "under a millisecond"
+    if seconds < 1.0:
+        return f"about {seconds * 1e3:.0f} ms"
+    if seconds < 120.0:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 3600:.1f} hours" if seconds < 1e7 else "years"

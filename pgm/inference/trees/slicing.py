@@ -1,0 +1,332 @@
+"""Trees sliced by whatever was observed: one serves all questions that observe the same variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from pgm.config import memory_limit
+from pgm.inference.program import Program
+from pgm.inference.program.reduction import (
+    Case,
+    Known,
+    lows,
+    open_index,
+    open_targets,
+    reduce_case,
+    wide_multiply,
+)
+from pgm.inference.trees import EFFORT_FOR_MANY, Shape, Tree, TreeCache, lay_out_tree, shape_of
+from pgm.inference.trees.needs import Needs, time_of
+from pgm.inference.trees.sparse_cliques import with_lists
+from pgm.inference.trees.sweeps import sweep_in, sweep_out
+from pgm.runtime.buffers import give, take
+from pgm.runtime.clock import RUNNING, TRIANGULATING, Clock
+from pgm.runtime.running import Impossible, code, seconds_of, settle
+
+Wide = tuple[float, int]
+
+# What a tree of its own costs a question: to reduce, to triangulate, to lay out; measured.
+_NEW_TREE = 0.2e-3
+_NEW_TREE_PER_FACTOR = 3e-6
+_AT_ONCE = 3e6  # inner steps, some milliseconds; what is longer may be stopped, and shared by threads
+_NOWHERE = np.empty(0, np.int64)
+_MOST_RESULTS = 2**20  # of a joint: their places in the answer would be kept too
+_MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
+
+
+class Moves(NamedTuple):
+    """Where the tables are that a sliced tree takes, and where its results go; all int64."""
+
+    sources: np.ndarray  # where each entry is, then each single number, had all observed their first state
+    begins: np.ndarray  # where each table begins among these, then each single number
+    item: np.ndarray  # a table or number that moves with what was observed,
+    slot: np.ndarray  # by which of the observed variables,
+    stride: np.ndarray  # and how far for each of its states
+    low: np.ndarray  # bounds on log2 of each table's smallest non-zero entry, messages behind them
+    places: np.ndarray  # where each number of the result stands in the answer
+    fixed: np.ndarray  # places of what is one whatever was observed
+    seen_at: np.ndarray  # the places of the observed variables' first states; empty if they are no part
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Sliced:
+    """A tree, and where the tables are that it takes: only the codes of what was observed are missing."""
+
+    program: Program  # of which it has the zeros and scales; kept, so that nothing else has its id
+    tree: Tree
+    moves: Moves
+    packed: np.ndarray  # all of both that are int64, in one; empty for a large tree
+    packed_at: np.ndarray
+    exponent: int  # the power of two that all tables together were divided by
+    size: int  # of the answer
+    room: int  # numbers that a run takes
+    bytes: float  # that the question takes
+    steps: float
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that keeping it takes."""
+        if self.packed.size:  # what is in there is also kept apart
+            t = self.tree.arrays
+            return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes
+        return self.tree.nbytes + sum(a.nbytes for a in self.moves)
+
+    def answer(self, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+        """The normalised answer for these states of what is observed, and the total."""
+        answer = np.zeros(self.size)
+        clock.check()
+        if not self.packed.size:
+            return self._in_steps(codes, answer, clock)
+        tree = self.tree
+        scratch = take(self.room)
+        status, mantissa, exponent = code(self.steps).sliced(
+            self.packed,
+            self.packed_at,
+            tree.arrays.axes,
+            tree.arrays.lookup,
+            self.program.values,
+            codes,
+            tree.longest_row,
+            scratch,
+            answer,
+        )
+        give(scratch)
+        if status:
+            settle(status, "sliced", clock)
+        clock.lap(RUNNING)
+        return answer, (float(mantissa), int(exponent) + self.exponent)
+
+    def _in_steps(self, codes: np.ndarray, answer: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+        """The same for a large tree, whose sweeps can be stopped and shared by threads."""
+        t, m = self.tree.arrays, self.moves
+        n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
+        pool = take(int(t.item_at[-1]))
+        mantissa, exponent = kernels.fill(self.program.values, codes, *m[:5], n_tables, pool)
+        if mantissa == 0.0:
+            raise Impossible
+        low, high, powers = m.low.copy(), np.zeros_like(m.low), np.zeros(t.parent.size, np.int64)
+        both = t.result_at.size > 1
+        loss = np.full(0 if both else t.parent.size, -np.inf)
+        sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both, loss=loss)
+        if both:
+            results, down = np.empty(int(t.result_at[-1])), take(pool.size - int(t.item_at[n_tables]))
+            sweep_out(self.tree, pool, down, results, low, high, powers, clock)
+            give(down)
+            bounds = t.result_at
+        else:
+            size = m.places.size  # of what the last root keeps: the end of the pool
+            results = pool[pool.size - size :].copy()
+            bounds = np.array([0, size] if size else [0])
+        rest, more = kernels.total_of(t, pool, powers)
+        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(rest), int(more)))
+        give(pool)
+        settle(kernels.normalise(bounds, results), "normalise", clock)
+        kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
+        return answer, whole
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Unsliced:
+    """Says that a question of this kind had better have a tree of its own."""
+
+    program: Program
+    nbytes: int
+
+
+class _DoesNotFit(Exception):
+    """There is no room for it now, which is nothing to remember."""
+
+
+def sliced(
+    program: Program,
+    trees: TreeCache,
+    hard: dict[int, int],
+    targets: tuple[int, ...] | None,
+    needs: Callable[[], Needs],
+    clock: Clock,
+    refuse: Callable[[Case, Shape], None],
+    *,
+    always: bool = False,
+) -> Sliced | None:
+    """The tree sliced by these observed variables, from the cache or made; None: a new tree is better.
+
+    The choice depends on the model and on what is observed, not on what was asked before: a new tree costs
+    time before it runs, but is smaller, for it knows the states. So where running the sliced one costs less
+    than making another, it is taken.
+
+    Args:
+        program: the compiled model.
+        trees: its trees.
+        hard: the states that were observed, in the order of their variables.
+        targets: of whose joint is asked, in this order; None: all marginals.
+        needs: says what kind of run the question takes.
+        clock: the time of the question.
+        refuse: raises `TooLarge` for a tree that does not fit; asked where nothing was observed, for then no
+            other tree would be smaller.
+        always: also where a new tree would be better, for what is asked very often.
+    """
+    observed = tuple(hard)
+    key = (id(program), always, observed, targets)
+    try:
+        found = trees.get(key, lambda: _make(program, observed, targets, needs(), clock, refuse, always))
+    except _DoesNotFit:
+        return None
+    clock.lap(TRIANGULATING)
+    if not isinstance(found, Sliced) or found.bytes > memory_limit():
+        return None
+    state_at = program.arrays.state_at
+    for v, state in hard.items():
+        if not program.open_states[state_at[v] + state]:
+            raise Impossible
+    return found
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Considered:
+    """A question sliced by what was observed, whatever it was; and whether a tree for it is worth having."""
+
+    case: Case
+    inner: np.ndarray  # reduced variables whose joint is asked
+    mine: np.ndarray  # reduced variables whose marginals are asked
+    shape: Shape
+    pays: bool
+    why: str
+
+
+def consider(
+    program: Program,
+    hard: Iterable[int],
+    targets: Sequence[int] | None,
+    needs: Needs,
+    clock: Clock,
+    *,
+    always: bool = False,
+) -> Considered | None:
+    """Weigh a sliced tree for this question; None if the model or the question is of the wrong kind."""
+    observed = set(hard)
+    if program.wide_exponents is not None or not program.possible:
+        return None
+    if observed and program.values.size > _MOST_VALUES and not always:
+        return None
+    if targets is not None and (not observed.isdisjoint(targets) or needs.results > _MOST_RESULTS):
+        return None
+    everything = targets is None
+    wanted = np.arange(program.n_named) if targets is None else np.array(targets, dtype=np.int64)
+    narrow = not everything and len(wanted) > 0
+    case = reduce_case(program, Known(), wanted, clock, only_wanted=narrow, placeholders=sorted(observed))
+    inner, mine = np.empty(0, np.int32), np.empty(0, np.int32)
+    if everything:
+        mine = np.flatnonzero(case.reduced.variables < program.n_named).astype(np.int32)
+    else:
+        inner = open_targets(case, wanted)
+    shape = shape_of(case, clock, inner, effort=EFFORT_FOR_MANY)
+    run = seconds_of(needs.steps(shape))
+    other = _NEW_TREE + _NEW_TREE_PER_FACTOR * program.arrays.heads.size
+    if not observed or always:
+        return Considered(case, inner, mine, shape, True, "made once: nothing is observed")
+    if run <= other:
+        why = f"sliced by what is observed: its run takes less than another tree ({time_of(other)})"
+        return Considered(case, inner, mine, shape, True, why)
+    return Considered(case, inner, mine, shape, False, "")
+
+
+def _make(
+    program: Program,
+    observed: tuple[int, ...],
+    targets: Sequence[int] | None,
+    needs: Needs,
+    clock: Clock,
+    refuse: Callable[[Case, Shape], None],
+    always: bool,
+) -> Sliced | Unsliced:
+    found = consider(program, observed, targets, needs, clock, always=always)
+    if found is None or not found.pays:
+        return Unsliced(program, 200 + 40 * len(observed))
+    if not needs.fits(found.shape):
+        if not observed:
+            refuse(found.case, found.shape)
+        raise _DoesNotFit
+    p, n_named = program.arrays, program.n_named
+    case, inner, mine = found.case, found.inner, found.mine
+    r = case.reduced
+    tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
+
+    slot_of = np.full(program.n, -1, np.int64)
+    observed_at = np.array(observed, dtype=np.int64)
+    slot_of[observed_at] = np.arange(observed_at.size)
+    kernels = code(8.0 * r.table_at[-1] + 4.0 * p.scopes.size)
+    sources = np.empty(int(r.table_at[-1]) + r.scalars.size, np.int64)
+    kernels.gather(p, r, case.codes, case.virtual_at, program.values.size, sources[: int(r.table_at[-1])])
+    kernels.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
+    item, slot, stride = kernels.moves(p, r, slot_of)
+    begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
+    low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
+    low[: r.factors.size] = lows(case)
+    fixed = seen_at = _NOWHERE
+    if targets is None:
+        owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+        places = owners + r.states[: int(r.state_at[mine.size])]
+        size = int(p.state_at[n_named])
+        still = np.flatnonzero((case.codes[:n_named] >= 0) & (slot_of[:n_named] < 0))
+        fixed = p.state_at[still] + case.codes[still]
+        seen_at = p.state_at[observed_at]
+    else:
+        cards = [int(p.cards[t]) for t in targets]
+        size = math.prod(cards) if cards else 0
+        places = np.arange(size).reshape(cards)[open_index(case, targets)].ravel() if cards else _NOWHERE
+        if not inner.size:  # nothing is left of the targets
+            fixed, places = places, places[:0]
+    steps, size_of_question = needs.steps(found.shape), needs.bytes_in_doubles(found.shape)
+    if steps > _AT_ONCE and p.has_zero.any():
+        bits = _ever(
+            program.values, sources, begins[: r.factors.size + 1], item, stride, p.cards[observed_at[slot]]
+        )
+        tree = with_lists(tree, bits, size_of_question, clock)
+    t = tree.arrays
+    moves = Moves(
+        sources, begins, item, slot, stride, low, places.astype(np.int64), fixed.astype(np.int64), seen_at
+    )
+    packed, at = _NOWHERE, _NOWHERE
+    if steps <= _AT_ONCE:
+        arrays = [a for a in (*t, *moves) if a.dtype == np.int64]
+        packed, at = np.concatenate(arrays), np.cumsum([0] + [a.size for a in arrays])
+    room = int(t.item_at[-1])
+    if t.result_at.size > 1:
+        room += room - int(t.item_at[-1 - t.parent.size])
+    scale = int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum())
+    total_bytes = size_of_question + tree.arrays.lists.nbytes
+    return Sliced(program, tree, moves, packed, at, scale, size, room, total_bytes, steps)
+
+
+def _ever(
+    values: np.ndarray,
+    sources: np.ndarray,
+    begins: np.ndarray,
+    item: np.ndarray,
+    stride: np.ndarray,
+    cards: np.ndarray,
+) -> np.ndarray:
+    """Which entries of the tables are other than zero for some states of what is observed.
+
+    Args:
+        values: of the program.
+        sources: where each entry is, had all that is observed its first state.
+        begins: where each table begins.
+        item: tables that move with what is observed,
+        stride: how far for each state,
+        cards: and how many states there are.
+    """
+    bits: np.ndarray = values[sources[: begins[-1]]] > 0.0
+    for g in np.unique(item[item < begins.size - 1]).tolist():
+        mine = slice(begins[g], begins[g + 1])
+        shifts = np.zeros(1, np.int64)
+        for step, card in zip(stride[item == g].tolist(), cards[item == g].tolist(), strict=True):
+            shifts = np.add.outer(shifts, step * np.arange(card)).ravel()
+        for shift in shifts.tolist():
+            bits[mine] |= values[sources[mine] + shift] > 0.0
+    return bits

@@ -1,0 +1,55 @@
+"""Lists of the entries of a large clique that are not zero, for cliques where few are left."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pgm.inference.trees import Tree
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import code, run
+
+_SHARE = 0.2  # below this share of its entries a list pays; measured
+_LEAST_ENTRIES = 4096
+_FULL = 0.5  # of all entries, left by a sweep in alone: then few cliques will have a list, if any
+_LARGEST_LISTS = 32 * 2**20  # bytes, or this part of what the question takes without them:
+_LISTS_SHARE = 0.1
+
+
+def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock) -> Tree:
+    """The same tree, with lists for cliques that are nearly all zero.
+
+    What is zero is worked out for the tree as a whole: in one sweep in, and one out, over bits.
+
+    Args:
+        tree: a tree that will be used often.
+        bits: which entries of its tables may ever be other than zero.
+        question_bytes: what a question on the tree takes without lists.
+        clock: the time of the question.
+    """
+    t = tree.arrays
+    large = (t.size >= _LEAST_ENTRIES) & (t.sent < t.size)
+    if bits.all() or not large.any():
+        return tree
+    n_tables = t.item_at.size - 1 - t.parent.size
+    all_bits = np.zeros(int(t.item_at[-1]), np.uint8)
+    all_bits[: bits.size] = bits
+    down = np.empty(int(t.item_at[-1] - t.item_at[n_tables]), np.uint8)
+    counts = np.zeros(t.parent.size, np.int64)
+    run("support", t, all_bits, down, counts, _FULL * tree.entries, steps=tree.steps, clock=clock)
+    columns = 1 + np.diff(t.operand_at) + np.diff(t.wanted_at)
+    if counts.sum() > _FULL * tree.entries:
+        return tree
+    numbers = np.where(large & (counts > 0) & (counts < _SHARE * t.size), counts * columns, 0)
+    # Where not all lists fit, those that save most.
+    most = max(_LARGEST_LISTS, _LISTS_SHARE * question_bytes) / np.dtype(np.int32).itemsize
+    order = np.argsort(counts / t.size, kind="stable")
+    numbers[order[np.cumsum(numbers[order]) > most]] = 0
+    if not numbers.any():
+        return tree
+    at = np.concatenate([[0], np.cumsum(numbers)])
+    arrays = t._replace(list_at=at, lists=np.empty(int(at[-1]), np.int32))
+    run("list_entries", arrays, all_bits, down, steps=tree.steps, clock=clock)
+    listed = replace(tree, arrays=arrays, longest_row=max(tree.longest_row, code(1e9).BLOCK))
+    return replace(listed, steps=float(listed.clique_steps().sum()))

@@ -1,0 +1,113 @@
+"""The one progress callback and its bar; silent unless `pgm.config(progress=...)` asks.
+
+Loops that know how far they are call `report`. Whatever looks at its clock and has told nothing for a second
+says by the clock's `Pulse` that it goes on: so nothing that heeds the time limit is silent for long.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextvars import ContextVar
+from typing import NamedTuple, TypeVar
+
+from pgm.config import Callback, current_progress
+
+_Item = TypeVar("_Item")
+
+_INTERVAL = 0.1  # seconds between two reports
+_SILENCE = 1.0  # seconds after which a question says that it goes on
+_WIDTH = 30  # letters of the bar
+
+
+class _Told(NamedTuple):
+    """What was told last."""
+
+    at: float  # time.monotonic()
+    done: float
+    total: float
+    what: str
+
+
+_NOTHING = _Told(-math.inf, 1.0, 1.0, "")
+_last: ContextVar[_Told] = ContextVar("pgm.runtime.progress", default=_NOTHING)
+
+
+def report(done: float, total: float, what: str) -> None:
+    """Tell the user how far `what` is; cheap, so loops call it as often as they like.
+
+    At most ten reports a second get through, and the last one (done == total) always.
+    """
+    told = current_progress()
+    if told is False:
+        return
+    now = time.monotonic()
+    if done >= total or now - _last.get().at >= _INTERVAL:
+        _tell(told, _Told(now, done, total, what))
+
+
+def each(items: Collection[_Item], what: str) -> Iterable[_Item]:
+    """Hand on the items one by one, and tell the user how many were; the items themselves if nobody listens.
+
+    >>> list(each("ab", "letters"))
+    ['a', 'b']
+    """
+    return items if current_progress() is False else _counted(items, what)
+
+
+def _counted(items: Collection[_Item], what: str) -> Iterator[_Item]:
+    pulse, begun, total = Pulse(), time.monotonic(), len(items)
+    for done, item in enumerate(items):
+        if time.monotonic() - begun >= _SILENCE:
+            report(done, total, what)
+        yield item
+    del pulse  # it says that this is over, if anything was said
+
+
+class Pulse:
+    """Says, second by second, that a question goes on, as long as nothing else is told.
+
+    It is told as (seconds, infinity, what), for nobody knows how many there will be.
+    """
+
+    __slots__ = ("_began",)
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+
+    def beat(self, what: str) -> None:
+        """Say that it goes on, if that was not said in the last second."""
+        now = time.monotonic()
+        if now - max(self._began, _last.get().at) >= _SILENCE and (told := current_progress()) is not False:
+            _tell(told, _Told(now, now - self._began, math.inf, what))
+
+    def __del__(self) -> None:
+        """The question is over: so is what it told last, if that stopped early."""
+        last = _last.get()
+        if last.at >= self._began and last.done < last.total and (told := current_progress()) is not False:
+            total = last.total if last.total < math.inf else last.done
+            _tell(told, _Told(last.at, total, total, last.what))
+
+
+def pulse() -> Pulse | None:
+    """A pulse, if somebody listens."""
+    return None if current_progress() is False else Pulse()
+
+
+def _tell(told: bool | Callback, now: _Told) -> None:
+    _last.set(now)
+    if callable(told):
+        told(*now[1:])
+    else:
+        sys.stderr.write(_bar(*now[1:]))
+        sys.stderr.flush()
+
+
+def _bar(done: float, total: float, what: str) -> str:
+    if total == math.inf:
+        return f"\r{what}: {done:.0f} s"
+    share = min(max(done / total, 0.0), 1.0) if total > 0 else 1.0
+    end = "\n" if done >= total else ""
+    return f"\r{what} [{'#' * round(share * _WIDTH):<{_WIDTH}}] {share:4.0%}{end}"

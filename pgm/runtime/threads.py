@@ -1,0 +1,129 @@
+"""The one pool of threads: pieces of a question's work, done side by side, stoppable like any other run."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.config import current
+from pgm.runtime.clock import Clock
+from pgm.runtime.forks import at_fork
+
+_SHORT = 5e-3  # seconds: less work than this starts no thread
+_TICK = 0.05  # seconds between two looks at the clock
+_MOST = 4096  # as many as pgm.config allows; the pool starts them as they are needed
+
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+_here = threading.local()  # in a thread of the pool: the flag of the work it is doing
+
+
+class Stopped(Exception):
+    """Another piece of the work has failed, or the time is up: whoever waits for them all says so."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Task:
+    """A piece of work: called with an array of one number, which is not 0 once it should stop.
+
+    It may return more pieces, which are done next.
+    """
+
+    work: Callable[[np.ndarray], Iterable[Any] | None]  # of tasks
+    seconds: float  # about how long it takes
+
+
+def flag() -> np.ndarray | None:
+    """What the work that this thread does for the pool has to look at; None if it does none."""
+    found: np.ndarray | None = getattr(_here, "stop", None)
+    return found
+
+
+def run_all(tasks: Iterable[Task], clock: Clock) -> None:
+    """Do all tasks, by as many threads as `pgm.config` allows; return when all are done.
+
+    An error in a task stops the others and is raised here. Ctrl-C and the end of the time set the flag that
+    every task looks at.
+    """
+    left = deque(tasks)
+    outer = flag()
+    stop = np.zeros(1, np.uint8) if outer is None else outer
+    seconds = sum(task.seconds for task in left)
+    while left and (seconds < _SHORT or outer is not None):
+        if stop[0]:
+            raise Stopped
+        clock.check()
+        task = left.popleft()
+        more = list(task.work(stop) or ())
+        left.extendleft(reversed(more))
+        seconds += sum(one.seconds for one in more) - task.seconds
+    if left:
+        _side_by_side(left, stop, clock)
+
+
+def _side_by_side(left: deque[Task], stop: np.ndarray, clock: Clock) -> None:
+    changed = threading.Condition()
+    unfinished = len(left)
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        nonlocal unfinished
+        _here.stop = stop
+        try:
+            while True:
+                with changed:
+                    while not left and unfinished and not stop[0]:
+                        changed.wait(_TICK)
+                    if not left or stop[0]:
+                        return
+                    task = left.popleft()
+                try:
+                    more = list(task.work(stop) or ())
+                except BaseException as error:  # handed to the caller's thread
+                    failed.append(error)
+                    stop[0] = 1
+                    return
+                with changed:
+                    left.extendleft(reversed(more))
+                    unfinished += len(more) - 1
+                    changed.notify_all()
+        finally:
+            _here.stop = None
+
+    # Limits set by pgm.config belong to a context: each thread works in a copy of the caller's.
+    running: list[Future[None]] = []
+    try:
+        for _ in range(current().threads):
+            running.append(_start(contextvars.copy_context(), work))
+        while wait(running, min(_TICK, clock.remaining() + 1e-3)).not_done:
+            clock.check()
+    except BaseException:
+        stop[0] = 1
+        wait(running, 0.5)
+        raise
+    if failed:
+        raise failed[0]
+
+
+def _start(context: contextvars.Context, work: Callable[[], None]) -> Future[None]:
+    global _pool
+    with _lock:
+        if _pool is None:
+            _pool = ThreadPoolExecutor(_MOST, thread_name_prefix="pgm")
+        return _pool.submit(context.run, work)
+
+
+def _after_fork() -> None:
+    """A forked child has none of the threads: it starts a pool of its own."""
+    global _pool, _lock, _here
+    _pool, _lock, _here = None, threading.Lock(), threading.local()
+
+
+at_fork(in_child=_after_fork)
