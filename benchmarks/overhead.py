@@ -17,7 +17,7 @@ from benchmarks.networks import SETS, evidence_sets
 
 RACE = "overhead of a query"
 CASES = ("asia", "alarm")
-PREPARING = ("pgm.inference.program.reduction", "pgm.inference.trees", "pgm.graphs")
+PREPARING = ("pgm.inference.program.reduction", "pgm.inference.trees.compiled", "pgm.graphs")
 WANTED = 60e-6
 _PASSES = 50
 

@@ -14,7 +14,7 @@ from tests.machine import slowness
 ASK = """
     import sys, time
     import pgm
-    from pgm import jit
+    from pgm.runtime import jit
     net = pgm.load_network("asia")
     patience = float(sys.argv[1])
     while jit._spent < patience and not jit.compiled():
@@ -55,7 +55,7 @@ def test_a_fork_does_not_wait_for_who_waits_for_it():
         import os, threading
         import pgm
         import logging
-        from pgm import jit
+        from pgm.runtime import jit
         begun, forking = threading.Event(), threading.Event()
         class Watched:
             def acquire(self):

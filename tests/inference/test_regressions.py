@@ -235,7 +235,7 @@ def test_old_tables_are_not_kept():
 def test_a_compiled_question_leaves_the_interpreter():
     script = """
         import time, pgm
-        from pgm import jit
+        from pgm.runtime import jit
         net = pgm.BayesianNetwork()
         net.add("x0", 0.3)
         for i in range(1, 30):
@@ -257,7 +257,7 @@ def test_a_compiled_question_leaves_the_interpreter():
 def test_what_warms_up_loads_the_sliced_run():
     script = """
         import importlib, threading, pgm.inference.asking.questions
-        from pgm import jit
+        from pgm.runtime import jit
         jit._background, jit._spent = threading.current_thread(), 60.0
         jit._warm()
         assert jit.compiled()
