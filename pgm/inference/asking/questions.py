@@ -55,8 +55,8 @@ from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
 from pgm.inference.program import Program, compile_program, same_structure
 from pgm.inference.program.proportional_fitting import NoFit
 from pgm.inference.trees import TreeCache
-from pgm.randomness import draw_count, generator
 from pgm.inference.trees.needs import Question
+from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
     Distribution,
