@@ -1,4 +1,4 @@
-"""Cliques of chordal graphs, and trees of them: junction trees, or forests where a graph falls into parts."""
+"""Cliques of chordal graphs, and trees of them: junction trees, or forests if the graph is disconnected."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SHOWN = 20  # lines of a tree in print
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """Maximal cliques joined so that those of each variable hang together.
+    """Maximal cliques joined so that those of each variable form a connected subtree.
 
-    Clique i hangs below clique `parent[i]`, -1 for a root; children come first. Edge k joins `edges[k]`,
-    two numbers of cliques, child and parent, which share `separators[k]`.
+    The parent of clique i is clique `parent[i]`, -1 for a root; children come first. Edge k joins the two
+    cliques `edges[k]`, (child, parent), which share `separators[k]`.
     """
 
     cliques: tuple[tuple[Any, ...], ...]
@@ -43,7 +43,7 @@ class JunctionTree:
         return max(map(len, self.cliques), default=0) - 1
 
     def to_networkx(self) -> nx.Graph[Any]:
-        """Return the tree with the cliques as nodes; an edge's attribute `separator` has what both share."""
+        """Return the tree with the cliques as nodes; the edge attribute `separator` holds what both share."""
         tree: nx.Graph[Any] = nx.Graph()
         tree.add_nodes_from(self.cliques)
         for (child, parent), separator in zip(self.edges, self.separators, strict=True):
@@ -61,7 +61,7 @@ class JunctionTree:
         return {**lists, "parent": list(self.parent), "order": list(self.order), "width": self.width}
 
     def __len__(self) -> int:
-        """How many cliques there are."""
+        """The number of cliques."""
         return len(self.cliques)
 
     def __repr__(self) -> str:
@@ -113,15 +113,15 @@ def junction_tree(
     last: Iterable[Any] = (),
     root: Any = None,
 ) -> JunctionTree:
-    """Return the maximal cliques of a triangulation, joined as a tree, or as a forest if the graph has parts.
+    """Return the maximal cliques of a triangulation, joined as a tree, or a forest if it is disconnected.
 
     Args:
         graph: undirected; see `moral_graph` for a directed one.
         cards: number of states of each node; two if left out.
-        order: triangulate by this order of elimination; else a good one is searched for.
-        last: nodes to eliminate after all others, which makes the tree a strong one (Jensen, Jensen &
+        order: the elimination order to use; if left out, a good one is searched for.
+        last: nodes to eliminate after all others, which gives a strong junction tree (Jensen, Jensen &
         Dittmer 1994).
-        root: a node, or several, of which a clique that holds them all becomes the root of its tree.
+        root: one node or several; a clique that contains them all becomes the root of its tree.
 
     >>> tree = junction_tree(nx.cycle_graph(["a", "b", "c", "d"]))
     >>> len(tree), tree.width, [len(separator) for separator in tree.separators]
@@ -148,7 +148,7 @@ def junction_tree(
 def _rooted(
     cliques: tuple[tuple[Any, ...], ...], parent: list[int], names: tuple[Any, ...]
 ) -> tuple[tuple[tuple[Any, ...], ...], list[int]]:
-    """The same tree with a clique that holds these names as a root, children first as before."""
+    """The same tree rooted at a clique that contains these names, children still first."""
     root = next((c for c, clique in enumerate(cliques) if set(names) <= set(clique)), None)
     if root is None:
         raise InvalidArgument(
@@ -172,7 +172,7 @@ def _rooted(
 
 
 def triangulated(graph: nx.Graph[Any], order: Iterable[Any]) -> nx.Graph[Any]:
-    """Return the chordal graph that eliminating in this order makes: all that is in one clique is joined.
+    """Return the chordal graph that this elimination order produces: every clique is complete.
 
     >>> sorted(triangulated(nx.cycle_graph(["a", "b", "c", "d"]), "abcd").edges)
     [('a', 'b'), ('a', 'd'), ('b', 'c'), ('b', 'd'), ('c', 'd')]
@@ -188,7 +188,7 @@ def triangulated(graph: nx.Graph[Any], order: Iterable[Any]) -> nx.Graph[Any]:
 def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     """Return the maximal cliques of a chordal graph.
 
-    What a clique shares with all later ones, it shares with one of them.
+    What a clique shares with all later cliques is contained in one of them (running intersection).
 
     >>> maximal_cliques(nx.path_graph(["a", "b", "c"]))
     (('a', 'b'), ('b', 'c'))
@@ -197,7 +197,7 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     n = len(g.names)
     order = np.empty(n, np.int32)
     if n:
-        # Where every cycle has a chord there is always a vertex without missing edges, and min-fill finds it.
+        # A chordal graph always has a simplicial vertex (one without fill-in), and min-fill finds it.
         compiled = kernels("pgm.graphs.compiled", 20.0 * (n + len(g.indices)))
         missing = np.zeros(n)
         compiled.missing_edges(g.indptr, g.indices, np.ones(n), missing)
@@ -218,11 +218,11 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
 def _cliques(g: Numbered, found: Triangulation) -> tuple[tuple[Any, ...], ...]:
     if not found.complete:
         raise TooLarge(
-            f"The best order found has cliques too many to list, one of 2^{found.log2_largest:.0f} states."
+            f"The best order found has cliques too large to list, one of 2^{found.log2_largest:.0f} states."
         )
     return tuple(_named(g, found.clique(c)) for c in range(found.n_cliques))
 
 
 def _named(g: Numbered, numbers: np.ndarray) -> tuple[Any, ...]:
-    """Names in the order of the graph."""
+    """The names in graph order."""
     return tuple(g.names[v] for v in np.sort(numbers).tolist())

@@ -1,7 +1,7 @@
-"""The loops over graphs: elimination orders and the cliques that they make.
+"""Compiled loops over graphs: elimination orders and the cliques that they produce.
 
 A graph is `indptr` and `indices` (sorted neighbour lists, symmetric, without loops) with `log2_card`, the
-log2 of the number of states of each vertex. Sizes of tables are log2 floats everywhere, for products of cards
+log2 of the number of states of each vertex. Table sizes are log2 floats everywhere, because products of cards
 overflow.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from pgm.runtime.jit import njit
 
-# What `triangulate` says about how it found its order, by number.
+# How `triangulate` found its order, indexed by the code that it returns.
 HEURISTICS = (
     *(
         "given",
@@ -30,8 +30,8 @@ HEURISTICS = (
     *("min-fill, restarted", "card-fill, restarted", "log-fill, restarted"),
 )
 
-MANY = 50_000  # vertices, from which on fewer orders are tried
-_ROUNDING = 1e-6  # of sums of log2
+MANY = 50_000  # vertices; from here on fewer orders are tried
+_ROUNDING = 1e-6  # tolerance for sums of log2
 
 
 @njit
@@ -46,7 +46,7 @@ def add_log2(a, b):
 
 @njit
 def adjacent(indptr, indices, a, b):
-    """Whether a and b are neighbours, by bisection of the shorter list."""
+    """Whether a and b are neighbours, by binary search in the shorter list."""
     if indptr[a + 1] - indptr[a] > indptr[b + 1] - indptr[b]:
         a, b = b, a
     low, high = indptr[a], indptr[a + 1]
@@ -61,11 +61,11 @@ def adjacent(indptr, indices, a, b):
 
 @njit
 def simplicial_prefix(indptr, indices, stage, order):
-    """Eliminate vertices whose neighbours are a clique while there are any; return how many.
+    """Eliminate simplicial vertices while there are any; return how many.
 
-    Such a clique is in every triangulation, so this loses nothing, and no edge is added: all tests read
-    the graph as given. A vertex that fails keeps two neighbours that are no pair, and is looked at again
-    when one has gone.
+    Such a clique is in every triangulation, so this loses nothing, and no edge is added: every check reads
+    the graph as given. A vertex that fails remembers two neighbours that are not adjacent, and is checked
+    again once one of them has gone.
     """
     n = indptr.size - 1
     widest = 32
@@ -124,7 +124,7 @@ def simplicial_prefix(indptr, indices, stage, order):
 
 @njit
 def induced(indptr, indices, names, position):
-    """The graph of the vertices `names`; position[v] is the place of v in names, or -1."""
+    """The subgraph induced by the vertices `names`; position[v] is the index of v in names, or -1."""
     n = names.size
     sub_ptr = np.zeros(n + 1, np.int64)
     sub = np.empty(indices.size, np.int32)
@@ -140,7 +140,7 @@ def induced(indptr, indices, names, position):
 
 @njit
 def cuthill_mckee(indptr, indices, order):
-    """Fill in the reverse Cuthill-McKee order: breadth first from a far end of each part.
+    """Fill in the reverse Cuthill-McKee order: breadth first from a far end of each component.
 
     George & Liu 1981, chapter 4.
     """
@@ -156,7 +156,7 @@ def cuthill_mckee(indptr, indices, order):
         d = indptr[v + 1] - indptr[v]
         by_degree[first[d]] = v
         first[d] += 1
-    # Appending the vertices by degree to their neighbours' lists sorts every list by degree.
+    # Appending the vertices in order of degree to their neighbours' lists sorts every list by degree.
     fill = indptr[:-1].copy()
     near = np.empty(m, np.int32)
     for i in range(n):
@@ -170,7 +170,7 @@ def cuthill_mckee(indptr, indices, order):
         root = by_degree[i]
         if seen[root] >= 3:
             continue
-        for sweep in range(1, 4):  # the last vertex reached is the next start, twice
+        for sweep in range(1, 4):  # the last vertex reached starts the next sweep, twice
             order[begin] = root
             seen[root] = sweep
             head, tail = begin, begin + 1
@@ -191,9 +191,9 @@ def cuthill_mckee(indptr, indices, order):
 
 @njit
 def postordered(indptr, indices, order, parent):
-    """The elimination tree of an order, and an order with the same cliques that ends each branch first.
+    """The elimination tree of an order, and its postorder, which has the same cliques.
 
-    What is near in the tree is near in memory then. `parent` is by position in the order that is returned.
+    Vertices near in the tree are then near in memory. `parent` is by position in the order returned.
     In near-linear time: Liu 1990.
     """
     n = order.size
@@ -213,7 +213,7 @@ def postordered(indptr, indices, order, parent):
                     above[j] = i
                 j = up
     # Without recursion: children as linked lists, a stack of the path.
-    child, sibling = ancestor, position  # the room of what is done with
+    child, sibling = ancestor, position  # reuses the memory of arrays no longer needed
     child[:] = -1
     for i in range(n - 1, -1, -1):
         if above[i] >= 0:
@@ -221,7 +221,7 @@ def postordered(indptr, indices, order, parent):
             child[above[i]] = i
     post = np.empty(n, np.int32)
     stack = np.empty(n, np.int32)
-    orphan = np.full(n + 1, -1, np.int32)  # at each depth the last whose parent has no number yet
+    orphan = np.full(n + 1, -1, np.int32)  # at each depth, the last vertex whose parent is not numbered yet
     k = 0
     for root in range(n):
         if above[root] >= 0:
@@ -252,16 +252,16 @@ def postordered(indptr, indices, order, parent):
 
 @njit
 def columns(indptr, indices, log2_card, order, parent, count, weight):
-    """The size and log2 weight of each vertex's clique, by position in an order that `postordered` made.
+    """The size and log2 weight of each vertex's clique, by position in an order from `postordered`.
 
-    In near-linear time (Gilbert, Ng & Peyton 1994): vertex i is in the cliques of the subtree of tree
-    vertices between i and its earlier neighbours, so its weight is added at the leaves of that subtree, taken
-    off where two paths meet and above i, and sums up the tree do the rest. Returns the log2 of the sum and
-    of the largest of the maximal cliques, and the sum of the sizes of these.
+    In near-linear time (Gilbert, Ng & Peyton 1994): vertex i is in the cliques of the subtree of
+    vertices between i and its earlier neighbours, so its weight is added at the leaves of that subtree and
+    subtracted where two paths meet and above i; sums up the tree do the rest. Returns the log2 of the sum and
+    of the largest of the maximal cliques, and the sum of their sizes.
     """
     n = order.size
     position = np.empty(n, np.int32)
-    first = np.empty(n, np.int32)  # where the subtree below begins
+    first = np.empty(n, np.int32)  # where the subtree of each vertex begins
     for i in range(n):
         position[order[i]] = i
         first[i] = i
@@ -313,7 +313,7 @@ def columns(indptr, indices, log2_card, order, parent, count, weight):
             weight[up] += weight[i]
     total, largest, sizes = -math.inf, -math.inf, 0
     for i in range(n):
-        # count[i] is final here, and so is its parent's: whether the parent's clique lies within this one.
+        # count[i] is final here, and so is its parent's: is the parent's clique contained in this one?
         if parent[i] >= 0 and count[i] == count[parent[i]] + 1:
             absorbed[parent[i]] = 1
         if absorbed[i] == 0:
@@ -327,15 +327,15 @@ def columns(indptr, indices, log2_card, order, parent, count, weight):
 def clique_tree(indptr, indices, order, parent, count, sizes):
     """Maximal cliques of an order and their tree; children come before parents.
 
-    `clique_vars` has for each clique the variables that no later clique has, then its separator.
+    `clique_vars` lists for each clique the variables that no later clique contains, then its separator.
     """
     n = order.size
     position = np.empty(n, np.int32)
     for i in range(n):
         position[order[i]] = i
-    # A supernode is a chain of the elimination tree whose cliques lie each within the one before; heir
-    # continues it. Of several that could be continued it is the one that was eliminated last: variables
-    # that are linked and come last in an order are the own ones of one clique then.
+    # A supernode is a chain of the elimination tree in which each clique is contained in the one before; heir
+    # continues it. If several could be continued, the one eliminated last is: linked variables that come
+    # last in an order are then the residual of one clique.
     first = np.arange(n).astype(np.int32)
     heir = np.full(n, -1, np.int32)
     for i in range(n - 1, -1, -1):
@@ -365,11 +365,11 @@ def clique_tree(indptr, indices, order, parent, count, sizes):
             clique_parent[c] = number[first[parent[i]]]
     for c in range(total):
         clique_ptr[c + 1] += clique_ptr[c]
-    # Members in any order first: own later neighbours, and what the children leave.
+    # Members in any order first: the vertex's later neighbours, and what the children pass up.
     members = np.empty(sizes, np.int32)
     fill = clique_ptr[:-1].copy()
     mark = np.full(n, -1, np.int32)
-    head = np.full(n, -1, np.int32)  # of each vertex, the cliques whose separator starts there
+    head = np.full(n, -1, np.int32)  # for each vertex, the cliques whose separator starts there
     following = np.full(total, -1, np.int32)
     last = np.full(total, -1, np.int32)
     for i in range(n):
@@ -424,7 +424,7 @@ def clique_tree(indptr, indices, order, parent, count, sizes):
 
 @njit
 def missing_edges(indptr, indices, weight, found):
-    """For each vertex, the sum of weight[a] * weight[b] over its pairs of neighbours that are no edge."""
+    """For each vertex, the sum of weight[a] * weight[b] over its non-adjacent pairs of neighbours."""
     n = indptr.size - 1
     for v in range(n):
         total, squares = 0.0, 0.0
@@ -433,7 +433,7 @@ def missing_edges(indptr, indices, weight, found):
             total += w
             squares += w * w
         found[v] = 0.5 * (total * total - squares)
-    # Each triangle once, from its vertex of smallest degree: hubs do not hurt.
+    # Count each triangle once, from its vertex of smallest degree, so that hubs stay cheap.
     mark = np.full(n, -1, np.int64)
     for v in range(n):
         dv = indptr[v + 1] - indptr[v]
@@ -459,14 +459,14 @@ def missing_edges(indptr, indices, weight, found):
 
 @njit
 def play(win, key, leaves):
-    """Play all matches of a tournament, whose leaves are set: `win[1]` has the least key."""
+    """Fill a tournament tree whose leaves are set: `win[1]` has the least key."""
     for p in range(leaves - 1, 0, -1):
         win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
 
 
 @njit
 def replay(win, key, leaves, i):
-    """Play the matches of leaf i again, up to where the winner stays another."""
+    """Replay the matches of leaf i, up to where another leaf remains the winner."""
     p = (leaves + i) >> 1
     while p > 0:
         a, b = win[2 * p], win[2 * p + 1]
@@ -480,11 +480,11 @@ def replay(win, key, leaves, i):
 
 @njit
 def least_clique(indptr, indices, log2_card):
-    """What the largest clique of any order weighs at least: log2 of its entries.
+    """A lower bound on the largest clique of any order: log2 of its entries.
 
-    Whatever part of the graph, the first of its vertices to go has all its neighbours there in its clique.
-    Parts are had by taking away the vertex of which that is least: the degeneracy, by weight (Matula & Beck
-    1983).
+    In any subgraph, the first of its vertices to be eliminated has all its neighbours there in its clique.
+    The subgraphs come from repeatedly removing the vertex of least weight: the weighted degeneracy (Matula
+    & Beck 1983).
     """
     n = log2_card.size
     leaves = 1
@@ -514,12 +514,12 @@ def least_clique(indptr, indices, log2_card):
 
 @njit
 def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule, bound, budget, order, stop):
-    """Eliminate the cheapest vertex again and again; stop early when the sum of the cliques passes 2^bound.
+    """Eliminate the cheapest vertex again and again; stop early once the clique sizes sum to over 2^bound.
 
     The cost of a vertex is the weight of the edges that eliminating it would add, then the weight of its
-    clique; under rule 0 it is the weight of the clique alone. Vertices of a lower stage go first. Costs
-    are kept up to date by what each new edge changes: (a, b) stops being missing at every common
-    neighbour, and is a neighbour more for a and for b. Returns a status (0 done, 1 stopped, 2 past the
+    clique; under rule 0, the weight of the clique alone. Vertices of a lower stage go first. Costs
+    are updated for each new edge: (a, b) is no longer missing at any common
+    neighbour, and a and b gain a neighbour each. Returns a status (0 done, 1 stopped, 2 past the
     bound, 3 past the budget), the log2 of the sum, and the operations used.
     """
     n = log2_card.size
@@ -637,7 +637,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
                     if size[x] == room[x]:
                         room[x] = 2 * size[x]
                         if used + room[x] > pool.size:
-                            # Move the lists that live to a new pool, with the same spare room.
+                            # Move the live lists to a new pool, with the same spare space.
                             needed = 0
                             for u in range(n):
                                 if alive[u] == 1:
@@ -664,7 +664,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
             a = near[i]
             size[a] -= 1
             pool[start[a] + at[i]] = pool[start[a] + size[a]]
-            # Among v's neighbours nothing is missing now, so what v's leaving spares a is a product.
+            # v's neighbours are now a clique, so what a's cost loses with v is a product.
             cost[a] -= (
                 fill_weight[v] * (around[a] - fill_weight[v] - (around[v] - fill_weight[a])) if fills else 0.0
             )
@@ -675,7 +675,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
                 changed[n_changed] = a
                 n_changed += 1
             if size[a] == d - 1 and stage[a] <= level:
-                free = a  # its clique lies within v's: it may go at once and costs nothing
+                free = a  # its clique is contained in v's: it can be eliminated at once, at no cost
         for i in range(n_changed):
             x = changed[i]
             if alive[x] == 1 and stage[x] <= level:
@@ -686,7 +686,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
 
 @njit
 def neighbourhood(indptr, indices, root, most):
-    """The graph of the vertices nearest to root, at most so many, and their names."""
+    """The subgraph of the vertices nearest to root, at most so many, and their names."""
     names = np.empty(most, np.int32)
     position = np.full(indptr.size - 1, -1, np.int32)
     names[0] = root
@@ -710,10 +710,10 @@ def neighbourhood(indptr, indices, root, most):
 def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, few, best, stop):
     """Put the best elimination order found into `best`.
 
-    First orders that cost next to nothing, then the greedy ones, then greedy ones again with the cost of
-    each vertex multiplied by a random factor: drawn afresh for a while, then a tenth of the factors of
-    the best so far. That takes up to `effort` operations for each entry of the tables; one takes about as
-    long as filling an entry. With `few` above 0 so many orders are tried and no more unless one of them is
+    First nearly free orders, then the greedy ones, then greedy ones again with the cost of
+    each vertex multiplied by a random factor: all drawn afresh at first, later only a tenth of those of
+    the best so far. This takes up to `effort` operations per table entry; one operation takes about as
+    long as filling an entry. With `few` above 0, only that many orders are tried unless one of them is
     within the limit. Returns a status, the log2 of the sum and of the largest, and which
     heuristic won.
     """
@@ -730,7 +730,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
     weights, missing = np.ones((4, 0)), np.zeros((4, 0))  # filled for the greedy orders
     noise, best_noise = np.ones(0), np.ones(0)
     best_rule, least = 0, 0.0
-    alike = 1  # as many states everywhere: then the rules that weigh edges by them come to the same
+    alike = 1  # all cards equal: the rules that weight edges by cards are then equivalent
     for v in range(n):
         if log2_card[v] != log2_card[0]:
             alike = 0
@@ -763,7 +763,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
                 if best_total > 1.5 * limit:
                     break
                 if n > MANY and best_largest < best_total - math.log2(n) + 4.0:
-                    break  # in so many places, none much dearer than the others, luck evens out
+                    break  # with many vertices of similar cost, random factors average out
                 allowance = min(budget, effort * 2.0 ** min(best_total, 62.0))
                 if spent + latest > allowance or allowance < 1000.0:
                     break
@@ -797,11 +797,11 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
             if status == 1:
                 break
             if status == 3 and turn < 7:
-                turn = 6  # no time for the dearer ones
+                turn = 6  # no time for the expensive ones
         if status == 0:
             again = postordered(indptr, indices, trial, parent)
             total, largest, _ = columns(indptr, indices, log2_card, again, parent, count, weight)
-            # Of two as good that which does not hang on how the model is numbered.
+            # On a tie, prefer the order that does not depend on how the model is numbered.
             if total < best_total or heuristic == 0 or (turn == 1 and total == best_total):
                 best_total, best_largest = total, largest
                 heuristic = turn + 2 if turn < 7 else rule + 8
@@ -815,7 +815,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
 
 @njit
 def core(indptr, indices, log2_card, stage, order):
-    """Put the simplicial prefix into `order`; return its length and the graph of the rest, with its names."""
+    """Put the simplicial vertices first in `order`; return how many, the graph of the rest, and its names."""
     n = log2_card.size
     done = simplicial_prefix(indptr, indices, stage, order)
     position = np.zeros(n, np.int32)

@@ -1,4 +1,4 @@
-"""Graphs as text in DOT, the language of Graphviz and of what reads its files."""
+"""Graphs as text in DOT, the language of Graphviz."""
 
 from __future__ import annotations
 
@@ -27,5 +27,5 @@ def to_dot(graph: nx.Graph[Any] | nx.DiGraph[Any]) -> str:
 
 
 def _quoted(name: object) -> str:
-    """A quoted name; a backslash begins an escape in what Graphviz writes, so one that is meant is two."""
+    """A quoted name; backslashes are doubled, because Graphviz reads a single one as an escape."""
     return f'"{str(name).translate(_ESCAPED)}"'

@@ -15,7 +15,7 @@ from pgm.graphs.naming import Numbered, undirected
 from pgm.graphs.triangulation import triangulate
 from pgm.runtime.jit import kernels
 
-# The rules of `compiled.greedy`, by their number.
+# The rules of `compiled.greedy`, by rule number.
 _RULES = {"min-weight": 0, "min-fill": 1, "weighted-fill": 2}
 ELIMINATIONS = ("best", *_RULES, "cuthill-mckee")
 
@@ -26,15 +26,14 @@ def elimination_order(
     heuristic: str = "best",
     last: Iterable[Any] = (),
 ) -> tuple[Any, ...]:
-    """Return an order of elimination that makes small cliques.
+    """Return an elimination order with small cliques.
 
     Args:
         graph: undirected; see `moral_graph` for a directed one.
         cards: number of states of each node; two if left out.
-        heuristic: "best" tries them all and some more; "min-fill" adds the fewest edges next,
-        "weighted-fill" those
-            of the smallest product of cards, "min-weight" makes the smallest clique,
-            "cuthill-mckee" is a breadth first order, reversed.
+        heuristic: "best" tries them all and more; "min-fill" adds the fewest edges next, "weighted-fill"
+            those with the smallest product of cards, "min-weight" makes the smallest clique next;
+            "cuthill-mckee" is a breadth-first order, reversed.
         last: nodes to eliminate after all others.
 
     >>> elimination_order(nx.path_graph(["a", "b", "c"]), heuristic="min-fill", last=["a"])
@@ -70,10 +69,10 @@ def elimination_order(
 
 
 def width_bounds(graph: nx.Graph[Any]) -> tuple[int, int]:
-    """Return a lower and an upper bound of the treewidth.
+    """Return a lower and an upper bound on the treewidth.
 
-    Below, contraction degeneracy: treewidth is at least the least degree of any minor (Bodlaender, Koster
-    & Wolle 2006, "least-c"). Above, the best elimination order found.
+    The lower is the contraction degeneracy: treewidth is at least the least degree of any minor (Bodlaender,
+    Koster & Wolle 2006, "least-c"). The upper is the width of the best elimination order found.
 
     >>> width_bounds(nx.cycle_graph(5))
     (2, 2)
@@ -98,7 +97,7 @@ def _least_c(g: Numbered) -> int:
         bound = max(bound, degree)
         if degree == 0:
             continue
-        # Contract into the neighbour with which it has the fewest in common: that loses the fewest edges.
+        # Contract into the neighbour with the fewest common neighbours, which loses the fewest edges.
         into = min(near[v], key=lambda u: (len(near[u] & near[v]), u))
         for u in near[v]:
             near[u].discard(v)

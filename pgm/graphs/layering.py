@@ -1,4 +1,4 @@
-"""Which layer each node of a drawing stands in: links lead down, and all of them together are short."""
+"""Which layer each node of a drawing goes in: links lead down, and their total length is small."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Pairs = list[tuple[int, int]]
 def levels(n: int, links: Pairs) -> list[int]:
     """Return a layer for each node of an acyclic graph, 0 at the top (Gansner et al. 1993, section 2).
 
-    The sum of the lengths of all links is least, as far as no layer holds far more nodes than there are
-    layers; nodes that may move without making links longer go where there are fewer.
+    The total length of all links is minimal, unless a layer would hold far more nodes than there are
+    layers; nodes that can move without making links longer go where there are fewer.
 
     >>> levels(4, [(0, 1), (1, 2), (3, 2)])
     [0, 1, 2, 1]
@@ -50,7 +50,7 @@ def _earliest(parents: list[list[int]], children: list[list[int]]) -> list[int]:
     level = [0] * len(parents)
     waiting = [len(of) for of in parents]
     order = [node for node, count in enumerate(waiting) if not count]
-    for node in order:  # grows while it is read
+    for node in order:  # grows during the loop
         for child in children[node]:
             level[child] = max(level[child], level[node] + 1)
             waiting[child] -= 1
@@ -67,16 +67,16 @@ def _shortest(n: int, links: Pairs) -> list[int]:
     ends = np.asarray(links)
     data = np.concatenate([np.ones(m), -np.ones(m)])  # level[tail] - level[head] <= -1
     longer: Any = csr_array((data, (np.tile(np.arange(m), 2), ends.T.ravel())), shape=(m, n))
-    # A matrix of differences is totally unimodular: the corner that the simplex method finds is whole.
+    # A matrix of differences is totally unimodular: the vertex that the simplex method finds is integral.
     found = linprog(-longer.sum(axis=0), A_ub=longer, b_ub=-np.ones(m), method="highs-ds")
     level = np.rint(np.asarray(found.x)).astype(np.int64)
     return [int(at) for at in level - level.min()]
 
 
 def _narrowed(level: list[int], parents: list[list[int]], children: list[list[int]]) -> list[int]:
-    """Move nodes down out of crowded layers, first those with little below them; then sources after them.
+    """Move nodes down out of crowded layers, starting with those that have little below them; sources follow.
 
-    The leaves of a naive Bayes' class come to stand in several rows.
+    The leaves of a naive Bayes model end up in several rows.
     """
     n = len(level)
     widest = max(12, math.ceil(1.3 * math.sqrt(n)))

@@ -1,6 +1,6 @@
-"""Boxes and bends in layers: the steps of Sugiyama, Tagawa & Toda 1981 up to the order within each layer.
+"""Layered drawing: the steps of Sugiyama, Tagawa & Toda 1981 up to the order within each layer.
 
-Everything is decided by the order in which nodes and links are given: the same network gives the same
+The result depends only on the order in which nodes and links are given: the same network gives the same
 picture.
 """
 
@@ -24,10 +24,10 @@ MOST_BENDS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Items in rows from the top, each row from left to right.
+    """Items in rows from top to bottom, each row from left to right.
 
-    The first items are the nodes; a chain is a link with the items at which it passes through the layers in
-    between; in `groups` stand the plates of an item from the outermost in.
+    The first items are the nodes; a chain lists the items through which a link passes in the layers between
+    its ends; `groups` holds the plates of each item, outermost first.
     """
 
     rows: list[list[int]]
@@ -52,8 +52,8 @@ def layers(
     passed = sum(level[head] - level[tail] - 1 for tail, head in links)
     if passed > MOST_BENDS:
         raise InvalidArgument(
-            f"The links of this graph pass {passed:,} times beside boxes (the most is {MOST_BENDS:,}), which "
-            "makes no picture that could be read; draw a part, such as a Markov blanket."
+            f"The links of this graph pass {passed:,} nodes (at most {MOST_BENDS:,} can be drawn), which "
+            "makes an unreadable picture; draw a part of it, such as a Markov blanket."
         )
     chains = []
     for tail, head in links:
@@ -76,7 +76,7 @@ def _common(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _fill(level: list[int], groups: list[tuple[int, ...]]) -> None:
-    """Give each plate an item in every layer that it covers, so that it has a place there."""
+    """Give each plate an item in every layer that it covers, so that space is kept for it there."""
     held: dict[tuple[int, ...], set[int]] = {}
     for at, path in zip(level, groups, strict=True):
         for depth in range(1, len(path) + 1):

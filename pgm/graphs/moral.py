@@ -1,4 +1,4 @@
-"""From a directed graph to the undirected one whose cliques hold every family."""
+"""Moralise a directed graph: the undirected graph in which every family is a clique."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pgm.graphs.naming import directed
 
 
 def moral_graph(graph: nx.DiGraph[Any]) -> nx.Graph[Any]:
-    """Return the graph without directions in which parents of a common child are joined.
+    """Return the moral graph: undirected, with the parents of every common child joined.
 
     >>> graph = nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")])
     >>> moral_graph(graph).has_edge("rain", "sprinkler")

@@ -1,4 +1,4 @@
-"""Between graphs with names, as users have them, and arrays with numbers, as the loops take them."""
+"""Converts graphs with named nodes, as users have them, to indexed arrays, as the loops take them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Numbered:
 
     @classmethod
     def of(cls, graph: nx.Graph[Any], cards: Mapping[Any, int] | None = None) -> Numbered:
-        """Number the nodes in the graph's order; without `cards` all have two states."""
+        """Index the nodes in graph order; without `cards` all have two states."""
         undirected(graph)
         names = tuple(graph)
         number = {name: i for i, name in enumerate(names)}
@@ -47,7 +47,7 @@ class Numbered:
         return cls(names, number, indptr, indices, log2_card)
 
     def order(self, names: Iterable[Any]) -> np.ndarray:
-        """Return an order of all nodes as numbers."""
+        """Return an order of all nodes as indices."""
         names = tuple(names)
         found = np.array([self._number(name) for name in names], np.int32)
         if len(found) != len(self.names) or len(np.unique(found)) != len(found):
@@ -70,7 +70,7 @@ class Numbered:
 
 
 def directed(graph: Any) -> None:
-    """Refuse what is no directed acyclic graph of networkx."""
+    """Raise unless this is a directed acyclic graph of networkx."""
     if not isinstance(graph, nx.Graph) or not graph.is_directed():
         raise InvalidArgument(f"A networkx.DiGraph is needed here, not {type(graph).__name__}.")
     if not nx.is_directed_acyclic_graph(graph):
@@ -78,7 +78,7 @@ def directed(graph: Any) -> None:
 
 
 def undirected(graph: Any) -> None:
-    """Refuse what is no undirected graph of networkx."""
+    """Raise unless this is an undirected graph of networkx."""
     if not isinstance(graph, nx.Graph) or graph.is_directed():
         raise InvalidArgument(
             f"A networkx.Graph is needed here, not {type(graph).__name__}; see pgm.graphs.moral_graph."
@@ -86,7 +86,7 @@ def undirected(graph: Any) -> None:
 
 
 def members(graph: nx.Graph[Any], names: Any) -> tuple[Any, ...]:
-    """Return one node or several as a tuple of nodes of the graph, in their order, each once."""
+    """Return one node or several as a tuple of distinct nodes of the graph, in the order given."""
     if (
         isinstance(names, str)
         or not isinstance(names, Iterable)

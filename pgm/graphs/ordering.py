@@ -1,7 +1,7 @@
-"""In which order the items of each layer stand, so that few links between neighbouring layers cross.
+"""Orders the items within each layer so that few links between neighbouring layers cross.
 
-Sweeps of barycentres (Sugiyama, Tagawa & Toda 1981) from several starts, then sifting: an item goes where it
-crosses least with both of its neighbouring layers, until none can (Matuszewski, Schönfeld & Molitor 1999).
+Barycentre sweeps (Sugiyama, Tagawa & Toda 1981) from several starts, then sifting: an item goes where its
+links cross least, until no move helps (Matuszewski, Schönfeld & Molitor 1999).
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _PASSES = 30
 _ROUNDS = 400
 _PATIENCE = 120
 _LARGEST = 600  # a layer with more items is not sifted: its matrix of crossings is quadratic
-_WORK = 12_000_000  # more starts, and thirty times as many rounds, as long as their operations are fewer
-_FORCED = 1e6  # what it costs to stand on the wrong side; below 2**24, whole numbers of crossings stay exact
+_WORK = 12_000_000  # operations allowed for further starts; thirty times as many for rounds of sifting
+_FORCED = 1e6  # cost of being on the wrong side; below 2**24, integer counts of crossings stay exact
 
 
 class Ordering:
-    """The rows of a layered graph, whose order is looked for.
+    """The rows of a layered graph, whose order is to be found.
 
     Args:
         level: the layer of each item.
@@ -36,14 +36,14 @@ class Ordering:
         by_gap = level[links[:, 0]] if len(links) else np.zeros(0, dtype=np.int64)
         self.gaps = [links[by_gap == i] for i in range(self.depth - 1)]
         self.groups = groups if groups is not None and any(groups) else None
-        self.local = np.zeros(self.n, dtype=np.int64)  # the number of an item among those of its layer
+        self.local = np.zeros(self.n, dtype=np.int64)  # the index of an item within its layer
         for i in range(self.depth):
             items = np.flatnonzero(level == i)
             self.local[items] = np.arange(len(items))
         self.cost = 1 + sum(10_000 + size**3 for size in np.bincount(level).tolist())
 
     def best(self) -> list[np.ndarray]:
-        """Return the rows in the best order found; the same graph gets the same."""
+        """Return the rows in the best order found; deterministic."""
         rng = np.random.default_rng(0)
         best: list[np.ndarray] = []
         fewest = np.inf
@@ -80,7 +80,7 @@ class Ordering:
         return best
 
     def _shake(self, rows: list[np.ndarray], position: np.ndarray, rng: np.random.Generator) -> None:
-        """Order a few rows anew, from one side and with some chance, and let the others follow."""
+        """Reorder a few rows, from one side and with some randomness, and let the others follow."""
         few = 2 + int(rng.integers(max(1, self.depth // 8)))
         start = int(rng.integers(self.depth))
         side = 1 - 2 * int(rng.integers(2))
@@ -95,7 +95,7 @@ class Ordering:
         return [order[levels == i] for i in range(self.depth)]
 
     def _walked(self, first: np.ndarray) -> np.ndarray:
-        """Number the items in depth, so that what is linked starts side by side."""
+        """Number the items depth first, so that linked items start side by side."""
         near: list[list[int]] = [[] for _ in range(self.n)]
         for upper, lower in self.links.tolist():
             near[upper].append(lower)
@@ -121,7 +121,7 @@ class Ordering:
         return position
 
     def _sifted(self, rows: list[np.ndarray], position: np.ndarray, todo: set[int]) -> None:
-        """Sift these rows, and those beside a row that changed, until none does."""
+        """Sift these rows, and those next to a row that changed, until nothing changes."""
         for attempt in range(_PASSES):
             again: set[int] = set()
             for i in sorted(todo, reverse=attempt % 2 == 1):
@@ -169,7 +169,7 @@ class Ordering:
             return False
         local = self.local[row]
         k = self._matrix(i, len(row), position, rows)
-        gain = (k - k.T)[np.ix_(local, local)]  # of standing right of another, in the present order
+        gain = (k - k.T)[np.ix_(local, local)]  # of being right of another, in the current order
         if forced is not None:
             gain += forced[np.ix_(local, local)]
         sums = np.cumsum(gain, axis=1)
@@ -185,7 +185,7 @@ class Ordering:
             top = along[best]
             if top <= 0.0:
                 best, top = -1, 0.0
-            if top > along[at] + 0.5:  # behind the item at `best`
+            if top > along[at] + 0.5:  # after the item at `best`
                 del order[at]
                 order.insert(best + 1 if best < at else best, item)
         rows[i] = row[order]
@@ -193,7 +193,7 @@ class Ordering:
         return True
 
     def crossings(self, position: np.ndarray) -> float:
-        """Count the pairs of links that cross, given where in its row each item stands."""
+        """Count the pairs of links that cross, given the position of each item in its row."""
         total = 0.0
         for pairs in self.gaps:
             upper, lower = position[pairs[:, 0]], position[pairs[:, 1]]
@@ -206,7 +206,7 @@ class Ordering:
         return total
 
     def _gathered(self, rows: list[np.ndarray]) -> list[np.ndarray]:
-        """Bring together what must stand together, in the same order in every row; sift within."""
+        """Move the items of each group next to each other, in one order for every row; sift within groups."""
         assert self.groups is not None
         position = self._positions(rows)
         share = np.empty(self.n)

@@ -1,4 +1,4 @@
-"""Which variables can tell about which others, given some: d-separation and separation, in linear time."""
+"""Which variables depend on which others, given some: d-separation and separation, in linear time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _State = tuple[Any, bool]  # a node, and whether the trail came down to it from 
 def d_separated(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> bool:
     """Say whether the graph makes `a` and `b` independent given others (each a name or several).
 
-    What is given tells nothing new, so it is separated from everything.
+    A node that is given is separated from everything.
 
     >>> graph = nx.DiGraph([("rain", "wet"), ("sprinkler", "wet")])
     >>> d_separated(graph, "rain", "sprinkler"), d_separated(graph, "rain", "sprinkler", "wet")
@@ -28,7 +28,7 @@ def d_separated(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> bool
 
 
 def reachable(graph: nx.DiGraph[Any], start: Any, given: Any = ()) -> tuple[Any, ...]:
-    """Return the nodes that `start` can tell about given others, itself among them, nearest first.
+    """Return the nodes d-connected to `start` given others, itself included, nearest first.
 
     A walk over (node, direction): Koller & Friedman 2009, algorithm 3.1.
     """
@@ -39,7 +39,7 @@ def reachable(graph: nx.DiGraph[Any], start: Any, given: Any = ()) -> tuple[Any,
 
 
 def active_trail(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> tuple[Any, ...] | None:
-    """Return a shortest path along which `a` tells about `b` given others, or None if they are separated.
+    """Return a shortest active path between `a` and `b` given others, or None if they are d-separated.
 
     >>> graph = nx.DiGraph([("rain", "wet"), ("sprinkler", "wet"), ("wet", "slippery")])
     >>> active_trail(graph, "rain", "sprinkler", given=["slippery"])
@@ -55,8 +55,8 @@ def active_trail(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> tup
     if state is None:
         return None
     trail = []
-    # A shortest walk visits no node twice: coming back, it turned at an open collider below, so the
-    # node is open.
+    # A shortest walk visits no node twice: to come back it would have turned at an open collider below,
+    # which makes the node itself open.
     while state is not None:
         trail.append(state[0])
         state = came[state]
@@ -66,7 +66,7 @@ def active_trail(graph: nx.DiGraph[Any], a: Any, b: Any, given: Any = ()) -> tup
 def _walk(
     graph: nx.DiGraph[Any], start: Iterable[Any], observed: set[Any], goal: Any
 ) -> dict[_State, _State | None]:
-    """Return each state that is reached with the one before it, breadth first, as far as the goal."""
+    """Return each state reached with its predecessor, breadth first, until the goal."""
     opened = _with_ancestors(graph, observed)
     came: dict[_State, _State | None] = {(node, False): None for node in start if node not in observed}
     queue = deque(came)
@@ -80,7 +80,7 @@ def _walk(
                 if (child, True) not in came:
                     came[child, True] = state
                     queue.append((child, True))
-        # Up to the parents: through a chain or fork that is not observed, or a collider that is opened.
+        # Up to the parents: through an unobserved chain or fork, or an opened collider.
         if (node in opened) if from_parent else (node not in observed):
             for parent in graph.predecessors(node):
                 if (parent, False) not in came:
@@ -101,7 +101,7 @@ def _with_ancestors(graph: nx.DiGraph[Any], nodes: Iterable[Any]) -> set[Any]:
 
 
 def separated(graph: nx.Graph[Any], a: Any, b: Any, given: Any = ()) -> bool:
-    """Say whether every path between `a` and `b` passes through what is given (each a name or several).
+    """Say whether every path between `a` and `b` passes through a given node (each a name or several).
 
     >>> separated(nx.Graph([("a", "b"), ("b", "c")]), "a", "c", given="b")
     True
@@ -146,7 +146,7 @@ class Independencies(tuple[tuple[Any, tuple[Any, ...], tuple[Any, ...]], ...]):
 def independencies(graph: nx.DiGraph[Any]) -> Independencies:
     """Return the local Markov property: each node, what it is independent of, and given what (its parents).
 
-    These statements imply all others that the graph makes (Pearl 1988). Nodes independent of nothing are
+    These statements imply all others that the graph encodes (Pearl 1988). Nodes independent of nothing are
     left out.
 
     >>> independencies(nx.DiGraph([("rain", "wet"), ("wet", "slippery")]))

@@ -1,4 +1,4 @@
-"""Which arrows carry what one variable tells about another, and which would if nothing blocked them."""
+"""Which arrows carry information between two variables, and which would if nothing blocked them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def trails(graph: nx.DiGraph[Any], a: Hashable, b: Hashable, given: Any = ()) ->
     """Return the arrows on active trails between two nodes given others, and those on blocked ones only.
 
     A trail is active if every collider on it is given or has a descendant that is, and nothing else on it is
-    given (Koller & Friedman 2009, definition 3.6). There are too many trails to list: an arrow counts as
-    active if some active walk that never turns back takes it, and rarely such a walk must cross itself.
+    given (Koller & Friedman 2009, definition 3.6). Trails are too many to list, so an arrow counts as
+    active if some active walk without U-turns uses it; in rare cases such a walk must cross itself.
 
     >>> graph = nx.DiGraph([("sky", "rain"), ("sky", "lawn"), ("rain", "wet"), ("lawn", "wet")])
     >>> active, blocked = trails(graph, "rain", "lawn")
@@ -41,7 +41,7 @@ def trails(graph: nx.DiGraph[Any], a: Hashable, b: Hashable, given: Any = ()) ->
 
 
 def _steps(between: set[Arc], start: Hashable, observed: set[Any], opened: set[Any]) -> set[Arc]:
-    """Return the steps from node to node, with or against an arrow, of active walks that do not turn back."""
+    """Return the steps from node to node, with or against an arrow, of active walks without U-turns."""
     near: dict[Hashable, list[Hashable]] = defaultdict(list)
     for tail, head in between:
         near[tail].append(head)
@@ -64,7 +64,7 @@ def _between(graph: nx.DiGraph[Any], start: Hashable, goal: Hashable) -> set[Arc
     skeleton = nx.Graph(list(graph.edges))
     if start == goal or start not in skeleton or goal not in skeleton:
         return set()
-    # With an edge between the two, those on simple paths are those in its block (Menger).
+    # If the two are joined by an edge, the edges on simple paths are those in its block (Menger).
     joined = skeleton.has_edge(start, goal)
     skeleton.add_edge(start, goal)
     for block in nx.biconnected_component_edges(skeleton):

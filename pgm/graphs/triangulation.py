@@ -1,4 +1,4 @@
-"""Elimination orders and clique trees on graphs given as arrays: what exact inference is planned with."""
+"""Elimination orders and clique trees on graphs given as arrays: the plans of exact inference."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pgm.runtime.jit import compiled, kernels
 from pgm.runtime.running import beside
 
 _LOOPS = "pgm.graphs.compiled"
-_WATCHED = 2_000  # neighbours in a graph whose triangulation may take long
+_WATCHED = 2_000  # neighbours in a graph whose triangulation may take a while
 _NEVER = np.zeros(1, np.uint8)
 _NO_POINTERS = np.zeros(1, np.int64)
 _NOTHING = np.zeros(0, np.int32)
@@ -22,12 +22,12 @@ _NOTHING = np.zeros(0, np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Triangulation:
-    """An elimination order and its maximal cliques as a tree, or as a forest if the graph falls into parts.
+    """An elimination order and its maximal cliques as a tree, or as a forest if the graph is disconnected.
 
     Clique c holds `clique_vars[clique_ptr[c]:clique_ptr[c + 1]]`: first its `n_residual[c]` own variables
-    in the order of elimination, then its separator. Children come before their parents; `parent` of a
-    root is -1. When the search was `stopped`, or the best order found is past the limit, it is not
-    `complete` and there are no cliques; the sizes are those of that order then, and `order` is it.
+    in the order of elimination, then its separator. Children come before their parents; the `parent` of a
+    root is -1. If the search was `stopped`, or the best order found is past the limit, it is not
+    `complete` and there are no cliques; the sizes and `order` are then those of the best order found.
     """
 
     order: np.ndarray
@@ -43,7 +43,7 @@ class Triangulation:
 
     @property
     def n_cliques(self) -> int:
-        """How many maximal cliques there are."""
+        """The number of maximal cliques."""
         return len(self.parent)
 
     def clique(self, c: int) -> np.ndarray:
@@ -75,15 +75,15 @@ def triangulate(
         indptr: neighbours of vertex v are `indices[indptr[v]:indptr[v + 1]]` (int64).
         indices: sorted neighbour lists, symmetric, without loops (int32).
         log2_card: log2 of the number of states of each vertex (float64).
-        limit_log2: give up orders whose cliques sum to more than 2^limit_log2 entries.
-        effort: operations that random restarts may use for each entry of the tables: about as long as filling
-            them if 1. More for a tree that serves many questions, 0 for none.
-        budget: operations that they may use at all, some 5 ns each.
-        stop: an array of one byte, set by another thread to end the search.
-        order: use this order and search for none.
+        limit_log2: give up on orders whose cliques sum to more than 2^limit_log2 entries.
+        effort: operations that random restarts may use per table entry; at 1, about as long as filling
+            the tables. More for a tree that serves many questions, 0 for no restarts.
+        budget: operations that they may use in total, some 5 ns each.
+        stop: an array of one byte that another thread sets to end the search.
+        order: use this order instead of searching.
         stage: vertices of a lower stage are eliminated before those of a higher one (int64).
-        own: when each vertex would come in an order that its model suggests, which is tried too (int64).
-        seed: of the random restarts.
+        own: the position of each vertex in an order that the model suggests, which is tried too (int64).
+        seed: seed of the random restarts.
     """
     n, limit, found = len(log2_card), float(limit_log2), 0
     k = kernels(_LOOPS, 20.0 * (n + len(indices)))
@@ -99,13 +99,13 @@ def triangulate(
             rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
             plain = n > k.MANY and not stage.any()  # with stages the cheap orders are not tried
             few = int(plain and _hopeless(k, indptr, indices, log2_card, turns, limit, stop))
-            if not compiled():  # the restarts may be worth a compiler: ask again when their number is known
+            if not compiled():  # restarts may be worth compiling for: ask again once their number is known
                 _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, few, best, stop)
                 k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))
             status, total, largest, found = k.search(
                 *rest, limit, float(effort), float(budget), seed, few, best, stop
             )
-            if not found and status != 1 and stage.any():  # the greedy ones ran out of time: a plain one
+            if not found and status != 1 and stage.any():  # the greedy ones ran out of time: use a plain one
                 best = np.lexsort((np.diff(rest[0]), rest[3]))
                 order[done:] = names[best]
                 return triangulate(indptr, indices, log2_card, limit_log2=limit_log2, order=order)
@@ -129,10 +129,10 @@ def _hopeless(
     limit: float,
     stop: np.ndarray,
 ) -> bool:
-    """Say whether a part of some thousand vertices is past the limit in each cheap order and a greedy one.
+    """Say whether a subgraph of some thousand vertices exceeds the limit in the cheap and a greedy order.
 
-    A graph is no easier than its parts, but that proves nothing of other orders; only the same rules would
-    have to do better on the whole.
+    A graph is no easier than its subgraphs, but this proves nothing about other orders, only that the same
+    rules would have to do better on the whole graph.
     """
     ptr, ids, names = k.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
     m, cards = len(names), log2_card[names]
@@ -148,7 +148,7 @@ def _hopeless(
 def triangulate_in(
     clock: Clock, at: np.ndarray, indices: np.ndarray, *args: Any, **options: Any
 ) -> Triangulation:
-    """Triangulate as `triangulate` does, under the eyes of the clock where the graph is large."""
+    """Triangulate as `triangulate` does, within the time limit where the graph is large."""
     clock.check("looking for a tree")
     if len(indices) < _WATCHED or threads.flag() is not None:
         return triangulate(at, indices, *args, **options)

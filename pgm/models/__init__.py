@@ -1,4 +1,4 @@
-"""What a user builds and asks: each model says which factors it is made of."""
+"""What a user builds and queries: each model says which factors it consists of."""
 
 from .bayesian_network import BayesianNetwork
 from .markov_network import FactorGraph, MarkovNetwork

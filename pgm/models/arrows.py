@@ -1,4 +1,4 @@
-"""Reads arrows as users write them: "smoking -> cancer <- pollution; a -> b", or pairs."""
+"""Parses arrows as users write them: "smoking -> cancer <- pollution; a -> b", or pairs."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pgm.errors import InvalidStructure, PGMError, shown
 from pgm.variables import check_name, unordered
 
 _ARROW = re.compile(r"(<->|->|<-)")
-_MISTAKEN = re.compile(r"--+|=+>|<=+|[→←↔⇒⇐]|,")  # for an arrow, or for the end of a statement
-_STATES = re.compile(r"[\[{].*|[\]}]")  # written behind a name, as other programs read them: b[3], b{no|yes}
+_MISTAKEN = re.compile(r"--+|=+>|<=+|[→←↔⇒⇐]|,")  # written instead of an arrow or a statement separator
+_STATES = re.compile(r"[\[{].*|[\]}]")  # written after a name, as other programs do: b[3], b{no|yes}
 
 
 def parse(edges: object) -> dict[str, tuple[str, ...]]:
-    """Return the parents of each node, nodes and parents in the order in which they are first mentioned.
+    """Return the parents of each node, nodes and parents in order of first mention.
 
     >>> parse("smoking -> cancer <- pollution; lonely")
     {'smoking': (), 'cancer': ('smoking', 'pollution'), 'pollution': (), 'lonely': ()}
@@ -55,13 +55,13 @@ def _read_statement(statement: str, parents: dict[str, dict[str, None]]) -> None
     for name in nodes:
         if found := _STATES.search(name):
             raise InvalidStructure(
-                f"{statement.strip()!r}: {found[0]!r} is no part of an arrow; states are declared where a "
+                f"{statement.strip()!r}: {found[0]!r} is not part of an arrow; states are declared where a "
                 "node gets its table, `set(name, table, states=[...])`. Names that contain brackets are "
                 "passed in pairs, edges=[(parent, child), ...]."
             )
         if found := _MISTAKEN.search(name):
             raise InvalidStructure(
-                f"{statement.strip()!r}: {found[0]!r} is no arrow; write `->` or `<-`, and `;` between "
+                f"{statement.strip()!r}: {found[0]!r} is not an arrow; write `->` or `<-`, and `;` between "
                 "statements. Names that contain it are passed in pairs, edges=[(parent, child), ...]."
             )
         parents.setdefault(name, {})
@@ -80,11 +80,11 @@ def _name(name: object, where: object) -> str:
 
 
 def check_acyclic(parents: Mapping[str, Sequence[str]]) -> None:
-    """Raise InvalidStructure that shows a cycle, if there is one."""
+    """Raise InvalidStructure naming a cycle, if there is one."""
     order = sort(parents)
     if len(order) == len(parents):
         return
-    # Every node that is left has a parent that is left: going from parent to parent comes back.
+    # Every remaining node has a remaining parent, so going from parent to parent must return.
     left = parents.keys() - order
     node = next(name for name in parents if name in left)
     path: dict[str, None] = {}
@@ -97,11 +97,11 @@ def check_acyclic(parents: Mapping[str, Sequence[str]]) -> None:
     cycle = cycle[start:] + cycle[:start]
     if len(cycle) > 12:
         cycle[6:-5] = ["..."]
-    raise InvalidStructure(f"The arrows go round in a circle: {' -> '.join([*cycle, cycle[0]])}.")
+    raise InvalidStructure(f"The arrows form a cycle: {' -> '.join([*cycle, cycle[0]])}.")
 
 
 def sort(parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the nodes with parents before children, otherwise in their order; a cycle is left out."""
+    """Return the nodes with parents before children, otherwise in their given order; cycles are left out."""
     waiting = {name: len(those) for name, those in parents.items()}
     children: dict[str, list[str]] = {name: [] for name in parents}
     for name, those in parents.items():

@@ -53,7 +53,7 @@ class BayesianNetwork(Questions):
         edges: arrows known before the tables, `"smoking -> cancer <- pollution; a -> b"` or a list of pairs
             (parent, child), which take any names; the tables, with the states, follow by `set`, in any order.
 
-    Two dicts keep what files say of how nodes are drawn: `captions`, what a node is called in its picture,
+    Two dicts keep what files say about how nodes are drawn: `captions`, the label of a node in the picture,
     and `positions`, its (left, top, right, bottom) there. XDSL and JSON are read and written with them;
     nothing else depends on them.
 
@@ -67,13 +67,13 @@ class BayesianNetwork(Questions):
     name: str
     captions: dict[str, str]
     positions: dict[str, tuple[int, int, int, int]]
-    # A million nodes cost a few entries of dicts each, of text, arrays and shared domains: nothing that the
+    # Each of a million nodes costs a few dict entries of text, arrays and shared domains: nothing that the
     # garbage collector has to walk through. Nodes made by `edges=` have no domain before their first table.
     _domains: dict[str, Domain | None]
     _parents: dict[str, tuple[str, ...]]
-    _known_children: dict[str, dict[str, None]] | None  # made when it is first asked for
+    _known_children: dict[str, dict[str, None]] | None  # built when first asked for
     _cpds: CPDStore
-    # Tables as written that wait for the states of a parent; their own states; whether rows are divided.
+    # Tables as written, waiting for the states of a parent; the node's own states; whether to normalise rows.
     _pending: dict[str, tuple[object, Domain | None, bool]]
 
     def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:
@@ -92,7 +92,7 @@ class BayesianNetwork(Questions):
 
     @classmethod
     def _from_cpds(cls, name: str, cpds: Iterable[CPD]) -> Self:
-        """Make a network of distributions in any order, each of which knows its variables."""
+        """Build a network from distributions, in any order, each of which knows its variables."""
         made = cls(name)
         all_cpds = tuple(cpds)
         for cpd in all_cpds:
@@ -109,7 +109,7 @@ class BayesianNetwork(Questions):
                 if made._domains[parent.name] != parent.domain:
                     raise InvalidTable(
                         f"{node!r}: its table is for other states of the parent {parent.name!r} than "
-                        f"that has: {listed(parent.states)}."
+                        f"it has: {listed(parent.states)}."
                     )
         arrows.check_acyclic(made._parents)
         return made
@@ -192,10 +192,10 @@ class BayesianNetwork(Questions):
         return self._reached(self._known(name), self._children)
 
     def _reached(self, start: str, nexts: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-        """What can be reached from a node, without it, in the model's order."""
+        """The nodes that can be reached from a node, without it, in the model's order."""
         found = {start}
         queue = [start]
-        for node in queue:  # grows while it is read
+        for node in queue:  # grows during the loop
             for other in nexts[node]:
                 if other not in found:
                     found.add(other)
@@ -206,7 +206,7 @@ class BayesianNetwork(Questions):
     def _children(self) -> dict[str, dict[str, None]]:
         found = self._known_children
         if found is None:
-            with self._lock:  # while no thread edits
+            with self._lock:  # so that no other thread edits
                 found = {node: {} for node in self._parents}
                 for node, parents in self._parents.items():
                     for parent in parents:
@@ -250,7 +250,7 @@ class BayesianNetwork(Questions):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely."""
+        """The number of free parameters."""
         self._check_complete()
         return sum(cpd.n_parameters for cpd in self._cpds.values())
 
@@ -277,23 +277,23 @@ class BayesianNetwork(Questions):
             table: a number, P(True); a list in the order of the states; a dict {state: p}, or with parents
                 {state or (state, ...): row}, where the key `...` stands for all rows left out; an array of
                 shape (parents..., states); a data frame whose last column is `p`; a pandas Series with the
-                states as its index, as `value_counts()` gives; or a distribution such as pgm.NoisyOr, or for
-                a number pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
-            parents: names in the order that the table uses; a distribution may bring its own.
+                states as its index, as `value_counts()` gives; or a distribution such as pgm.NoisyOr, or,
+                for a continuous variable, pgm.LinearGaussian, pgm.Gaussian or a dict {state: one of these}.
+            parents: names in the order that the table uses; a distribution may name its own.
             states: the states in order, or pgm.Bins. Left out: False and True for numbers; the keys of a dict
                 in the order in which its rows first name them (False before True); those of a frame sorted,
-                for data declare no order, and gates such as pgm.NoisyOr then ask for one.
-            normalize: divide each row of a table by its sum: for tables that were printed rounded, or counts.
-                Without it nothing is divided but a row that is off by rounding, 1e-6 at most; one that is
+                because data declare no order; gates such as pgm.NoisyOr then require one.
+            normalize: divide each row of a table by its sum: for tables printed with rounding, or counts.
+                Without it only rows that are off by rounding, at most 1e-6, are normalised; one that is
                 further off is an error.
 
         Raises:
-            InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one: it names
+            InvalidTable: values of the wrong shape, negative, or a row that does not sum to one: it names
                 the row.
-            InvalidVariable: a name or states that cannot be one.
+            InvalidVariable: an invalid name or invalid states.
             UnknownVariable: a parent that the network does not have.
             UnknownState: a row of a state that its parent does not have.
-            InvalidStructure: there is such a node already, or the arrows would go round in a circle.
+            InvalidStructure: there is such a node already, or the arrows would form a cycle.
             TooLarge: the table does not fit the memory limit.
 
         >>> net = BayesianNetwork()
@@ -350,9 +350,9 @@ class BayesianNetwork(Questions):
             normalize: divide each row of a table by its sum, as for `add`.
 
         Raises:
-            InvalidTable: numbers of the wrong shape, negative, or a row that does not sum to one: it names
+            InvalidTable: values of the wrong shape, negative, or a row that does not sum to one: it names
                 the row.
-            InvalidVariable: a name or states that cannot be one.
+            InvalidVariable: an invalid name or invalid states.
             UnknownVariable: there is no such node.
             UnknownState: a row of a state that its parent does not have.
             InvalidStructure: other parents than the node has, or other states although it has children.
@@ -388,7 +388,7 @@ class BayesianNetwork(Questions):
         if before not in (None, cpd.child.domain) and any(
             child in self._cpds for child in self._children[node]
         ):
-            raise InvalidStructure(f"{node!r} has children, whose tables are for its states as they are.")
+            raise InvalidStructure(f"{node!r} has children whose tables depend on its present states.")
         settled = self._settled(node, cpd)
         only_values = (
             type(cpd) is type(self._cpds.get(node)) is TableCPD
@@ -443,7 +443,7 @@ class BayesianNetwork(Questions):
         raise UnknownVariable(name, self._parents)
 
     def _parents_for(self, node: str, table: object, parents: object) -> tuple[str, ...]:
-        """Return the names of the parents, checked; a distribution that names its parents needs no others."""
+        """Return the parents' names, checked; a distribution that names its own needs none passed."""
         if isinstance(parents, str):
             parents = (parents,)
         if parents is None:
@@ -462,9 +462,7 @@ class BayesianNetwork(Questions):
             those = table.parents
         for parent in those:
             if parent == node:
-                raise InvalidStructure(
-                    f"{node!r} cannot be its own parent: the arrows would go round in a circle."
-                )
+                raise InvalidStructure(f"{node!r} cannot be its own parent: that would be a cycle.")
             if not isinstance(parent, str) or parent not in self._domains:
                 raise UnknownVariable(parent, self._parents, where=f"The parents of {node!r}")
             if type(parent) is not str:
@@ -488,7 +486,7 @@ class BayesianNetwork(Questions):
         return make(node, table, domain, tuple(given), normalize)
 
     def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
-        """Return all distributions that can be read now that this one is known."""
+        """Return all distributions that can be built now that this one is known."""
         found = {node: cpd}
         if not self._pending:
             return found
@@ -515,7 +513,7 @@ class BayesianNetwork(Questions):
     # --- other networks ---
 
     def copy(self) -> Self:
-        """Return a network of its own with the same content."""
+        """Return an independent copy of the network."""
         made = type(self)(self.name)
         made._domains = dict(self._domains)
         made._parents = dict(self._parents)
@@ -529,15 +527,15 @@ class BayesianNetwork(Questions):
     def do(self, actions: Mapping[str, State]) -> Self:
         """Return the network after interventions: variables cut off from their parents (Pearl 2009, 3.2).
 
-        What was done is certain: its own state or number has probability 1, any other 0. So the probability
-        of a case is the product of the distributions of all other variables.
+        What was done is certain: the state or value that was set has probability 1, any other 0. So the
+        probability of a case is the product of the distributions of all other variables.
 
         Args:
-            actions: {name: state}, or a number for a continuous variable.
+            actions: {name: state}, or {name: value} for a continuous variable.
 
         Raises:
-            UnknownVariable, UnknownState: a name or a state that there is not.
-            InvalidEvidence: what is passed is no mapping.
+            UnknownVariable, UnknownState: a name or a state that does not exist.
+            InvalidEvidence: the argument is not a mapping.
 
         >>> net = BayesianNetwork()
         >>> net.add("rain", 0.2)
@@ -546,7 +544,7 @@ class BayesianNetwork(Questions):
         ()
         """
         if not isinstance(actions, Mapping):
-            raise InvalidEvidence(f"What is done is a dict {{name: state}}, not {shown(actions)}.")
+            raise InvalidEvidence(f"Interventions are a dict {{name: state}}, not {shown(actions)}.")
         fixed: list[CPD] = []
         for name, state in actions.items():
             domain = self._domains[self._known(name)]
@@ -569,14 +567,14 @@ class BayesianNetwork(Questions):
         return made
 
     def rename(self, new: Mapping[str, str]) -> Self:
-        """Return the same network with other names for some variables.
+        """Return the same network with some variables renamed.
 
         Args:
             new: {old name: new name}, of some nodes or all.
 
         Raises:
             UnknownVariable: an old name that the network does not have.
-            InvalidStructure, InvalidVariable: new names that are no names, or are taken.
+            InvalidStructure, InvalidVariable: new names that are invalid, or taken.
 
         >>> net = BayesianNetwork(edges="rain -> wet")
         >>> net.rename({"wet": "grass"}).edges
@@ -652,7 +650,7 @@ class BayesianNetwork(Questions):
         """Return the densities of the continuous nodes, in order."""
         self._check_complete()
         kept = self._cpds.in_order(self._parents)
-        # `type`, not `isinstance`: nearly all of a million are arrays, and an abstract class is slow to ask
+        # `type`: nearly all of a million are arrays, and `isinstance` is slow for an abstract class
         found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is LinearGaussian]
         if not found:
             return []
@@ -660,7 +658,7 @@ class BayesianNetwork(Questions):
         return [cpd.density([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
 
     def scores(self) -> list[Score]:
-        """Return how the states of some nodes depend on numbers, in order."""
+        """Return how the states of some nodes depend on continuous variables, in order."""
         kept = self._cpds.in_order(self._parents)
         found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is HybridLogistic]
         if not found:
@@ -690,7 +688,7 @@ class BayesianNetwork(Questions):
         return True
 
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
-        """Return what was found for each table by the name of its node; what is no one table is left out."""
+        """Return the result for each table by the name of its node; nodes of several factors are left out."""
         p, place = program.arrays, {node: i for i, node in enumerate(self._parents)}
         nodes = tuple(node for node in self._parents if not isinstance(self._domains[node], Continuous))
         tables = {}
@@ -700,7 +698,7 @@ class BayesianNetwork(Questions):
             axes = [place[name] for name in (*cpd.parents, cpd.child.name)]
             if scope == axes:
                 tables[cpd.child.name] = flat.reshape(p.cards[scope])
-            elif sorted(scope) == sorted(axes):  # a gate may write its table in an order of its own
+            elif sorted(scope) == sorted(axes):  # a gate may use an axis order of its own
                 table = flat.reshape(p.cards[scope]).transpose([scope.index(v) for v in axes])
                 tables[cpd.child.name] = np.ascontiguousarray(table)
         return tables
@@ -709,7 +707,7 @@ class BayesianNetwork(Questions):
         """Return the undirected model whose factors are the distributions; its partition function is one."""
         if numbers := [v.name for v in self.variables.values() if v.continuous]:
             raise InvalidStructure(
-                f"{listed(numbers)}: a Markov network is of variables with states, and these are continuous."
+                f"{listed(numbers)}: a Markov network has discrete variables only, and these are continuous."
             )
         made = MarkovNetwork(self.name)
         self._check_complete()
@@ -719,7 +717,7 @@ class BayesianNetwork(Questions):
     # --- the graph ---
 
     def to_networkx(self) -> nx.DiGraph[str]:
-        """Return the graph; a node's attribute `states` has its states."""
+        """Return the graph; the node attribute `states` holds the states."""
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
         for node, domain in self._domains.items():
             graph.add_node(node, **({} if domain is None else {"states": domain.states}))
@@ -727,7 +725,7 @@ class BayesianNetwork(Questions):
         return graph
 
     def to_dot(self) -> str:
-        """Return the graph in DOT, which Graphviz and many programs that draw graphs read.
+        """Return the graph in DOT, which Graphviz and many other programs read.
 
         >>> print(BayesianNetwork(edges="rain -> wet").to_dot())
         digraph {
@@ -739,7 +737,7 @@ class BayesianNetwork(Questions):
         return graphs.to_dot(self.to_networkx())
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
-        """Return parents, children and their other parents: all that can tell about the node directly.
+        """Return parents, children and their other parents: given these, no other node matters to this one.
 
         Args:
             name: a node of the network.
@@ -757,7 +755,7 @@ class BayesianNetwork(Questions):
         return blanket - {node}
 
     def moral_graph(self) -> nx.Graph[str]:
-        """Return the undirected graph in which parents of a common child are joined."""
+        """Return the undirected graph in which the parents of every common child are joined."""
         return graphs.moral_graph(self.to_networkx())
 
     def junction_tree(
@@ -769,21 +767,21 @@ class BayesianNetwork(Questions):
     ) -> CliqueTree:
         """Return cliques of the triangulated moral graph, joined as a tree, with their tables and messages.
 
-        It is for teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
-        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and made when
-        first asked for; what `query` runs on is smaller.
+        For teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed when
+        first asked for; the tree that `query` uses is smaller.
 
         Args:
             given: evidence, which sets table entries to zero and leaves the cliques as they are.
-            order: all variables, in the order in which to eliminate them; else a good one is searched for.
-            root: a variable, or several, of which a clique that holds them all becomes the root.
+            order: all variables, in elimination order; if left out, a good order is searched for.
+            root: one variable or several; a clique that contains them all becomes the root.
 
         Raises:
             UnknownVariable: a name that the model does not have.
             InvalidArgument: `order` lacks a variable, or no clique holds all of `root`.
-            InvalidEvidence: what is given is no event, as pgm.Soft is none.
-            TooLarge: the cliques are too many to list; or, once tables are asked for, these do not fit.
-            ImpossibleEvidence: when tables are asked for and what is given cannot be.
+            InvalidEvidence: `given` is not an event; pgm.Soft is not one.
+            TooLarge: there are too many cliques to list; or, once tables are asked for, they do not fit.
+            ImpossibleEvidence: tables are asked for and what is given is impossible.
 
         >>> net = BayesianNetwork()
         >>> net.add("rain", 0.2)
@@ -819,7 +817,7 @@ class BayesianNetwork(Questions):
         )
 
     def active_trail(self, a: str, b: str, given: Any = None) -> tuple[str, ...] | None:
-        """Return a shortest path along which `a` tells about `b`, or None if there is none.
+        """Return a shortest active path between `a` and `b`, or None if there is none.
 
         Args:
             a: a node.
@@ -836,7 +834,7 @@ class BayesianNetwork(Questions):
         return graphs.active_trail(self.to_networkx(), self._known(a), self._known(b), self._some(given))
 
     def independencies(self) -> graphs.Independencies:
-        """Return for each node what it is independent of given its parents: all else that holds follows.
+        """Return for each node what it is independent of given its parents, which implies all else.
 
         >>> BayesianNetwork(edges="rain -> wet -> slippery").independencies()
         node      independent of  given
@@ -877,11 +875,11 @@ class BayesianNetwork(Questions):
             plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
             paths: two nodes: which paths between them are active given others (here `given` may be names).
             compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
-            information: links as wide as their mutual information, nodes in the colour of their entropy.
-            engine: who answers, where posteriors or information are drawn.
+            information: draw links as wide as their mutual information, and colour nodes by entropy.
+            engine: the engine for posteriors or information; see `query`.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
-            title: what stands above; the name of the model if left out.
+            title: the title; the name of the model if left out.
         """
         from pgm import plot
 
@@ -922,7 +920,7 @@ class BayesianNetwork(Questions):
 def _together(
     first: int, parents: list[tuple[str, ...]], tables: Sequence[object], position: Mapping[str, int]
 ) -> Tables:
-    """Return the tables of nodes in a row as one; `first` is the position of the first of them."""
+    """Return the tables of consecutive nodes as one factor; `first` is the position of the first."""
     widths = np.array(list(map(len, parents)), dtype=np.int64) + 1
     scopes = np.empty(int(widths.sum()), dtype=np.int32)
     is_child = np.zeros(scopes.size, dtype=bool)
@@ -933,9 +931,9 @@ def _together(
 
 
 def _same(mine: object, theirs: object) -> bool:
-    """Tell whether two tables are written alike, in the order of keys too: they may declare that of states.
+    """Tell whether two tables are written alike, key order included, because it may declare that of states.
 
-    `==` of arrays is no answer.
+    `==` of arrays gives an array.
     """
     if isinstance(mine, np.ndarray) or isinstance(theirs, np.ndarray):
         return (

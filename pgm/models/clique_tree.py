@@ -1,6 +1,6 @@
-"""The junction tree of a model with its tables and messages, as textbooks work it out: for teaching.
+"""The junction tree of a model with its tables and messages, as in textbooks: for teaching.
 
-What `query` runs is another tree, on what is left of the model once evidence has been sliced away.
+`query` uses another tree, for the model that is left once evidence has been sliced out.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from pgm.variables import Variable, VariableList
 
 from .potentials import Potential
 
-_SMALLEST = 2.0**-1022  # below this a double loses digits
-_LONGEST = 1_000_000  # numbers of a trace
+_SMALLEST = 2.0**-1022  # the smallest normal double: below it digits are lost
+_LONGEST = 1_000_000  # values in a trace
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Message:
-    """What one clique tells a neighbour: a number for each configuration of the separator between them."""
+    """A message from a clique to a neighbour: a value for each configuration of their separator."""
 
     sender: tuple[str, ...]
     receiver: tuple[str, ...]
@@ -43,7 +43,7 @@ class Message:
 
     @property
     def values(self) -> np.ndarray:
-        """The numbers, with an axis for each variable of the separator."""
+        """The values, with an axis for each variable of the separator."""
         return self.table.values
 
     def __repr__(self) -> str:
@@ -63,14 +63,14 @@ class CliqueTree(JunctionTree):
     """A junction tree of a model, with the tables of its cliques and every message between them.
 
     Messages go inward first, from the leaves to the root, then outward; clique i sends its own
-    `potentials[i]` times all messages that it has had from other neighbours, summed down to the separator
+    `potentials[i]` times all messages received from its other neighbours, marginalised to the separator
     (Shafer & Shenoy 1990). With all messages in, its table is `beliefs[i]`: P(its variables, given), which
     sums to `total`, P(given). The model is the product of the beliefs over that of the `separator_beliefs`
-    (Lauritzen & Spiegelhalter 1988). In a forest no message goes from tree to tree: the beliefs of each are
-    of what is given in that tree, and `total` is the product of what they sum to.
+    (Lauritzen & Spiegelhalter 1988). In a forest no message goes from tree to tree: the beliefs of each tree
+    reflect the evidence in that tree, and `total` is the product of what they sum to.
 
-    Tables are worked out when first asked for, those of the moment when the tree was made. Numbers too small
-    or too large for a double are given as logarithms, those of all tables: `table.log` says so.
+    Tables are computed when first asked for, from the model as it was when the tree was made. If a value is
+    too small or too large for a double, all tables are given as logarithms: `table.log` says so.
 
     >>> from pgm import BayesianNetwork
     >>> net = BayesianNetwork()
@@ -89,7 +89,7 @@ class CliqueTree(JunctionTree):
 
     @classmethod
     def of(cls, tree: JunctionTree, model: Questions, given: Mapping[str, Any] | None) -> CliqueTree:
-        """A tree with the tables of a model, and what is known, checked."""
+        """A tree with the tables of a model, and the evidence, checked."""
         if given is not None:
             refuse_soft(observe(model.variables, given))
             given = dict(given)
@@ -101,9 +101,9 @@ class CliqueTree(JunctionTree):
 
     @property
     def assigned(self) -> tuple[tuple[str, ...], ...]:
-        """For each clique what its potential is the product of: tables of the model, and evidence.
+        """For each clique, the factors of its potential: tables of the model, and evidence.
 
-        Each goes to the first clique that has all its variables.
+        Each is assigned to the first clique that contains its variables.
         """
         places = self._places()
         found: list[list[str]] = [[] for _ in self.cliques]
@@ -126,7 +126,7 @@ class CliqueTree(JunctionTree):
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """Every message in the order sent: inward, children before parents, then outward the other way."""
+        """Every message in the order sent: inward, children before parents, then outward in reverse."""
         tables = self._shown([table for *_, table in self._run.sent])
         return tuple(
             Message(self.cliques[a], self.cliques[b], self.parent[a] == b, table)
@@ -140,7 +140,7 @@ class CliqueTree(JunctionTree):
 
     @cached_property
     def separator_beliefs(self) -> tuple[Potential, ...]:
-        """The table of each of the `separators` after all messages, as `beliefs`."""
+        """The table of each of the `separators` after all messages, like `beliefs`."""
         return self._shown(self._run.shared)
 
     @property
@@ -153,13 +153,13 @@ class CliqueTree(JunctionTree):
 
     @property
     def trace(self) -> Trace:
-        """Every message in the order sent, as one table of text; print it to see all.
+        """Every message in the order sent, as a table of text; print it to see them all.
 
-        Numbers follow the separator's configurations, the last variable changing fastest.
+        The values are in the order of the separator's configurations, the last variable changing fastest.
         """
         if sum(table.values.size for *_, table in self._run.sent) > _LONGEST:
             raise TooLarge(
-                f"A trace of all messages would have more than {_LONGEST:,} numbers; see `messages` for one."
+                f"A trace of all messages would have more than {_LONGEST:,} values; see `messages` for one."
             )
         rows = [
             (
@@ -185,8 +185,8 @@ class CliqueTree(JunctionTree):
         variables = self.model.variables
         if numbers := [v.name for v in variables.values() if v.continuous]:
             raise InvalidStructure(
-                f"{listed(numbers)}: cliques of numbers have no tables; net.marginals says what is believed "
-                "of them."
+                f"{listed(numbers)}: cliques of continuous variables have no tables; net.marginals gives "
+                "their posteriors."
             )
         return Potentials(VariableList.of_model(variables), tuple(self.model.factors()))
 
@@ -195,7 +195,7 @@ class CliqueTree(JunctionTree):
         return observe(self.model.variables, self.given)
 
     def _places(self) -> Any:
-        """A function from names to the first clique that has them all."""
+        """A function from names to the first clique that contains them all."""
         having: dict[str, list[int]] = {}
         for i, clique in enumerate(self.cliques):
             for name in clique:
@@ -214,7 +214,7 @@ class CliqueTree(JunctionTree):
         cells = sum(map(math.prod, shapes))
         if 32 * cells > current().memory_limit or max(map(len, shapes), default=0) > MAX_AXES:
             raise TooLarge(
-                f"The tables of the cliques have {cells:,} numbers; with those after, and the messages, "
+                f"The tables of the cliques have {cells:,} entries; with the beliefs and the messages, "
                 "that is more than the memory limit allows. net.query does not need all of them at once."
             )
         tables = [_Table(c, np.ones(shape), 0) for c, shape in zip(self.cliques, shapes, strict=True)] or [
@@ -254,11 +254,11 @@ class CliqueTree(JunctionTree):
             before = self._start[parent]
             if parent in outward:
                 before = before.times(outward[parent])
-            products = [before]  # of all that came, up to each child
+            products = [before]  # prefix products of the incoming messages, up to each child
             for child in children[parent]:
                 products.append(products[-1].times(inward[child]))
             beliefs[parent] = products.pop()
-            others = _Table(before.names, np.ones(before.values.shape), 0)  # what came from those after it
+            others = _Table(before.names, np.ones(before.values.shape), 0)  # messages from later children
             for child in reversed(children[parent]):
                 outward[child] = products.pop().times(others).summed_to(below[child])
                 others = others.times(inward[child])
@@ -286,7 +286,7 @@ class CliqueTree(JunctionTree):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Table:
-    """Numbers over some variables, times a power of two, which keeps products of many in range."""
+    """A table over some variables, times a power of two, which keeps long products in range."""
 
     names: tuple[str, ...]
     values: np.ndarray
@@ -294,7 +294,7 @@ class _Table:
 
     @classmethod
     def read(cls, names: tuple[str, ...], values: np.ndarray, log: bool) -> _Table:
-        """Plain numbers, or their logarithms."""
+        """The values in linear scale, or their logarithms."""
         if not log:
             return cls(names, values, 0)._scaled(values > 0.0)
         top = float(values.max())
@@ -318,18 +318,18 @@ class _Table:
         return _Table(names, sums, self.power)._scaled(sums > 0.0)
 
     def _scaled(self, positive: np.ndarray) -> _Table:
-        """The same with its largest number from 1/2 to 1; none that is positive may have lost digits."""
+        """The same table, its largest value scaled into [1/2, 1]; positive values must keep all digits."""
         if (positive & (self.values < _SMALLEST)).any():
             raise TooLarge(
-                "The numbers of one table differ by more than a double holds, a factor of 1e308: there are "
-                "no such tables to show. net.query answers all the same."
+                "The values of one table differ by more than a double can hold, a factor of 1e308, so it "
+                "cannot be shown. net.query still answers."
             )
         _, power = math.frexp(float(self.values.max(initial=0.0)))
         return _Table(self.names, np.ldexp(self.values, -power), self.power + power)
 
     @property
     def plain(self) -> bool:
-        """Whether each number, times the power, is a double with all its digits."""
+        """Whether each value, times the power of two, is a double with all its digits."""
         found = np.ldexp(self.values, self.power) if self.power < 1024 else self.values * math.inf
         return not ((self.values > 0) & ((found < _SMALLEST) | np.isinf(found))).any()
 
@@ -341,7 +341,7 @@ class _Table:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Run:
-    """What all messages came to."""
+    """The result of passing all messages."""
 
     sent: list[tuple[int, int, _Table]]
     beliefs: list[_Table]
@@ -350,7 +350,7 @@ class _Run:
 
 
 def _evidence(observed: Observed, variables: Mapping[str, Variable]) -> Iterator[tuple[str, np.ndarray]]:
-    """What is known of each variable as a number for each of its states."""
+    """The evidence on each variable as a weight for each of its states."""
     for name, code in observed.hard.items():
         values = np.zeros(variables[name].card)
         values[code] = 1.0

@@ -18,33 +18,33 @@ from pgm.variables import Domain, Variable, as_domain, is_missing
 
 from .potentials import LARGEST_LOG
 
-_BYTES_PER_PIXEL = 500  # of a variable, its name, its places in factors
+_BYTES_PER_PIXEL = 500  # for a variable, its name, and its positions in factors
 
 Codes = npt.NDArray[np.int64]
 
 
 class Pixels(Mapping[str, Domain]):
-    """{"pixel[0,0]": domain, ...}: no dict and no name exists before somebody reads them.
+    """{"pixel[0,0]": domain, ...}: neither the dict nor any name is built before it is read.
 
-    What is added later comes behind the pixels.
+    Variables added later come after the pixels.
     """
 
     __slots__ = ("_domain", "_more", "_shape")
 
     def __init__(self, shape: tuple[int, ...], domain: Domain) -> None:
-        """All pixels of such an image."""
+        """All pixels of an image of this shape."""
         self._shape, self._domain = shape, domain
         self._more: dict[str, Domain] = {}
 
     def copy(self) -> Pixels:
-        """The same, to be added to by itself."""
+        """A copy that can be added to independently."""
         made = Pixels(self._shape, self._domain)
         made._more = dict(self._more)
         return made
 
     @property
     def names(self) -> PixelNames:
-        """The names as they are now."""
+        """The present names."""
         return PixelNames(self._shape, tuple(self._more))
 
     def __getitem__(self, name: str) -> Domain:
@@ -67,7 +67,7 @@ class Pixels(Mapping[str, Domain]):
 
 
 class _Domains(ValuesView[Domain]):
-    """Of pixels, without making their names."""
+    """The domains of pixels, without building their names."""
 
     _mapping: Pixels
 
@@ -77,7 +77,7 @@ class _Domains(ValuesView[Domain]):
 
 
 class PixelNames(Sequence[str]):
-    """The names of pixels and of what came behind them, each made when it is looked at.
+    """The names of pixels and of the variables after them, each built when it is read.
 
     >>> names = PixelNames((2, 2), ("sun",))
     >>> names[3], names[-1], names.places["pixel[1,0]"]
@@ -87,12 +87,12 @@ class PixelNames(Sequence[str]):
     __slots__ = ("_count", "_more", "_shape")
 
     def __init__(self, shape: tuple[int, ...], more: tuple[str, ...]) -> None:
-        """Those of all pixels of such an image, and more."""
+        """The names of all pixels of an image of this shape, and more."""
         self._shape, self._more, self._count = shape, more, math.prod(shape)
 
     @property
     def places(self) -> PixelPlaces:
-        """The place of each name."""
+        """The index of each name."""
         return PixelPlaces(self, self._shape, {name: self._count + i for i, name in enumerate(self._more)})
 
     @overload
@@ -119,7 +119,7 @@ class PixelNames(Sequence[str]):
 
 
 class PixelPlaces(Mapping[str, int]):
-    """{"pixel[0,0]": 0, ...}, read off the names."""
+    """{"pixel[0,0]": 0, ...}, computed from the names."""
 
     __slots__ = ("_more", "_names", "_shape")
 
@@ -138,7 +138,7 @@ class PixelPlaces(Mapping[str, int]):
 
 
 def _pixel(name: object, shape: tuple[int, ...]) -> int | None:
-    """The place of the pixel that is called so; None: no pixel is."""
+    """The index of the pixel of this name, or None."""
     if not isinstance(name, str) or name[:6] != "pixel[" or name[-1] != "]":
         return None
     indices = name[6:-1].split(",")
@@ -151,7 +151,7 @@ def _pixel(name: object, shape: tuple[int, ...]) -> int | None:
 
 
 def _within(index: str, size: int) -> bool:
-    """Whether this text is a number below `size` as Python writes it."""
+    """Whether this text is an integer below `size` as Python writes it."""
     if len(index) > 18 or not index.isascii() or not index.isdigit():
         return False
     return int(index) < size and (index[0] != "0" or index == "0")
@@ -164,16 +164,16 @@ def grid_parts(
     domain = as_domain(states)
     if not is_number(coupling) or not abs(coupling) <= LARGEST_LOG:
         raise InvalidArgument(
-            f"coupling= takes a number up to {LARGEST_LOG:g}, the log of what agreeing neighbours gain, "
+            f"coupling= takes a number up to {LARGEST_LOG:g}, the log weight of agreeing neighbours, "
             f"not {shown(coupling)}."
         )
     try:
         image = observed if isinstance(observed, np.ndarray) else np.array(observed)
     except ValueError:
-        raise InvalidArgument("The rows of a grid are of one length; these are not.") from None
+        raise InvalidArgument("The rows of a grid must have the same length; these do not.") from None
     if image.ndim == 0 or image.size == 0:
         raise InvalidArgument(
-            f"A grid is made of an array of pixels, such as one of two axes, not of {shown(observed)}."
+            f"A grid is made from an array of pixels, such as a 2-D one, not from {shown(observed)}."
         )
     check_pixels(image.size)
     weights = _weights(unary, domain)
@@ -198,12 +198,12 @@ def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:
     weights = numbers("unary", unary)
     if weights.ndim != 2 or weights.shape[0] != domain.card or not weights.shape[1]:
         raise InvalidTable(
-            f"unary[true, seen] has a row for each of {domain.card} states, a column for each value seen; "
+            f"unary[true, seen] has a row for each of {domain.card} states and a column for each value seen; "
             f"this one has shape {weights.shape}."
         )
     if not (np.isfinite(weights).all() and weights.min() >= 0.0):
         raise InvalidTable(
-            "unary[true, seen] holds probabilities or weights: none is negative, infinite or NaN."
+            "unary[true, seen] holds probabilities or weights, which cannot be negative, infinite or NaN."
         )
     return weights
 
@@ -211,7 +211,7 @@ def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:
 def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
     """Return the column of `unary` for each pixel in flat order, -1 where nothing was seen.
 
-    The columns are those of the states; if there are more or fewer, the pixels are their numbers 0, 1, ...
+    The columns are for the states; if there are more or fewer, the pixels are column indices 0, 1, ...
     """
     mask = np.ma.getmaskarray(image).ravel() if isinstance(image, np.ma.MaskedArray) else None
     flat = np.ma.getdata(image).ravel()
@@ -247,7 +247,7 @@ def _seen(image: npt.NDArray[Any], domain: Domain, n_seen: int) -> Codes:
 
 
 def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]:
-    """Return one family for each value seen: its column, and the pixels that show it."""
+    """Return one family of factors for each value seen: its column, and the pixels that have it."""
     order = np.argsort(seen, kind="stable")
     bounds = np.searchsorted(seen[order], np.arange(weights.shape[1] + 1))
     families = []
@@ -260,7 +260,7 @@ def _unary_factors(seen: Codes, weights: npt.NDArray[np.float64]) -> list[Dense]
 
 
 def _pair_factors(shape: tuple[int, ...], domain: Domain, coupling: float) -> list[Dense]:
-    """Return the one table of all neighbours, with the pairs along every axis."""
+    """Return the table shared by all neighbours, with the pairs along every axis."""
     position = np.arange(math.prod(shape), dtype=np.int64).reshape(shape)
     pairs = [
         np.stack(

@@ -44,7 +44,7 @@ class MarkovNetwork(Questions):
         name: what the model is called in print and in files.
 
     Raises:
-        InvalidArgument: a name that is no text.
+        InvalidArgument: a name that is not text.
 
     >>> mrf = MarkovNetwork()
     >>> mrf.add_variable("a", states=["red", "blue"])
@@ -56,7 +56,7 @@ class MarkovNetwork(Questions):
 
     name: str
     _domains: dict[str, Domain] | Pixels
-    _places: dict[str, int] | None  # made when it is first asked for
+    _places: dict[str, int] | None  # built when first asked for
     _factors: list[Factor]
 
     def __init__(self, name: str = "") -> None:
@@ -75,18 +75,18 @@ class MarkovNetwork(Questions):
         """Make the Potts model of an image: variables "pixel[0,0]", "pixel[0,1]", ...
 
         Args:
-            observed: an array of what was seen; None, NaN and masked pixels were not observed.
-            states: what a pixel can be in truth.
-            coupling: what the log of the probability gains by each pair of neighbours that agree.
-            unary: unary[true, seen], how probable it is to see what was seen; the columns are for the states
-                in order, or, if their number is another, for the numbers 0, 1, ... in `observed`.
+            observed: an array of the observed values; None, NaN and masked pixels were not observed.
+            states: the true states of a pixel.
+            coupling: what each pair of neighbours that agree adds to the log of the probability.
+            unary: unary[true, seen], the probability of seeing each value; the columns are for the states
+                in order, or, if there are more or fewer, for the values 0, 1, ... in `observed`.
             name: what the network is called.
 
         Raises:
-            InvalidTable: `unary` is of another shape, or has a number that is negative.
-            InvalidVariable: states that cannot be ones.
+            InvalidTable: `unary` has another shape, or a negative value.
+            InvalidVariable: invalid states.
             InvalidArgument: an image or a coupling that cannot be read.
-            UnknownState: a pixel that is none of what can be seen.
+            UnknownState: a pixel value that has no column.
 
         >>> unary = [[0.9, 0.1], [0.1, 0.9]]
         >>> grid = MarkovNetwork.grid([[1, 0], [1, 1]], states=[0, 1], coupling=2.0, unary=unary)
@@ -98,7 +98,7 @@ class MarkovNetwork(Questions):
         return made
 
     def _take(self, domains: dict[str, Domain] | Pixels, factors: Iterable[Factor]) -> None:
-        """Become the model of variables with these domains, and of these factors."""
+        """Replace the variables and factors by these."""
         self._domains = domains.copy()
         self._places = None
         self._factors = list(factors)
@@ -108,7 +108,7 @@ class MarkovNetwork(Questions):
     def _position(self) -> dict[str, int]:
         found = self._places
         if found is None:
-            with self._lock:  # while no thread edits
+            with self._lock:  # so that no other thread edits
                 found = self._places = dict(zip(self._domains, range(len(self._domains)), strict=True))
         return found
 
@@ -131,7 +131,7 @@ class MarkovNetwork(Questions):
 
     @property
     def n_factors(self) -> int:
-        """How many factors there are."""
+        """The number of factors."""
         return sum(len(f.scopes) if isinstance(f, Dense) else 1 for f in self._factors)
 
     @property
@@ -140,7 +140,7 @@ class MarkovNetwork(Questions):
         return Potentials(VariableList.of_model(self.variables), tuple(self._factors))
 
     def factors(self) -> list[Factor]:
-        """Return the factors as inference takes them; scopes are positions among the variables."""
+        """Return the factors in the form that inference takes; scopes are variable indices."""
         return list(self._factors)
 
     def log_partition(self, given: Given = None, *, engine: str | Engine = "auto") -> Logarithm:
@@ -148,7 +148,7 @@ class MarkovNetwork(Questions):
 
         Args:
             given: as for `partition`.
-            engine: who answers; see `query`.
+            engine: the engine; see `query`.
 
         Raises:
             TooLarge, OutOfTime: as for `query`.
@@ -164,13 +164,13 @@ class MarkovNetwork(Questions):
     def partition(self, given: Given = None, *, engine: str | Engine = "auto") -> Probability:
         """Return the sum of the product of the factors over all configurations that agree with `given`.
 
-        The answer is a float with a logarithm of its own, for where it overflows. Where factors are 0 or 1
-        it counts the configurations that all of them allow: to the last digit, while there are fewer than
+        The answer is a float with a `log` attribute, in case it overflows. Where factors are 0 or 1
+        it counts the configurations that all of them allow: exactly, while there are fewer than
         2**53. `probability(given)` is this divided by the sum over everything, `partition()`.
 
         Args:
-            given: evidence of any kind but pgm.Soft, which is none. The weights of a pgm.Likelihood multiply.
-            engine: who answers; see `query`.
+            given: evidence of any kind but pgm.Soft, not an event. The weights of a pgm.Likelihood multiply.
+            engine: the engine; see `query`.
 
         Raises:
             TooLarge, OutOfTime: as for `query`.
@@ -191,7 +191,7 @@ class MarkovNetwork(Questions):
             found, report = self._total(compiled, observed, chosen, explain=False)
         except Impossible:
             return Probability(0.0, Report(chosen.name, exact=True, given=observed.given), log=-math.inf)
-        if observed.log_weight:  # of a pgm.Likelihood that leaves one state
+        if observed.log_weight:  # from a pgm.Likelihood that leaves one state
             found = times_exp(found, observed.log_weight)
         log = log_of(found)
         if abs(log) < 1.0:  # where the logarithm itself has lost digits
@@ -201,11 +201,11 @@ class MarkovNetwork(Questions):
         return Probability(value, report, log=log)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
-        """Return the derivative of `log_partition(given)` by every entry of every factor.
+        """Return the derivative of `log_partition(given)` with respect to every entry of every factor.
 
-        Also where the entry is zero. The entries are taken as independent numbers, those of a factor in
-        logarithms too: {place in `potentials`: array shaped as the factor}. Times the entry that is
-        `expected_counts(given)`, the derivative by the entry's logarithm. The derivative of log P(given) is
+        This holds for zero entries too. Entries are independent parameters, also those of a factor given in
+        logarithms: {index in `potentials`: array of the factor's shape}. Times the entry, this is
+        `expected_counts(given)`, the derivative with respect to its log. The derivative of log P(given) is
         the difference between `gradients(given)` and `gradients()`.
 
         >>> mrf = MarkovNetwork()
@@ -217,9 +217,9 @@ class MarkovNetwork(Questions):
         return super().gradients(given)
 
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
-        """Return what was found for each table by its place in `potentials`; other forms are left out."""
+        """Return the result for each table by its index in `potentials`; other factors are left out."""
         begins = self.potentials._counts
-        order = np.argsort(program.factor_of, kind="stable")  # that of the factors, and of their scopes
+        order = np.argsort(program.factor_of, kind="stable")  # the order of the factors, and of their scopes
         firsts = np.searchsorted(program.factor_of[order], np.arange(len(self._factors)))
         tables: dict[Any, np.ndarray] = {}
         for at, factor in enumerate(self._factors):
@@ -254,7 +254,7 @@ class MarkovNetwork(Questions):
         return tuple([order[i] for i in sorted(found) if i != at])
 
     def markov_blanket(self, name: str) -> AbstractSet[str]:
-        """Return the neighbours: given these, nothing else tells about the variable.
+        """Return the neighbours: given these, the variable is independent of all others.
 
         Args:
             name: a variable of the model.
@@ -292,7 +292,7 @@ class MarkovNetwork(Questions):
 
         Raises:
             InvalidStructure: there is such a variable already.
-            InvalidVariable: a name or states that cannot be one.
+            InvalidVariable: an invalid name or invalid states.
 
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=["red", "blue"])
@@ -314,7 +314,7 @@ class MarkovNetwork(Questions):
         Args:
             names: the variables, in the order that the values use.
             values: an array or nested lists with an axis for each variable; a dict {(state, ...): value}, in
-                which rows left out are 0, or what the key `...` has; or a data frame whose last column is
+                which rows left out are 0, or the value of the key `...`; or a data frame whose last column is
                 `value`.
             log: whether the values are natural logarithms.
 
@@ -347,10 +347,10 @@ class MarkovNetwork(Questions):
 
     @edit
     def remove_factor(self, index: int) -> None:
-        """Remove the factor at this place of `potentials`.
+        """Remove the factor at this index of `potentials`.
 
         Args:
-            index: its number; negative ones count from the end.
+            index: its index; negative ones count from the end.
 
         Raises:
             InvalidArgument: there is no such factor.
@@ -389,7 +389,7 @@ class MarkovNetwork(Questions):
     # --- other models ---
 
     def copy(self) -> Self:
-        """Return a model of its own with the same content."""
+        """Return an independent copy of the model."""
         made = type(self)(self.name)
         made._take(self._domains, self._factors)
         return made
@@ -397,14 +397,14 @@ class MarkovNetwork(Questions):
     __copy__ = copy
 
     def rename(self, new: Mapping[str, str]) -> Self:
-        """Return the same model with other names for some variables.
+        """Return the same model with some variables renamed.
 
         Args:
             new: {old name: new name}, of some variables or all.
 
         Raises:
             UnknownVariable: an old name that the model does not have.
-            InvalidStructure, InvalidVariable: new names that are no names, or are taken.
+            InvalidStructure, InvalidVariable: new names that are invalid, or taken.
 
         >>> mrf = MarkovNetwork()
         >>> for name in "ab":
@@ -445,7 +445,7 @@ class MarkovNetwork(Questions):
     # --- the graph ---
 
     def to_networkx(self) -> nx.Graph[str]:
-        """Return the graph that joins variables of one factor; a node's attribute `states` has its states."""
+        """Return the graph that joins variables sharing a factor; node attribute `states` has the states."""
         graph: nx.Graph[str] = nx.Graph(name=self.name)
         graph.add_nodes_from((name, {"states": d.states}) for name, d in self._domains.items())
         order = tuple(self._domains)
@@ -456,7 +456,7 @@ class MarkovNetwork(Questions):
         return graph
 
     def to_dot(self) -> str:
-        """Return the graph in DOT, which Graphviz and many programs that draw graphs read.
+        """Return the graph in DOT, which Graphviz and many other programs read.
 
         >>> mrf = MarkovNetwork()
         >>> mrf.add_variable("a", states=[0, 1])
@@ -478,23 +478,23 @@ class MarkovNetwork(Questions):
         order: Iterable[str] | None = None,
         root: str | Iterable[str] | None = None,
     ) -> CliqueTree:
-        """Return cliques of the triangulated graph, joined as a tree, with their tables and messages.
+        """Return the cliques of the triangulated graph, joined as a tree, with their tables and messages.
 
-        It is for teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
-        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and made when
-        first asked for; what `query` runs on is smaller.
+        For teaching, and for checking by hand: `tree.potentials`, `tree.messages`, `tree.beliefs`,
+        `tree.separator_beliefs`, and `tree.trace` for all messages as text. They are exact, and computed when
+        first asked for; the tree that `query` uses is smaller.
 
         Args:
             given: evidence, which sets table entries to zero and leaves the cliques as they are.
-            order: all variables, in the order in which to eliminate them; else a good one is searched for.
-            root: a variable, or several, of which a clique that holds them all becomes the root.
+            order: all variables, in elimination order; if left out, a good order is searched for.
+            root: one variable or several; a clique that contains them all becomes the root.
 
         Raises:
             UnknownVariable: a name that the model does not have.
             InvalidArgument: `order` lacks a variable, or no clique holds all of `root`.
-            InvalidEvidence: what is given is no event, as pgm.Soft is none.
-            TooLarge: the cliques are too many to list; or, once tables are asked for, these do not fit.
-            ImpossibleEvidence: when tables are asked for and what is given cannot be.
+            InvalidEvidence: `given` is not an event; pgm.Soft is not one.
+            TooLarge: there are too many cliques to list; or, once tables are asked for, they do not fit.
+            ImpossibleEvidence: tables are asked for and what is given is impossible.
 
         >>> mrf = MarkovNetwork()
         >>> for name in "abc":
@@ -509,7 +509,7 @@ class MarkovNetwork(Questions):
         return CliqueTree.of(tree, self, given)
 
     def independent(self, a: str | Iterable[str], b: str | Iterable[str], given: Any = None) -> bool:
-        """Tell whether every path between two sets of variables goes through others that are given.
+        """Tell whether every path between two sets of variables passes through others that are given.
 
         Args:
             a: one variable or several.
@@ -556,11 +556,11 @@ class MarkovNetwork(Questions):
             given: evidence, possibly empty.
             kind: "network" (a large grid is an image), "factor-graph" or "junction-tree".
             plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
-            information: links as wide as their mutual information, nodes in the colour of their entropy.
-            engine: who answers, where posteriors or information are drawn.
+            information: draw links as wide as their mutual information, and colour nodes by entropy.
+            engine: the engine for posteriors or information; see `query`.
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
-            title: what stands above; the name of the model if left out.
+            title: the title; the name of the model if left out.
         """
         from pgm import plot
 
@@ -624,20 +624,20 @@ class Potentials(Sequence[Potential]):
         return f"<{len(self):,} factors>"
 
     def _place(self, index: int) -> tuple[int, int]:
-        """Return which family the factor belongs to, and its row there."""
+        """Return the family that the factor belongs to, and its row there."""
         try:
             number = operator.index(index)
         except TypeError:
-            raise InvalidArgument(f"A factor is found by its number, not by {shown(index)}.") from None
+            raise InvalidArgument(f"A factor is found by its index, not by {shown(index)}.") from None
         if not -len(self) <= number < len(self):
-            raise IndexError(f"There are {len(self):,} factors; number {number} is not among them.")
+            raise IndexError(f"There are {len(self):,} factors; {number} is not an index of one.")
         number %= len(self)
         at = int(np.searchsorted(self._counts, number, side="right")) - 1
         return at, number - int(self._counts[at])
 
 
 def _same(mine: Factor, theirs: Factor, here: np.ndarray) -> bool:
-    """Tell whether two factors are the same when their positions are brought together."""
+    """Tell whether two factors are equal once their axes are in the same order."""
     if isinstance(mine, Dense) and isinstance(theirs, Dense):
         return (
             mine.log == theirs.log

@@ -31,14 +31,14 @@ from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Variable
 
-# The largest size of a logarithm: sums of millions fit the engine's exponents, and 1e-7 still counts in one.
+# The largest magnitude of a log: sums of millions fit the engine's exponents, and 1e-7 is still resolved.
 LARGEST_LOG = 1e9
 _SMALL = 4096  # a table up to this size is written out whatever its zeros
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Potential:
-    """One factor of an undirected model: a number for each configuration of its variables."""
+    """One factor of an undirected model: a value for each configuration of its variables."""
 
     variables: tuple[Variable, ...]
     factor: Factor
@@ -50,12 +50,12 @@ class Potential:
 
     @property
     def log(self) -> bool:
-        """Whether the numbers are natural logarithms."""
+        """Whether the values are natural logarithms."""
         return not isinstance(self.factor, Gate) and self.factor.log
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
-        """The numbers as a read-only array with an axis for each variable."""
+        """The values as a read-only array with an axis for each variable."""
         if isinstance(self.factor, Dense):
             return self.factor.values
         shape = [v.card for v in self.variables]
@@ -69,7 +69,7 @@ class Potential:
         return values
 
     def to_dict(self) -> dict[Any, float]:
-        """Return {(state, ...): number}, without rows that were left out; one variable needs no tuples."""
+        """Return {(state, ...): value}, without rows that were left out; one variable needs no tuples."""
         return dict(self._items())
 
     def _items(self) -> Iterator[tuple[Any, float]]:
@@ -148,7 +148,7 @@ def _array(
     array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
     lone = is_number(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu")
     if array.shape != shape or (not shape and not lone):
-        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a lone number"
+        expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single number"
         hint = f"this one has shape {array.shape}" if array.ndim else f"not {shown(values)}"
         raise InvalidTable(f"{what} takes an array of shape {shape}, {expected}; {hint}.")
     good = (

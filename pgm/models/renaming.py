@@ -9,7 +9,7 @@ from pgm.variables import check_name
 
 
 def renamed(old: Iterable[str], new: Mapping[str, str]) -> dict[str, str]:
-    """Return what each variable is called from now on; names may be exchanged, but not shared.
+    """Return the new name of each variable; names may be swapped, but not shared.
 
     >>> renamed(["a", "b", "c"], {"a": "b", "b": "a"})
     {'a': 'b', 'b': 'a', 'c': 'c'}

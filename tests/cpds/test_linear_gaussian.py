@@ -181,7 +181,7 @@ def test_gaussian_roots_are_fitted_by_mean_and_deviation() -> None:
         (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no normal distributions any more"),
         (lambda n: n.predict_proba({"sex": ["f"]}, "height"), "has no states"),
         (lambda n: n.predict({"height": ["tall"]}, "sex"), "Row 0"),
-        (lambda n: n.to_markov_network(), "Markov network is of variables with states"),
+        (lambda n: n.to_markov_network(), "Markov network has discrete variables only"),
         (lambda n: pgm.write(n, "n.bif"), "these are continuous: 'height', 'weight'"),
         (lambda n: n.k_best(k=2), "no second best"),
     ],

@@ -403,7 +403,7 @@ BROKEN = [
     (
         HEAD + ROOT.replace("( a )", "( a | b )").replace("table", "default") + CHILD,
         None,
-        "circle: a -> b -> a",
+        "cycle: a -> b -> a",
     ),
 ]
 

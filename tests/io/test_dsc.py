@@ -229,7 +229,7 @@ BROKEN = [
     (HEAD + ROOT, 3, "'b' has no probability block"),
     (HEAD + ROOT + CHILD + CHILD, 6, "second probability block for 'b'"),
     (HEAD + ROOT + CHILD.replace("| a", "| z"), 5, "'z' is not a variable"),
-    (HEAD + ROOT.replace("( a )", "( a | b )").replace("0.25", "default : 0.25") + CHILD, None, "circle"),
+    (HEAD + ROOT.replace("( a )", "( a | b )").replace("0.25", "default : 0.25") + CHILD, None, "cycle"),
     (table("(0) : 0.1, 0.2, 0.7; (1) : 0.3, 0.3, 0.4"), 6, "expected ';'"),
     (table("(0) 0.1, 0.2, 0.7;"), 6, "expected ':' after the states of the parents"),
     (table("(0 : 0.1, 0.2, 0.7;"), 6, r"expected '\)'"),

@@ -356,7 +356,7 @@ BROKEN = [
     (HEAD + ROOT + CHILD.replace("| a", "| z"), 5, "'z' is not a variable"),
     (HEAD + ROOT + CHILD.replace("| a", "| a a"), 5, "name appears twice"),
     (HEAD + ROOT + CHILD.replace("b | a", "a b | a"), 5, r"one variable before the '\|'"),
-    (HEAD + ROOT.replace("(a)", "(a | b)").replace("data = (0.25 0.75);", "") + CHILD, None, "circle"),
+    (HEAD + ROOT.replace("(a)", "(a | b)").replace("data = (0.25 0.75);", "") + CHILD, None, "cycle"),
     (data("data = (0.1 0.2 0.7 0.3 0.3);"), 6, "'b': expected 6 numbers, found 5"),
     (data("data = ();"), 6, "expected 6 numbers, found 0"),
     (data("data = ;"), 6, "expected 6 numbers, found 0"),

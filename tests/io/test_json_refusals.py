@@ -170,7 +170,7 @@ def test_broken_numbers(node, message):
 def test_a_cycle_is_refused():
     text = '{"name": "%s", "states": [0, 1], "parents": ["%s"], "table": [[1, 0], [0, 1]]}'
     nodes = ", ".join([text % ("a", "b"), text % ("b", "a")])
-    assert "in a circle: a -> b -> a" in bad(f'{{"pgm": 1, "nodes": [{nodes}]}}')
+    assert "form a cycle: a -> b -> a" in bad(f'{{"pgm": 1, "nodes": [{nodes}]}}')
 
 
 @pytest.mark.parametrize(

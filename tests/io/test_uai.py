@@ -416,7 +416,7 @@ BROKEN = [
     ("BAYES\n2\n2 2\n1\n2 0 1\n4\n.5 .5 .5 .5", None, "variable 0 has no distribution"),
     ("BAYES\n1\n2\n2\n1 0\n1 0\n2\n.5 .5\n2\n.5 .5", 9, "second distribution of variable 0"),
     ("BAYES\n1\n2\n2\n1 0\n0\n2\n.5 .5\n1\n1", 9, "no variables"),
-    ("BAYES\n2\n2 2\n2\n2 0 1\n2 1 0\n4\n.5 .5 .5 .5\n4\n.5 .5 .5 .5", None, "circle"),
+    ("BAYES\n2\n2 2\n2\n2 0 1\n2 1 0\n4\n.5 .5 .5 .5\n4\n.5 .5 .5 .5", None, "cycle"),
 ]
 
 

@@ -432,7 +432,7 @@ WRONG = [
     (
         NODES.replace("<probabilities>0.25 0.75", "<parents>m</parents><probabilities>1 0 1 0"),
         1,
-        "circle",
+        "cycle",
     ),
 ]
 

@@ -348,7 +348,7 @@ WRONG = [
         SIMPLE.replace("<FOR>a</FOR><TABLE>0.25 0.75", "<FOR>a</FOR><GIVEN>b</GIVEN><TABLE>0.5 0.5 0.5 0.5"),
         1,
         1,
-        "circle: a -> b -> a",
+        "cycle: a -> b -> a",
     ),
     (SIMPLE.replace("0.25", "&x;"), 4, 32, "undefined entity"),
     (SIMPLE.replace("0.25", "&lt;"), 4, 32, "found '<'"),

@@ -60,10 +60,10 @@ def test_forms(edges, parents):
         (b"a->b", "edges="),
         ({("a", "b"), ("c", "b")}, "edges= takes .* a list of pairs"),
         # as pyAgrum's fastBN writes states
-        ("a->b[3]", r"'\[3\]' is no part of an arrow; states are declared .* states="),
-        ("a{yes|no}->b", r"'\{yes\|no\}' is no part of an arrow"),
-        ("a[1,5]->b<-c", r"'\[1,5\]' is no part"),
-        ("a -> b]", r"'\]' is no part"),
+        ("a->b[3]", r"'\[3\]' is not part of an arrow; states are declared .* states="),
+        ("a{yes|no}->b", r"'\{yes\|no\}' is not part of an arrow"),
+        ("a[1,5]->b<-c", r"'\[1,5\]' is not part"),
+        ("a -> b]", r"'\]' is not part"),
     ],
 )
 def test_mistakes(edges, words):
@@ -96,7 +96,7 @@ def test_sort_keeps_the_order_where_it_can():
     ],
 )
 def test_what_was_meant_as_an_arrow_is_no_name(text: str, mark: str) -> None:
-    with pytest.raises(pgm.errors.InvalidStructure, match="is no arrow; write `->`") as caught:
+    with pytest.raises(pgm.errors.InvalidStructure, match="is not an arrow; write `->`") as caught:
         parse(text)
     assert repr(mark) in str(caught.value)
     assert parse([("b, c", "a -- b")]) == {"b, c": (), "a -- b": ("b, c",)}  # in pairs every name is one

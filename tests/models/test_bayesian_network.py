@@ -148,7 +148,7 @@ EDITS = {
         pgm.UnknownVariable,
         "Did you mean 'rain'",
     ),
-    "own parent": (lambda n: n.add("x", {...: 0.5}, parents=["x"]), pgm.InvalidStructure, "circle"),
+    "own parent": (lambda n: n.add("x", {...: 0.5}, parents=["x"]), pgm.InvalidStructure, "cycle"),
     "parent twice": (lambda n: n.add("x", {...: 0.5}, parents=["rain"] * 2), pgm.InvalidStructure, "twice"),
     "set of parents": (lambda n: n.add("x", {...: 0.5}, parents={"rain"}), pgm.InvalidStructure, "list"),
     "parents a number": (lambda n: n.add("x", {...: 0.5}, parents=3), pgm.InvalidStructure, "list"),

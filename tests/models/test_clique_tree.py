@@ -137,7 +137,7 @@ def test_what_has_no_tables_is_said() -> None:
     mixed = pgm.BayesianNetwork()
     mixed.add("x", pgm.Gaussian(0.0, 1.0))
     mixed.add("y", pgm.LinearGaussian({"x": 1.0}))
-    with pytest.raises(pgm.InvalidStructure, match="cliques of numbers have no tables"):
+    with pytest.raises(pgm.InvalidStructure, match="cliques of continuous variables have no tables"):
         _ = mixed.junction_tree().beliefs
     with pytest.raises(pgm.InvalidEvidence, match="Soft"):
         grass().junction_tree({"wet": pgm.Soft({True: 0.5, False: 0.5})})

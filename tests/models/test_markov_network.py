@@ -183,7 +183,7 @@ def test_grid_of_grey_levels_and_masks():
         ({"observed": [[0, -1]]}, "None and NaN"),
         ({"observed": []}, "pixels"),
         ({"observed": 3}, "pixels"),
-        ({"observed": [[1], [0, 1]]}, "one length"),
+        ({"observed": [[1], [0, 1]]}, "same length"),
         ({"coupling": np.nan}, "coupling="),
         ({"coupling": "x"}, "coupling="),
         ({"unary": [[1, 2]]}, "each of 2 states"),
@@ -391,9 +391,9 @@ def test_logarithms_beyond_the_exponents_of_the_engine_are_refused(size: float) 
 
 def test_a_factor_that_is_not_there_is_no_factor_to_remove() -> None:
     mrf = pgm.MarkovNetwork()
-    with pytest.raises(pgm.InvalidArgument, match="There are 0 factors; number 5 is not among them"):
+    with pytest.raises(pgm.InvalidArgument, match="There are 0 factors; 5 is not an index of one"):
         mrf.remove_factor(5)
-    with pytest.raises(pgm.InvalidTable, match=r"the factor of no variables takes .* a lone number"):
+    with pytest.raises(pgm.InvalidTable, match=r"the factor of no variables takes .* a single number"):
         mrf.add_factor([], [])
 
 
