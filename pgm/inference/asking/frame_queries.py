@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,19 +14,18 @@ from pgm.config import current
 from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
 from pgm.evidence import Observed, observe
 from pgm.frames import Columns, among, columns
-from pgm.inference.asking.failures import contradiction, no_fit
+from pgm.inference.asking import session
+from pgm.inference.asking.failures import contradiction
 from pgm.inference.engines.model_snapshot import ModelSnapshot, make_posterior
 from pgm.inference.engines.posterior import Posterior, entries, log_of
-from pgm.inference.program.proportional_fitting import NoFit
 from pgm.inference.program.reduction import Case, Known
 from pgm.inference.trees import Shape
 from pgm.inference.trees.batching import Answers, Wanted, cost, group_of
 from pgm.inference.trees.needs import Needs
 from pgm.inference.trees.slicing import sliced
 from pgm.printing import html_text, joined
-from pgm.results import Distribution
-from pgm.runtime import jit
-from pgm.runtime.clock import Clock, start_clock
+from pgm.results import Distribution, Report
+from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.running import LANES, Impossible, Narrow, code
 from pgm.runtime.threads import Task, run_all
 
@@ -80,19 +78,18 @@ class CompiledQuery:
         if compiled.gaussians is not None:
             return self._model.query(self.targets, given)
         targets = [compiled.position[name] for name in self.targets]
-        clock = start_clock()
-        begin = time.perf_counter()
-        try:
+        _, clock = session.begin("auto", "query")
+
+        def answer() -> Distribution:
             values = self._on_the_tree(observed, targets, clock)
             if values is None:
                 values = make_posterior(compiled, observed, clock).joint(targets)
-        except NoFit as failed:
-            raise no_fit(compiled, observed, clock, failed) from None
-        except Impossible:
-            raise contradiction(compiled, observed, clock) from None
-        finally:
-            jit.spent(time.perf_counter() - begin)
-        return Distribution(tuple(compiled.variables[t] for t in targets), values)
+            report = Report.of_exact("exact", clock.profile, observed.given)
+            found = Distribution(tuple([compiled.variables[t] for t in targets]), values, report)
+            clock.lap(WRAPPING)
+            return found
+
+        return session.answered(compiled, observed, clock, answer)
 
     def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:
         """The answer of the tree that was made for states of all the names; None: not a case for it."""
@@ -216,7 +213,6 @@ def _answer(compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, 
     clock = start_clock()
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     data = columns(frame, wanted, bad=bad_rows, check=clock.check)
-    begin = time.perf_counter()
     table = _distinct(compiled, data)
     everything = range(len(compiled.names))
     places = tuple(everything if targets is None else [compiled.position[name] for name in targets])
@@ -244,7 +240,6 @@ def _answer(compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, 
     for row in np.flatnonzero(answers.status == _NARROW).tolist():
         clock.check()
         _one_row(posterior, table, row, asked, answers, logs)
-    jit.spent(time.perf_counter() - begin)
     status = np.take(answers.status, table.inverse)
     if data.bad is not None:
         status[data.bad] = _BAD

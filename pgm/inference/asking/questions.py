@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -26,7 +25,8 @@ from pgm.evidence import names as names_of
 from pgm.factors import Factor, GaussianFactor, Score, Tables
 from pgm.frames import Alike
 from pgm.inference.asking import continuous_frames as number_rows
-from pgm.inference.asking.failures import contradiction, no_fit, refuse_soft
+from pgm.inference.asking import session
+from pgm.inference.asking.failures import refuse_soft
 from pgm.inference.asking.maxima import explain
 from pgm.inference.engines import (
     Auto,
@@ -38,8 +38,6 @@ from pgm.inference.engines import (
     Quadrature,
     Search,
     Variational,
-    find,
-    instead,
     with_half_the_time,
     with_other_draws,
 )
@@ -53,9 +51,7 @@ from pgm.inference.engines.plan import Plan, searched
 from pgm.inference.engines.portfolio import make_portfolio
 from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
 from pgm.inference.program import Program, compile_program, same_structure
-from pgm.inference.program.proportional_fitting import NoFit
 from pgm.inference.trees import TreeCache
-from pgm.inference.trees.needs import Question
 from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
@@ -221,7 +217,7 @@ class Questions:
         >>> net.query(["lung", "tub"], {"xray": "yes"}).names
         ('lung', 'tub')
         """
-        clock = start_clock()
+        chosen, clock = session.begin(engine, "query")
         compiled = self._compile_in(clock)
         asked = self._asked(compiled, targets)
 
@@ -234,7 +230,7 @@ class Questions:
             )
             return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
 
-        return self._ask(compiled, given, _engine(engine, "query", clock), answer, clock, about=asked)
+        return self._ask(compiled, given, chosen, answer, clock, about=asked)
 
     def marginals(
         self,
@@ -261,10 +257,9 @@ class Questions:
         >>> round(net.marginals({"dysp": "yes"})["bronc"]["yes"], 6)
         0.833967
         """
-        clock = start_clock()
+        chosen, clock = session.begin(engine, "marginals")
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
-        chosen = _engine(engine, "marginals", clock)
         if isinstance(chosen, Variational):
             observed = observe(compiled.by_name, given)
             alone = variational.asked_alone(compiled, observed, asked)
@@ -354,8 +349,7 @@ class Questions:
         >>> round(net.probability({"lung": "yes"}, given={"dysp": "yes"}), 6)
         0.102759
         """
-        clock = start_clock()
-        chosen = _engine(engine, "probability", clock)
+        chosen, clock = session.begin(engine, "probability")
         compiled = self._compile_in(clock)
         first, second = observe(compiled.by_name, event), observe(compiled.by_name, given)
         refuse_soft(first)
@@ -467,14 +461,13 @@ class Questions:
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
     ) -> list[Assignment]:
-        clock = start_clock()
+        chosen, clock = session.begin(engine, "k_best" if k > 1 else "map")
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
         observed = observe(compiled.by_name, given)
         summed = asked is not None and len({*asked, *observed.hard}) < len(compiled.names)
-        chosen = _engine(engine, "k_best" if k > 1 else "map", clock)
         if summed:
-            chosen = _engine(engine, "marginal MAP", clock)
+            chosen = session.also_answers(engine, "marginal MAP", clock)
 
         def answer(posterior: Posterior) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
@@ -531,8 +524,8 @@ class Questions:
         rain      True   0.270000  False 0.140000
         given wet=True
         """
-        clock = start_clock()
-        compiled = self._compile()
+        chosen, clock = session.begin(engine, "max_marginals")
+        compiled = self._compile_in(clock)
         observed = observe(compiled.by_name, given)
 
         def answer(posterior: Posterior) -> MaxMarginals:
@@ -555,7 +548,7 @@ class Questions:
             begins = posterior.program.arrays.state_at[left]
             return MaxMarginals(compiled.variables.take(left), flat + log, begins, posterior.report)
 
-        return self._answer(compiled, observed, find(engine, "max_marginals"), answer, clock, about=())
+        return self._answer(compiled, observed, chosen, answer, clock, about=())
 
     def sample(
         self,
@@ -588,8 +581,7 @@ class Questions:
         """
         count = draw_count(n)
         rng = generator(seed)
-        clock = start_clock()
-        chosen = _engine(engine, "sample", clock)
+        chosen, clock = session.begin(engine, "sample")
         compiled = self._compile_in(clock)
 
         def answer(posterior: Posterior) -> Samples:
@@ -677,10 +669,9 @@ class Questions:
         >>> net.plan("lung", {"dysp": "yes"}).fits
         True
         """
-        clock = start_clock()
+        chosen, clock = session.begin(engine, "plan")
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets)
-        chosen = find(engine, "plan")
 
         def answer(posterior: Posterior) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
@@ -810,11 +801,14 @@ class Questions:
 
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
-        if compiled.gaussians is not None:
-            found = number_rows.predict(compiled, frame, names, bad_rows)
-        else:
+
+        def answer() -> dict[str, np.ndarray]:
+            if compiled.gaussians is not None:
+                return number_rows.predict(compiled, frame, names, bad_rows)
             codes = frame_queries.predict(compiled, frame, names, bad_rows)
-            found = {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
+            return {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
+
+        found = session.answered(compiled, None, start_clock(), answer)
         alike = Alike(frame, compiled.by_name)
         if names is not None and len(names) == 1:
             return alike.column(names[0], found[names[0]])
@@ -859,10 +853,9 @@ class Questions:
         names = None if target is None else self._asked(compiled, target, joint=False)
         of_rows = frame_queries.predict_proba if compiled.gaussians is None else number_rows.predict_proba
         alike = Alike(frame, compiled.by_name)
-        found = {
-            name: alike.shares(name, values)
-            for name, values in of_rows(compiled, frame, names, bad_rows).items()
-        }
+        clock = start_clock()
+        each = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, names, bad_rows))
+        found = {name: alike.shares(name, values) for name, values in each.items()}
         return found[names[0]] if names is not None and len(names) == 1 else found
 
     def log_likelihood(self, frame: Any, *, bad_rows: str = "raise") -> np.ndarray:
@@ -887,7 +880,8 @@ class Questions:
 
         compiled = self._compile()
         of_rows = frame_queries.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
-        logs = of_rows(compiled, frame, bad_rows)
+        clock = start_clock()
+        logs = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, bad_rows))
         if self._normalised():
             return logs
         nothing = observe(compiled.by_name, None)
@@ -1001,8 +995,8 @@ class Questions:
         about: Sequence[str] | None = None,
     ) -> _Answer:
         """Put the question, and say in the user's words what went wrong; it is about these names, or all."""
-        begin = time.perf_counter()
-        try:
+
+        def work() -> _Answer:
             if isinstance(engine, Quadrature):
                 runs = quadrature.runs(compiled, observed, about, engine, clock)
                 each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
@@ -1015,43 +1009,33 @@ class Questions:
                 if not bounded.report.converged:
                     warn(bounded.report)
                 return found
-            compiled = scores.exactly(compiled, observed, about)
-            if isinstance(engine, Loopy) and (asked := told(compiled, observed, about, engine, clock)):
+            exactly = scores.exactly(compiled, observed, about)
+            if isinstance(engine, Loopy) and (asked := told(exactly, observed, about, engine, clock)):
                 found = answer(asked)
                 if not asked.report.converged:
                     warn(asked.report)
                 clock.lap(WRAPPING)
                 return found
             if engine.name in SOLVERS or engine.name in MAXIMISERS:
-                posterior: Posterior = make_approximate(compiled, observed, clock, engine)
-            elif isinstance(engine, Best) and compiled.gaussians is None:
-                posterior = make_portfolio(compiled, observed, clock, engine)
+                posterior: Posterior = make_approximate(exactly, observed, clock, engine)
+            elif isinstance(engine, Best) and exactly.gaussians is None:
+                posterior = make_portfolio(exactly, observed, clock, engine)
             else:
-                cutset = self._cutset(compiled, engine)
+                cutset = self._cutset(exactly, engine)
                 name = Exact.name if isinstance(engine, Best) else engine.name
-                posterior = make_posterior(compiled, observed, clock, name, fit=fit, cutset=cutset)
+                posterior = make_posterior(exactly, observed, clock, name, fit=fit, cutset=cutset)
             try:
                 found = answer(posterior)
             except TooLarge as refused:
                 if not _may_search(engine, refused.plan, clock):
                     raise
-                found = _searched(refused, answer, compiled, observed, clock, fit=fit)
+                found = _searched(refused, answer, exactly, observed, clock, fit=fit)
             if isinstance(posterior, Approximate):
                 posterior.warn()
             clock.lap(WRAPPING)
             return found
-        except SystemError as error:
-            if _interrupted(error):  # Ctrl-C while numba loads what it compiled comes out as this
-                raise KeyboardInterrupt from None
-            raise
-        except NoFit as error:
-            raise no_fit(compiled, observed, clock, error) from None
-        except Impossible:
-            if not explain:
-                raise
-            raise contradiction(compiled, observed, clock) from None
-        finally:
-            jit.spent(time.perf_counter() - begin)
+
+        return session.answered(compiled, observed, clock, work, explain=explain)
 
 
 def _may_search(engine: Engine, plan: object, clock: Clock) -> bool:
@@ -1078,19 +1062,6 @@ def _searched(
             f"time limit of {clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or choose an "
             f"approximate engine=.\n\n{refused.plan!r}"
         ) from late
-
-
-def _engine(engine: str | Engine, question: Question, clock: Clock) -> Engine:
-    """The engine of this name; where it is late the clock says who else could answer."""
-    chosen = find(engine, question)
-    clock.remedy = instead(chosen.approximates, question)
-    return chosen
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _between(

@@ -502,7 +502,7 @@ def with_other_draws(engine: Engine) -> Engine:
 @cache
 def instead(approximates: bool, question: Question) -> str:
     """What to ask where an engine is late, as the end of a sentence; nothing if it approximates itself."""
-    return "" if approximates else remedies(question)
+    return "" if approximates or question == "plan" else remedies(question)
 
 
 def remedies(question: Question | None) -> str:

@@ -1,0 +1,79 @@
+"""One session for everything that is asked: its engine and clock, Ctrl-C, the warm-up, words for what failed.
+
+Questions, compiled queries and frames all enter here, so that none of them can lack one of these.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from pgm.evidence import Observed
+from pgm.inference.asking.failures import contradiction, no_fit
+from pgm.inference.engines import Engine, find, instead
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.program.proportional_fitting import NoFit
+from pgm.inference.trees.needs import Question
+from pgm.runtime import jit
+from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.running import Impossible
+
+_Answer = TypeVar("_Answer")
+
+
+def begin(engine: str | Engine, question: Question) -> tuple[Engine, Clock]:
+    """The engine of this name, and a clock that says who else could answer where that one is late."""
+    clock = start_clock()
+    chosen = find(engine, question)
+    clock.remedy = instead(chosen.approximates, question)
+    return chosen, clock
+
+
+def also_answers(engine: str | Engine, question: Question, clock: Clock) -> Engine:
+    """The same engine for what the question has turned out to be; where it is late others may answer that."""
+    chosen = find(engine, question)
+    clock.remedy = instead(chosen.approximates, question)
+    return chosen
+
+
+def answered(
+    compiled: ModelSnapshot,
+    observed: Observed | None,
+    clock: Clock,
+    work: Callable[[], _Answer],
+    *,
+    explain: bool = True,
+) -> _Answer:
+    """Do the work of a question, and say in the user's words what went wrong.
+
+    Args:
+        compiled: the model.
+        observed: what is given; None for a frame, whose rows say for themselves which cannot be.
+        clock: the time of the question.
+        work: what is to be done.
+        explain: whether impossible evidence is explained to the user; else `Impossible` is for the caller.
+    """
+    begun = time.perf_counter()
+    try:
+        return work()
+    except SystemError as error:
+        if _interrupted(error):  # Ctrl-C while numba loads what it compiled comes out as this
+            raise KeyboardInterrupt from None
+        raise
+    except NoFit as error:
+        if observed is None:
+            raise
+        raise no_fit(compiled, observed, clock, error) from None
+    except Impossible:
+        if observed is None or not explain:
+            raise
+        raise contradiction(compiled, observed, clock) from None
+    finally:
+        jit.spent(time.perf_counter() - begun)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

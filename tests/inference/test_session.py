@@ -1,0 +1,97 @@
+"""Questions, compiled queries and frames of either kind are asked in one way, and say the same of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import pgm
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.posterior import Posterior
+from pgm.inference.trees import slicing
+from pgm.runtime import jit
+
+
+def rain() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("rain", 0.2)
+    net.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    return net
+
+
+def heights() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("tall", 0.5)
+    rows = {tall: pgm.LinearGaussian(bias=1.8 if tall else 1.6, sd=0.1) for tall in (False, True)}
+    net.add("height", rows, parents=["tall"])
+    return net
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"wet": True}, "P(rain | wet=True)"),
+        ({"wet": pgm.Likelihood({True: 0.8, False: 0.1})}, "P(rain | wet="),
+        (None, "P(rain)"),
+    ],
+)
+def test_a_compiled_query_says_what_was_given_and_what_it_took(given: Any, said: str) -> None:
+    net = rain()
+    found, asked = net.compile("rain", given=["wet"])(given), net.query("rain", given)
+    assert dict(found.given) == dict(asked.given) == (given or {})
+    assert said in repr(found)
+    assert repr(found) == repr(asked)
+    assert found.report.profile.total > 0.0
+    assert found.values == pytest.approx(asked.values, abs=1e-15)
+
+
+def test_a_compiled_query_that_is_late_names_who_would_not_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = rain().compile("rain", given=["wet"])
+    with pgm.config(time_limit=1e-9), pytest.raises(pgm.OutOfTime, match="would approximate it"):
+        ask({"wet": True})
+
+
+ASKED: dict[str, Callable[[], Any]] = {
+    "a question": lambda: rain().query("rain", {"wet": pgm.Likelihood({True: 0.9, False: 0.2})}),
+    "a compiled query": lambda: rain().compile("rain", given=["wet"])({"wet": True}),
+    "a frame": lambda: rain().predict({"wet": [True, False]}, "rain"),
+    "the shares of a frame": lambda: rain().predict_proba({"wet": [True, False]}, "rain"),
+    "the likelihoods of a frame": lambda: rain().log_likelihood({"wet": [True, False]}),
+    "a frame with numbers": lambda: heights().predict({"height": [1.7, 1.9]}, "tall"),
+    "the shares of a frame with numbers": lambda: heights().predict_proba({"height": [1.7, 1.9]}, "tall"),
+    "the likelihoods of a frame with numbers": lambda: heights().log_likelihood({"height": [1.7, 1.9]}),
+}
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_its_time_counts_towards_loading_the_compiled_loops(
+    what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted: list[float] = []
+    monkeypatch.setattr(jit, "spent", counted.append)
+    ASKED[what]()
+    assert len(counted) == 1
+    assert counted[0] > 0.0
+
+
+@pytest.mark.parametrize("what", ASKED)
+def test_an_interrupt_inside_the_compiler_is_an_interrupt(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While numba loads what it compiled Ctrl-C comes out as a SystemError caused by it."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+    from pgm.inference.asking import continuous_frames, frame_queries
+
+    for owner, name in (
+        (Posterior, "joint"),
+        (HybridPosterior, "solve"),
+        (slicing.Sliced, "answer"),
+        (frame_queries, "run_all"),
+        (continuous_frames, "number_of"),
+    ):
+        monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ASKED[what]()
