@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from benchmarks import approximate, drawing, exact, harness, mutation, pages, processes, start
+from benchmarks import against, approximate, drawing, exact, harness, mutation, pages, processes, start
 
 
 def main() -> None:
@@ -32,6 +32,12 @@ def main() -> None:
     commands.add_parser("start", help="import time, and from the start of python to the first answer")
     drawn = commands.add_parser("drawing", help="pictures of networks beside Graphviz's dot")
     drawn.add_argument("networks", nargs="*", help="only these networks")
+    beside = commands.add_parser("against", help="this checkout beside another, in turn")
+    beside.add_argument("other", help="the folder of the other checkout")
+    beside.add_argument("networks", nargs="*", help="only these networks")
+    beside.add_argument("--kind", action="append", help="only kinds of question whose name contains this")
+    beside.add_argument("--rounds", type=int, default=7, help="best of this many (default 7)")
+    beside.add_argument("--threads", type=int, default=1, help="of each side (default 1)")
     mutated = commands.add_parser("mutation", help="small faults in the source, and whether the tests notice")
     mutated.add_argument("tests", nargs="*", default=mutation.TESTS, help="only these files or folders")
     mutated.add_argument("--number", type=int, default=150, help="how many faults (default 150)")
@@ -43,6 +49,18 @@ def main() -> None:
     if given.command == "start":
         report = start.run()
         print(f"kept as {pages.keep('start', report)}")
+        return
+    if given.command == "against":
+        report = against.run(
+            against.Options(
+                given.other,
+                tuple(given.networks),
+                tuple(given.kind or ()),
+                given.rounds,
+                threads=given.threads,
+            )
+        )
+        print(f"kept as {pages.keep('against', report)}")
         return
     if given.command == "mutation":
         asked_for = mutation.Options(given.number, given.seconds, given.seed, tuple(given.tests))

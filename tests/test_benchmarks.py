@@ -6,12 +6,14 @@ import ast
 import json
 import random
 import shutil
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pgm
 from benchmarks import (
+    against,
     counting,
     drawing,
     growth,
@@ -409,3 +411,31 @@ def test_weighted_constraints_have_the_solution_that_was_put_in(tmp_path):
     assert net.map().log_joint > np.log(weighted_constraints.RULE)
     cards, tables = weighted_constraints.planted(12, 6, 20, 0.2, 5, 0)
     assert all(values.shape == tuple(cards[v] for v in scope) for scope, values in tables)
+
+
+def test_a_checkout_beside_itself_gives_the_same_answers() -> None:
+    options = against.Options(
+        str(harness.ROOT), networks=("asia",), kinds=("one target",), rounds=1, seconds=0.01
+    )
+    report = against.run(options)
+    assert [(r.race, r.case, r.side) for r in report.results] == [
+        ("one target, 10 %", "asia", "other"),
+        ("one target, 10 %", "asia", "this"),
+    ]
+    assert all(r.seconds is not None and r.seconds > 0 for r in report.results)
+    assert [f.what.rpartition(": ")[2] for f in report.findings] == ["one target, 10 %", "asia", "all"]
+
+
+def test_two_checkouts_that_disagree_are_not_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong(against.Side):
+        def ask(self, **question: Any) -> Any:
+            found = super().ask(**question)
+            return found | {"sum": found["sum"] + 1e-6} if question["do"] == "prepare" else found
+
+    sides = iter([against.Side, Wrong])
+    monkeypatch.setattr(against, "Side", lambda *args: next(sides)(*args))
+    options = against.Options(
+        str(harness.ROOT), networks=("asia",), kinds=("one target",), rounds=1, seconds=0.01
+    )
+    with pytest.raises(AssertionError, match="the answers differ"):
+        against.run(options)
