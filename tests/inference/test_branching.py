@@ -132,7 +132,7 @@ def test_duals_and_whole_columns_bound_the_least_cost(data):
     layout = lay_out(reduced, "branch-and-bound")
     p, s = layout.problem, layout.state
     least = least_cost(p)
-    left = relaxation.residual(p, s)
+    left = relaxation.residual(p, s, math.inf)
     if left is None:
         assert not p.rows.size
         return
@@ -152,7 +152,7 @@ def test_duals_and_whole_columns_bound_the_least_cost(data):
     before = int(s.w[p.floor_at])
     assert relaxation.move(p, s, left, moved) == (s.w[p.floor_at] > before)
     assert s.w[p.floor_at] <= least <= relaxation.cost_of(p, states)
-    again = relaxation.residual(p, s)
+    again = relaxation.residual(p, s, math.inf)
     assert (again.rest >= 0).all()
     assert (s.w[again.states] >= 0).all()
 

@@ -65,7 +65,7 @@ def test_stopped_early_nothing_passes_its_bound(seed, k, parts):
     layout = lay_out(case, "branch-and-bound", k)
     work = branching._Branching(layout, 0, Clock(None, None))
     work.raise_floor(2)
-    work._push(work._root, np.empty(0, np.int64))
+    work._begin()
     for _ in range(parts):
         if not work._parts():
             break

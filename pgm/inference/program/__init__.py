@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pgm.config import current
+from pgm.config import current, memory_limit
 from pgm.errors import TooLarge
 from pgm.factors import Dense, Factor, Gate, Sparse, Tables
 from pgm.inference.program.program_arrays import ProgramArrays
@@ -23,6 +23,9 @@ _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
 _FAR_APART = 1 << 16  # tables, from which on those that share variables had better lie side by side
+_SMALL = 1 << 24  # bytes: what takes less is not held against a limit
+# Bytes that compiling takes at its peak for each variable, array, scope, variable in a scope, and entry.
+_VARIABLE, _ARRAY, _SCOPE, _PLACE, _ENTRY = 60, 200, 65, 12, 48
 _FAR = 1 << 12  # variables whose numbers are so far apart are not in the cache together
 
 _LN2 = np.log(np.longdouble(2))
@@ -144,6 +147,11 @@ class _Flat:
         self._rows.append(np.array(self._single, dtype=np.int64).reshape(-1, 5))
         self._single = []
 
+    def counted(self) -> tuple[int, int]:
+        """How many scopes the tables have, and how many variables there are in all of these."""
+        self._flush()
+        return sum(int(rows[:, 0].sum()) for rows in self._rows), sum(scopes.size for scopes in self.scopes)
+
     def joined(self) -> tuple[np.ndarray, ...]:
         """Scopes, counts, widths, heads, owners and which are joined, as arrays."""
         self._flush()
@@ -207,11 +215,24 @@ def compile_program(
                 parts_of.append(~int(factor.scope[-1]))
                 turns.append(np.array([2 * n_named]))
     all_cards = np.concatenate([card_array, np.array(extra, dtype=np.int64)])
+    _check_room(all_cards.size, flat)
     turn = np.concatenate(turns)
     all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
     whose = np.array(parts_of, dtype=np.int64)
     program = replace(_flatten(all_cards, n_named, all_kinds, turn, whose, flat, as_given), gates=gates)
     return _without_dead_states(program) if program.possible else program
+
+
+def _check_room(n: int, flat: _Flat) -> None:
+    """Raise `TooLarge` where writing these tables as arrays takes more than is allowed."""
+    tables, places = flat.counted()
+    entries = sum(values.size for values in flat.values)
+    needed = _VARIABLE * n + _ARRAY * len(flat.values) + _SCOPE * tables + _PLACE * places + _ENTRY * entries
+    if needed > _SMALL and needed > (allowed := memory_limit()):
+        raise TooLarge(
+            f"Compiling this model of {n:,} variables and {tables:,} tables takes about {needed:,} bytes, "
+            f"and {allowed:,} are allowed. Allow more with pgm.set_config(memory_limit=...)."
+        )
 
 
 def _without_dead_states(program: Program) -> Program:

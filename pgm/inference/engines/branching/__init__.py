@@ -9,18 +9,17 @@ floor is lowest (de Givry et al. 2015), so that the least of the floors is a bou
 
 from __future__ import annotations
 
-import heapq
 import math
 import time
 from typing import NamedTuple
 
 import numpy as np
 
-from pgm.config import current
 from pgm.errors import OutOfTime
 from pgm.inference.engines import BranchAndBound, Srmp
 from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, lay_out
+from pgm.inference.engines.branching.open_parts import Dive, OpenParts, Part
 from pgm.inference.engines.posterior import log_of
 from pgm.inference.engines.problem import Maximum, Problem
 from pgm.inference.program.reduction import Case
@@ -40,7 +39,7 @@ _ANYWHERE = 0.3  # of the neighbourhoods lie around any variable, the others whe
 _PATIENCE = 10  # moves that gain nothing, before the search has its turn
 _NARROWER = 0.5  # times the gap: then all states are looked at again, for many are out of reach
 _IDLE = 5  # forests that gain nothing, before something else is tried
-_PART = 300  # bytes that an open part takes beside its decisions
+_OPEN, _HIGHS = 0.5, 0.4  # of the memory that is left: for parts that are open, and for HiGHS
 _FIRST_SWEEPS = 200
 _EVERY = 0.01  # seconds from one note of what is known to the next
 _NOTES = 1000
@@ -174,10 +173,8 @@ class _Branching:
         small = float(np.log2(p.cards.astype(np.float64)).sum()) < 5.0
         self._code = code(0.0 if small else 1e9, BRANCHING)
         self._root = 0  # the floor below which nothing is, before branching
-        self._heap: list[tuple[int, int, np.ndarray]] = []  # parts that are open: floor, number, decisions
-        self._stack: list[tuple[int, int, np.ndarray]] = []  # the same, where the last comes first
-        self._made, self._held = 0, 0
-        self._at: tuple[int, int, np.ndarray] | None = None  # the part under search
+        self._open = OpenParts(_OPEN * layout.room)
+        self._at: Part | None = None  # the part under search
         self._closed = False  # nothing better than the best is left
         self.claimed = 0  # what HiGHS says that any states cost, where it is less than the best
         self.rounds = 0
@@ -203,9 +200,10 @@ class _Branching:
         """What the best of all states costs at least."""
         if self._closed:
             return self.best
-        here = [] if self._at is None else [self._at]
-        least = min((part[0] for part in (*self._heap[:1], *self._stack, *here)), default=self._root)
-        return min(max(least, self._root), self.best)
+        least = self._open.least()
+        if self._at is not None:
+            least = self._at.floor if least is None else min(least, self._at.floor)
+        return min(self._root if least is None else max(least, self._root), self.best)
 
     def course(self, constant: float) -> Course:
         """What was known when, as logarithms."""
@@ -260,7 +258,7 @@ class _Branching:
     def start(self) -> None:
         """Find some states, however good."""
         tries = 0
-        self._push(self._root, _NOTHING)
+        self._begin()
         while self.best == FORBIDDEN and self._parts() and tries < 100:
             self._step(1000)
             tries += 1
@@ -311,7 +309,7 @@ class _Branching:
         """Search until nothing better than the best states is left; HiGHS may help, and have turns."""
         if self._closed:
             return
-        self._push(self._root, _NOTHING)
+        self._begin()
         n = self.layout.state.n
         fails, begin, relaxed, stale, gap = 64, int(n[_WORK]), False, 0, self.best - self._root
         started = time.monotonic()
@@ -347,7 +345,7 @@ class _Branching:
         """Take the duals of the linear relaxation for costs to move."""
         p, s = self.layout.problem, self.layout.state
         relaxation.to_root(s)
-        left = relaxation.residual(p, s)
+        left = relaxation.residual(p, s, _HIGHS * self.layout.room)
         if left is None:
             return
         seconds = min(_RELAXED, 0.25 * self._clock.remaining())
@@ -364,7 +362,7 @@ class _Branching:
         """Let HiGHS branch and cut; where it ends, the search goes on for as much work as went before."""
         p, s = self.layout.problem, self.layout.state
         relaxation.to_root(s)
-        left = relaxation.residual(p, s)
+        left = relaxation.residual(p, s, _HIGHS * self.layout.room)
         if left is None:
             return
         found = relaxation.whole(p, s, left, self._clock, min(_LONGEST, seconds, self._clock.remaining()))
@@ -374,26 +372,20 @@ class _Branching:
         if found.ended:
             self._allowed = 2.0 * float(s.n[_WORK])
 
+    def _begin(self) -> None:
+        """Open the whole."""
+        self._open.push(self._root, Dive(_NOTHING), 0, deep=True)
+
     def _parts(self) -> bool:
         """Whether anything is open that may be better than the best states."""
-        if self._closed:
-            return False
-        while self._stack and self._stack[-1][0] >= self.best:
-            self._held -= self._stack.pop()[2].nbytes + _PART
-        if self._stack and self.best < FORBIDDEN and not self._full():
-            for part in self._stack:
-                heapq.heappush(self._heap, part)
-            self._stack = []
-        if not self._stack and self._heap and self._heap[0][0] >= self.best:
-            self._heap, self._held = [], 0
-        return bool(self._heap or self._stack)
+        return not self._closed and self._open.drop(self.best, sort=self.best < FORBIDDEN)
 
     def _step(self, fails: int) -> int:
         """Search one of the open parts for so many dead ends; returns how many decisions it began with."""
         p, s = self.layout.problem, self.layout.state
         self._check()
-        floor, _, path = self._at = self._stack.pop() if self._stack else heapq.heappop(self._heap)
-        self._held -= path.nbytes + _PART
+        self._at = self._open.pop()
+        floor, path = self._at.floor, self._at.path()
         begin = int(s.n[_WORK])
         status = self._code.search(p, s, path, fails, _SLICE)
         until = begin + _REPLAYS * (
@@ -405,22 +397,10 @@ class _Branching:
         self.rounds += int(s.n[_FAILS])
         if status != _DONE:
             levels = int(s.n[_LEVELS])
-            taken, floors = s.decisions[:levels].copy(), s.floors[: levels + 1].tolist()
+            taken, floors = s.decisions[:levels], s.floors[: levels + 1].tolist()
+            dive, deep = Dive(np.concatenate([path, taken])), self.best == FORBIDDEN
             for i in np.flatnonzero(taken % 2 == 0).tolist():
-                self._push(max(floor, floors[i]), np.concatenate([path, taken[:i], [taken[i] + 1]]))
-            self._push(max(floor, floors[levels]), np.concatenate([path, taken]))
+                self._open.push(max(floor, floors[i]), dive, path.size + i + 1, deep=deep, flipped=True)
+            self._open.push(max(floor, floors[levels]), dive, dive.decisions.size, deep=deep)
         self._at = None
         return path.size
-
-    def _full(self) -> bool:
-        return self._held > current().memory_limit // 4
-
-    def _push(self, floor: int, path: np.ndarray) -> None:
-        """Keep a part for later: by its floor; last first while no states are known or memory is short."""
-        self._made -= 1
-        self._held += path.nbytes + _PART
-        part = (floor, self._made, path)
-        if self.best == FORBIDDEN or self._full():
-            self._stack.append(part)
-        else:
-            heapq.heappush(self._heap, part)

@@ -80,6 +80,7 @@ class Layout:
     unit: float  # of a cost, in natural logarithms
     offset: float  # the logarithm of the product of the reduced tables where the cost is 0
     error: float  # how far off that, with any cost, may be
+    room: float  # bytes of the memory limit that all this leaves
 
 
 def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
@@ -89,11 +90,11 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
     n_states = int(r.state_at[-1])
     changing = 2.0 * n_states + m + float(r.cards[r.scopes].sum())
     levels = int(np.clip(current().memory_limit / (64.0 * changing + 1.0), *_LEVELS))
-    room = 1 if k == 1 else k + _EQUALS
-    needed = 80.0 * r.scopes.size + (40.0 + 16.0 * levels) * changing + 8.0 * room * m
+    answers = 1 if k == 1 else k + _EQUALS
+    needed = 80.0 * r.scopes.size + (40.0 + 16.0 * levels) * changing + 8.0 * answers * m
     _check(engine, needed)
     kept, table = distinct_tables(case)
-    _check(engine, needed + 60.0 * float(np.diff(r.table_at)[kept].sum()))
+    room = _check(engine, needed + 60.0 * float(np.diff(r.table_at)[kept].sum()))
     few = only_factors(case, kept)
     mantissas, exponents = few.wide_tables()
     begins = few.reduced.table_at
@@ -152,12 +153,12 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
         floor_at=2 * n_states + n_messages + m,
         grain=1 << min(max(0, shift - 10), 50),
     )
-    state = _state(problem, int(widths.max(initial=1)), levels, room)
+    state = _state(problem, int(widths.max(initial=1)), levels, answers)
     state.n[8] = k  # WANTED
     if k > 1:  # costs that differ by less may be equal
         state.n[10] = 2 * math.ceil(math.ldexp(error, shift)) + 1  # SLACK
     offset = -math.fsum(least[table].tolist()) * math.log(2.0)
-    return Layout(problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0))
+    return Layout(problem, state, math.ldexp(math.log(2.0), -shift), offset, error * math.log(2.0), room)
 
 
 def _state(p: Problem, width: int, levels: int, room: int) -> State:
@@ -194,10 +195,12 @@ def _state(p: Problem, width: int, levels: int, room: int) -> State:
     )
 
 
-def _check(engine: str, size: float) -> None:
+def _check(engine: str, size: float) -> float:
+    """The bytes that are left of the memory limit beside so many; `TooLarge` where there are not so many."""
     limit = current().memory_limit
     if size > limit:
         raise TooLarge(
             f'engine="{engine}" needs about {size:,.0f} bytes for tables and costs, and {limit:,} are '
             "allowed. Observe more, or allow more with pgm.set_config(memory_limit=...)."
         )
+    return limit - size

@@ -19,6 +19,7 @@ from pgm.runtime.running import beside
 
 _MOST_COLUMNS = 50_000
 _MOST_ROWS = 1_000_000  # that are looked at, closed ones too
+_ROW_BYTES, _COLUMN_BYTES = 100.0, 4000.0  # that these take, at the peak: HiGHS about 20 times its matrix
 _LARGEST = 1e3  # of the costs that HiGHS is given
 _TOLERANCE = 1e-6  # of each of its columns, which lie between 0 and 1: its own are no larger
 _BEST, _TRAIL = 3, 0  # places in `n`, as in compiled.py
@@ -46,10 +47,10 @@ class Whole(NamedTuple):
     ended: bool  # whether it holds these to be the best
 
 
-def residual(p: Problem, s: State) -> Residual | None:
-    """The open part of a problem at its root; None if it has too many columns."""
-    n_open = int(s.w[p.open_at : p.left_at].sum())
-    if int(p.rows.sum()) > _MOST_ROWS or n_open > _MOST_COLUMNS:
+def residual(p: Problem, s: State, room: float) -> Residual | None:
+    """The open part of a problem at its root; None if HiGHS would take too long, or more than these bytes."""
+    n_open, most = int(s.w[p.open_at : p.left_at].sum()), min(_MOST_COLUMNS, room / _COLUMN_BYTES)
+    if int(p.rows.sum()) > min(_MOST_ROWS, room / _ROW_BYTES) or n_open > most:
         return None
     factor = np.repeat(np.arange(p.rows.size), p.rows)
     within = np.arange(factor.size) - np.repeat(np.cumsum(p.rows) - p.rows, p.rows)
@@ -66,7 +67,7 @@ def residual(p: Problem, s: State) -> Residual | None:
         is_left[row] &= s.w[p.open_at + p.state_at[v] + x] != 0
         rows.append(row)
         messages.append(message)
-    if n_open + int(is_left.sum()) > _MOST_COLUMNS or not rows:
+    if n_open + int(is_left.sum()) > most or not rows:
         return None
     row, message = np.concatenate(rows), np.concatenate(messages)
     number = np.cumsum(is_left) - 1

@@ -9,13 +9,17 @@ from types import ModuleType
 
 import numpy as np
 
+from pgm.config import memory_limit
+from pgm.errors import TooLarge
 from pgm.inference.program import Program
-from pgm.inference.program.program_arrays import ReducedArrays
+from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import REDUCING, Clock
 from pgm.runtime.running import REDUCTION, Impossible, code, run
 
 _NOTHING = np.empty(0, np.int32)
+_LARGE = 1 << 18  # places in scopes, from which on what is left of them is counted before it is written
+_VARIABLE, _STATE, _TABLE, _PLACE = 45, 5, 30, 8  # bytes that writing it takes for each, at its peak
 WideArray = tuple[np.ndarray, np.ndarray | None]  # numbers, and powers of two to multiply them by
 
 
@@ -275,6 +279,8 @@ def reduce_case(
     virtual_array = np.array(kept_virtual, dtype=np.int32) if kept_virtual else _NOTHING
     virtual_at = np.zeros(len(chunks) + 1, np.int64)
     np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
+    if p.scopes.size > _LARGE and not only_wanted:
+        _check_room(kernels, p, keep, open_states)
     arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
     codes = kernels.fixed_codes(p, open_states)
     # What a tree depends on: how many states the open variables have, and which of them share a table.
@@ -292,3 +298,21 @@ def reduce_case(
         pruned,
         key,
     )
+
+
+def _check_room(kernels: ModuleType, p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
+    """Raise `TooLarge` where writing what is left of a program takes more than is allowed."""
+    allowed = memory_limit()
+    if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= allowed:
+        return
+    left = kernels.sizes(p, keep, open_states)
+    if (needed := _room(*left)) > allowed:
+        raise TooLarge(
+            f"What is left to answer from, {left[0]:,} variables in {left[2]:,} tables, takes about "
+            f"{needed:,} bytes, and {allowed:,} are allowed. Observe more, or allow more with "
+            "pgm.set_config(memory_limit=...)."
+        )
+
+
+def _room(variables: int, states: int, tables: int, places: int) -> int:
+    return _VARIABLE * variables + _STATE * states + _TABLE * tables + _PLACE * places

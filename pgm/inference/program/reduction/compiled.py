@@ -269,6 +269,30 @@ def _root_of(link, v):
 
 
 @njit
+def sizes(p, keep, open_states):
+    """How many variables, states, tables and places in their scopes `reduce` would leave at most."""
+    n = p.cards.size
+    left = np.zeros(n, np.int32)
+    variables, states = 0, 0
+    for v in range(n):
+        for s in range(p.state_at[v], p.state_at[v + 1]):
+            left[v] += open_states[s]
+        if left[v] > 1:
+            variables += 1
+            states += left[v]
+    tables, places = 0, 0
+    for f in range(p.heads.size):
+        if keep[f] != 0:
+            before = places
+            for i in range(p.scope_at[f], p.scope_at[f + 1]):
+                if left[p.scopes[i]] > 1:
+                    places += 1
+            if places > before:
+                tables += 1
+    return variables, states, tables, places
+
+
+@njit
 def reduce(p, keep, open_states, virtual, wanted, only_wanted):
     """Number what is still open: variables with several states left, and the tables between them.
 

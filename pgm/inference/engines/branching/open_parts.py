@@ -1,0 +1,92 @@
+"""What branch and bound has still to look at, and the memory that it takes."""
+
+from __future__ import annotations
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+
+_PART = 200  # bytes that an open part takes beside the decisions
+
+
+class Dive:
+    """The decisions of one search, once: the parts that it left open begin with some of them."""
+
+    __slots__ = ("decisions", "parts")
+
+    def __init__(self, decisions: np.ndarray) -> None:
+        self.decisions = decisions
+        self.parts = 0  # that are still open
+
+
+class Part(NamedTuple):
+    """Something open. The first two order it, the lowest floor first, then what was made last."""
+
+    floor: int  # what anything in it costs at least
+    number: int  # no two have the same
+    dive: Dive
+    length: int  # how many of its decisions lead here
+    flipped: bool  # whether the last of these goes the other way
+
+    def path(self) -> np.ndarray:
+        """The decisions that lead here."""
+        found = self.dive.decisions[: self.length].copy()
+        if self.flipped:
+            found[-1] += 1
+        return found
+
+
+class OpenParts:
+    """The open parts: by their floors, or the last first while memory is short."""
+
+    def __init__(self, most: float) -> None:
+        """Nothing is open yet; up to so many bytes parts are kept by their floors."""
+        self._most = most
+        self._held = 0
+        self._made = 0
+        self._heap: list[Part] = []
+        self._stack: list[Part] = []  # the last comes first, before the others
+
+    def push(self, floor: int, dive: Dive, length: int, *, deep: bool, flipped: bool = False) -> None:
+        """Keep a part for later; `deep`: to be the next, whatever its floor."""
+        self._made -= 1
+        self._held += _PART + (0 if dive.parts else dive.decisions.nbytes)
+        dive.parts += 1
+        part = Part(floor, self._made, dive, length, flipped)
+        if deep or self._full():
+            self._stack.append(part)
+        else:
+            heapq.heappush(self._heap, part)
+
+    def pop(self) -> Part:
+        """The next to look at."""
+        part = self._stack.pop() if self._stack else heapq.heappop(self._heap)
+        self._release(part)
+        return part
+
+    def drop(self, best: int, *, sort: bool) -> bool:
+        """Forget what comes next and costs at least this; whether anything is left.
+
+        With `sort`, parts that were to be the next are kept by their floors again where memory allows.
+        """
+        while self._stack and self._stack[-1].floor >= best:
+            self._release(self._stack.pop())
+        if sort and self._stack and not self._full():
+            for part in self._stack:
+                heapq.heappush(self._heap, part)
+            self._stack = []
+        if not self._stack and self._heap and self._heap[0].floor >= best:
+            self._heap, self._held = [], 0
+        return bool(self._heap or self._stack)
+
+    def least(self) -> int | None:
+        """The lowest floor; None where nothing is open."""
+        return min((part.floor for part in (*self._heap[:1], *self._stack)), default=None)
+
+    def _full(self) -> bool:
+        return self._held > self._most
+
+    def _release(self, part: Part) -> None:
+        part.dive.parts -= 1
+        self._held -= _PART + (0 if part.dive.parts else part.dive.decisions.nbytes)
