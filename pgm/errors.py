@@ -45,6 +45,11 @@ def shown(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
+def counted(count: int) -> str:
+    """Return a count for a message: a file may announce one of a million digits."""
+    return f"{count:,}" if count < 10**15 else "more than 10**15"
+
+
 def listed(values: Iterable[object], total: int | None = None) -> str:
     """Values for a message, separated by commas: the first few and how many there are."""
     if total is None:

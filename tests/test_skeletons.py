@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import pickle
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,6 +15,7 @@ import pytest
 
 import pgm
 from pgm.inference.engines import approximate
+from pgm.io.json import networks
 
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
 
@@ -44,6 +47,36 @@ def test_the_distribution_to_copy_is_one() -> None:
     assert "echo of" in repr(net.cpd("heard"))
     with pytest.raises(pgm.InvalidTable, match="from 0 to 1"):
         echo("said", 1.5)
+
+
+def test_what_its_head_names_is_all_that_a_distribution_needs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """With a line in the registry the rest of the house knows it: files, pictures, EM."""
+    echo = load("cpd").Echo
+    monkeypatch.setattr(pgm.cpds.registry, "KINDS", {**pgm.cpds.KINDS, "echo": echo})
+    monkeypatch.setattr(networks, "KINDS", {**pgm.cpds.KINDS, "echo": echo})
+    net = pgm.BayesianNetwork()
+    net.add("said", [0.5, 0.3, 0.2], states=["a", "b", "c"])
+    net.add("heard", echo("said", 0.8))
+    cpd = net.cpd("heard")
+    pgm.write(net, tmp_path / "echo.json")
+    text = (tmp_path / "echo.json").read_text()
+    assert '"echo": 0.8' in text
+    assert pgm.read(tmp_path / "echo.json").cpd("heard").to_dict() == cpd.to_dict()
+    (tmp_path / "echo.json").write_text(text.replace("0.8", '"often"'))
+    with pytest.raises(pgm.FileFormatError, match=r"echo.json:\d+:\d+: expected how often it repeats"):
+        pgm.read(tmp_path / "echo.json")
+    assert "echo" in [text.get_text() for text in net.plot().texts]
+    seen = cpd.statistics({"said": list("aab"), "heard": list("aac")})
+    expected = cpd.statistics(net.expected_counts({"heard": "b"})["heard"])  # P(said = b | heard = b)
+    assert expected.values == pytest.approx(np.array([[0.24 / 0.31, 0.07 / 0.31]]))
+    assert cpd.fitted(seen + expected).to_dict()["p"] == pytest.approx((2 + 0.24 / 0.31) / 4)
+    head = ast.get_docstring(ast.parse((FOLDER / "cpd.py").read_text()))
+    named = re.findall(r"^-> (\S+):", head or "", re.MULTILINE)
+    named += re.findall(r"and (docs/\S+):", head or "")
+    assert all((FOLDER.parents[2] / name).exists() for name in named if not name.endswith("echo.py"))
+    assert "pgm/cpds/registry.py" in named
 
 
 def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:

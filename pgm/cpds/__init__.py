@@ -12,11 +12,13 @@ from .logistic import Logistic
 from .mixture import MixtureCPD
 from .noisy_max import NoisyMax, NoisyMin
 from .noisy_or import NoisyAnd, NoisyOr
+from .registry import KINDS, kind_of
 from .table import TableCPD
 from .tree import TreeCPD
 
 __all__ = [
     "CPD",
+    "KINDS",
     "AtLeast",
     "CPDStore",
     "DefaultCPD",
@@ -33,6 +35,7 @@ __all__ = [
     "Parity",
     "TableCPD",
     "TreeCPD",
+    "kind_of",
     "make",
     "prepared",
 ]

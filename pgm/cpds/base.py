@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pgm.errors import InvalidTable, listed
-from pgm.factors import Factor
+from pgm.distributions.parts import Part
+from pgm.errors import InvalidArgument, InvalidTable, listed, shown
+from pgm.factors import Factor, Gate, GaussianFactor, Score
 from pgm.printing import COLUMNS, html_table, html_text, joined, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import states_array
 from pgm.variables import Variable
 
-from .data import Codes, codes_of_frame, codes_of_row, distinct, weighted_rows
+from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
+from .statistics import Codes, Configurations, RowCounts
 from .table_input import Array, check_cells
 
 ROWS_SHOWN = 30
 _CHUNK = 1 << 16  # rows at a time
+_S = TypeVar("_S")
 
 
 def printed(
@@ -35,6 +38,15 @@ def printed(
     ]
     note = f"... {count - len(rows):,} more of {count:,} rows" if count > len(rows) else ""
     return cut[0], cut[1:], note, title, len(header)
+
+
+class Causes(NamedTuple):
+    """Causes with independent effects."""
+
+    effects: Mapping[str, Array]  # for each cause (its states, the child's states)
+    leak: Array  # the effect without any cause
+    none: Array  # no effect, as a distribution over the child's states
+    smallest: bool  # whether the smallest effect shows, not the largest
 
 
 def active(variable: Variable) -> int:
@@ -60,14 +72,28 @@ def set_fields(cpd: CPD, **fields: object) -> None:
         object.__setattr__(cpd, name, value)
 
 
+def as_it_is(state: Any, name: str) -> Any:
+    """Return a state as it is."""
+    return state
+
+
 class CPD(ABC):
     """P(child | parents), a value that never changes.
 
     A distribution that names its parents can be created before there are variables; the network makes a bound
     copy, which knows its child and the states of its parents.
+
+    It is learned from its sufficient statistics: `fit(data)` is `fitted(statistics(data))`, statistics of
+    parts of the data add up, and expected ones, as `BayesianNetwork.expected_counts` returns them, serve as
+    well. So one M-step serves data with and without gaps.
     """
 
     __slots__ = ("_child", "_given")
+
+    kind: ClassVar[str]  # its key in pgm.cpds.KINDS, and in JSON
+    label: ClassVar[str]  # what a picture calls it
+    continuous: ClassVar[bool] = False  # whether the child has no states, but a density
+    takes_continuous: ClassVar[bool] = False  # whether parents may be continuous
 
     _child: Variable | None
     _given: tuple[Variable, ...]
@@ -219,6 +245,106 @@ class CPD(ABC):
             drawn[part] = np.minimum((sums <= uniform).sum(axis=1), last)
         return states_array(self.child, drawn)
 
+    def factors(self, scope: Sequence[int]) -> tuple[Factor | GaussianFactor | Score, ...]:
+        """Return all that inference takes: the factor, a density instead, or a score besides.
+
+        Args:
+            scope: as for `factor`.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> len(pgm.load_network("asia").cpd("lung").factors([2, 3]))
+        1
+        """
+        return (self.factor(scope),)
+
+    # --- other ways to say the same, for file formats that have them; None where there is none ---
+
+    def listed_rows(self) -> tuple[npt.NDArray[np.int32], Array, Array] | None:
+        """Return configurations of the parents that have rows, these rows, and the row of all others."""
+        return None
+
+    def outcomes(self) -> npt.NDArray[np.int32] | None:
+        """Return the child's state for each configuration of the parents, where these decide it."""
+        return None
+
+    def causes(self) -> Causes | None:
+        """Return the effects of causes that act independently, of which the largest or smallest shows."""
+        return None
+
+    # --- learning ---
+
+    def statistics(self, data: Any, weights: Any = None) -> Any:
+        """Return the sufficient statistics of some data; those of parts of the data add up with `+`.
+
+        Args:
+            data: a data frame or a dict of columns, with the child and all parents in each row; or expected
+                counts: an array of the shape of the table, or whatever else `net.expected_counts` returns.
+            weights: one for each row of a frame.
+
+        Raises:
+            InvalidArgument: weights are negative or of the wrong length.
+            InvalidFrame, UnknownState: a column is missing or has gaps, or has a value that is not a state.
+
+        >>> wet, rain = Variable("wet", [False, True]), Variable("rain", [False, True])
+        >>> from pgm.cpds import TableCPD
+        >>> cpd = TableCPD(wet, [rain], {True: 0.9, False: 0.2})
+        >>> cpd.statistics({"rain": [1, 1, 0], "wet": [1, 0, 0]}, weights=[3, 1, 1]).tolist()
+        [[1.0, 0.0], [1.0, 3.0]]
+        """
+        if isinstance(data, RowCounts | Configurations):
+            if weights is not None:
+                raise InvalidArgument("weights= are for the rows of a frame; statistics have their own.")
+            return data
+        codes, shares = weighted_rows((*self.given, self.child), data, weights)
+        return self._counted(codes, shares)
+
+    def _counted(self, codes: Codes, weights: Array) -> Any:
+        """Return the statistics of rows of codes, the child last, and their weights."""
+        return Configurations.of(codes, weights, [v.card for v in (*self._given, self.child)])
+
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> Any:
+        """Return the statistics that expected counts of the tables of a gate make; None if they make none.
+
+        Args:
+            gate: what `factor` returned.
+            tables: expected counts for each of its tables, in their shape.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> net = pgm.BayesianNetwork()
+        >>> net.add("a", 0.5); net.add("b", 0.5)
+        >>> net.add("odd", pgm.Parity(["a", "b"]))
+        >>> gate = net.cpd("odd").factor([0, 1, 2])
+        >>> net.cpd("odd").expected(gate, [t / 4 for _, t in gate.tables]).values.tolist()
+        [[1.0]]
+        """
+        return None
+
+    def fitted(self, statistics: Any, prior: Any = None) -> Self:
+        """Return the same kind of distribution with the most likely parameters.
+
+        Args:
+            statistics: what `statistics` returned, or a sum of several such results.
+            prior: statistics of rows that were never seen, which are counted with the others: what is known
+                beforehand, where the prior is conjugate.
+
+        Raises:
+            InvalidArgument: statistics of another distribution.
+            InvalidFrame: no parameters make the data possible.
+
+        >>> wet = Variable("wet", [False, True])
+        >>> from pgm.cpds import TableCPD
+        >>> cpd = TableCPD(wet, [], 0.5)
+        >>> cpd.fitted(cpd.statistics({"wet": [True]}), prior=np.ones(2)).values.round(6).tolist()
+        [0.333333, 0.666667]
+        """
+        return self._fitted(statistics if prior is None else statistics + prior)
+
     def fit(self, data: Any, weights: Any = None) -> Self:
         """Return the same kind of distribution with maximum-likelihood parameters.
 
@@ -237,13 +363,19 @@ class CPD(ABC):
         >>> before.fit({"rain": [1, 1, 0], "wet": [1, 0, 0]}, weights=[3, 1, 1]).to_dict()[True]
         {False: 0.25, True: 0.75}
         """
-        variables = (*self.given, self.child)
-        codes, counted = weighted_rows(variables, data, weights)
-        return self._fitted(*distinct(codes, counted, [v.card for v in variables]))
+        return self.fitted(self.statistics(data, weights))
 
     @abstractmethod
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """Return the most likely numbers for distinct rows of codes, the child last, and their weights."""
+    def _fitted(self, statistics: Any) -> Self:
+        """Return the same kind with the most likely parameters for these statistics."""
+
+    def _checked_statistics(self, statistics: Any, kind: type[_S]) -> _S:
+        if not isinstance(statistics, kind):
+            raise InvalidArgument(
+                f"{self.child.name!r}: a {type(self).__name__} is fitted to {kind.__name__}, as its "
+                f"`statistics` returns them, not to {shown(statistics)}."
+            )
+        return statistics
 
     @abstractmethod
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
@@ -261,6 +393,41 @@ class CPD(ABC):
         >>> cpd = net.cpd("asia")
         >>> cpd.renamed(Variable("visit", cpd.child.domain), ()).child.name
         'visit'
+        """
+
+    @abstractmethod
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> Any:
+        """Return what it is made of, for a file: dicts, lists, numbers and text, and states.
+
+        Args:
+            state: how a state of a variable of this name is written; left out: as it is.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> pgm.load_network("asia").cpd("lung").to_parts()
+        [[0.1, 0.9], [0.01, 0.99]]
+        """
+
+    @classmethod
+    @abstractmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> CPD:
+        """Return the distribution of these parts, as `to_parts` returned them.
+
+        Args:
+            child: the variable whose distribution it is.
+            given: the parents, in order.
+            part: read from a file, or `Part.of(parts)`.
+
+        Raises:
+            FileFormatError, InvalidTable: these are not parts of such a distribution.
+
+        >>> import pgm
+        >>> from pgm.distributions.parts import Part
+        >>> lung = pgm.load_network("asia").cpd("lung")
+        >>> pgm.TableCPD.from_parts(lung.child, lung.given, Part.of(lung.to_parts())) == lung
+        True
         """
 
     @property

@@ -11,8 +11,8 @@ from pgm.errors import InvalidArgument, InvalidTable
 from pgm.variables import Domain, Variable
 
 from .base import CPD
-from .hybrid_logistic import HybridLogistic, with_numbers
 from .linear_gaussian import LinearGaussian
+from .registry import for_parents
 from .table import TableCPD
 from .table_input import CELLS, child_states, is_frame, long_form, read
 
@@ -50,11 +50,11 @@ def make(
     name: str, table: object, states: Any, given: tuple[Variable, ...], normalize: bool | None = None
 ) -> CPD:
     """Return P(name | given); states None: not declared; `normalize` as for `read`."""
-    table = with_numbers(table, given)
+    table = for_parents(table, given)
     if normalize and isinstance(table, CPD):
         kind = type(table).__name__
         raise InvalidArgument(f"{name!r}: normalize= divides the rows of a table; a {kind} has its own.")
-    if not isinstance(table, LinearGaussian | HybridLogistic):
+    if not (isinstance(table, CPD) and table.takes_continuous):
         for parent in given:
             if parent.continuous:
                 raise InvalidTable(
@@ -70,4 +70,4 @@ def make(
     if states is None:
         states = child_states(name, table, len(given))
     child = Variable.of(name, states) if type(states) is Domain else Variable(name, states)
-    return TableCPD._of(child, given, read(child, given, table, normalize))
+    return TableCPD.trusted(child, given, read(child, given, table, normalize))

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from pgm.factors import Writer
 
 Counts = npt.NDArray[np.int64]
-Part = tuple[int, Counts]  # a number of the gate, and how much each of its states counts
+Counted = tuple[int, Counts]  # a number of the gate, and how much each of its states counts
 
 
 def count(
-    writer: Writer, inputs: Sequence[Part], fold: Callable[[Counts], Counts], parts: int = 1
-) -> list[Part]:
+    writer: Writer, inputs: Sequence[Counted], fold: Callable[[Counts], Counts], parts: int = 1
+) -> list[Counted]:
     """Write tables that count over the inputs, halves before wholes; return the last counts, not yet merged.
 
     Args:

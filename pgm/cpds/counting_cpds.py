@@ -8,13 +8,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
+from .base import CPD, ROWS_SHOWN, active, as_it_is, check_order, set_fields
 from .count_gate import Counts, cells, count
-from .data import Codes
+from .statistics import Codes, RowCounts
 from .table_input import Array, check_gate
 
 
@@ -102,8 +103,15 @@ class CountingGate(CPD):
         yes = true(fold(total)) == (active(self.child) == 1)
         return np.stack([~yes, yes], axis=1).astype(np.float64)
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        return self  # there are no numbers
+    def _counted(self, codes: Codes, weights: Array) -> RowCounts:
+        return RowCounts(np.array([[weights.sum()]]))
+
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
+        """Return the weight of the data: there is nothing else to know."""
+        return RowCounts(np.array([[tables[-1].sum()]]))
+
+    def _fitted(self, statistics: Any) -> Self:
+        return self  # there are no parameters
 
     @property
     def n_parameters(self) -> int:
@@ -152,6 +160,16 @@ class _OfSome(CountingGate):
         super().__init__(parents)
         set_fields(self, _k=_whole(k, self))
 
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> int:
+        """Return the number that the count is compared with."""
+        return self._k
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the gate that compares with this number."""
+        k = part.whole("a count of parents", most=len(given))
+        return cls(k, [v.name for v in given]).bind(child.name, child.domain, given)
+
     def _numbers(self) -> list[str]:
         return [str(self._k)]
 
@@ -176,6 +194,7 @@ class AtLeast(_OfSome):
     """
 
     __slots__ = ()
+    kind, label = "at-least", "at least"
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
         off_enough = len(self._parents) - self._k + 1  # with so many off there are too few on
@@ -207,6 +226,7 @@ class Exactly(_OfSome):
     """
 
     __slots__ = ()
+    kind, label = "exactly", "exactly"
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
         off = len(self._parents) - self._k
@@ -236,6 +256,18 @@ class Parity(CountingGate):
     """
 
     __slots__ = ()
+    kind, label = "parity", "parity"
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> str:
+        """Return the word for an odd number."""
+        return "odd"
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the exclusive or of the parents."""
+        if part.value != "odd":
+            part.expected('"odd"')
+        return cls([v.name for v in given]).bind(child.name, child.domain, given)
 
     def _fold(self) -> tuple[bool, Callable[[Counts], Counts], Callable[[Counts], Counts]]:
         return False, lambda n: n % 2, lambda n: n == 1

@@ -48,7 +48,7 @@ class CPDStore(MutableMapping[str, CPD]):
         if isinstance(found, CPD):
             return found
         *given, child = [self._variable(name) for name in (*self._parents[node], node)]
-        return TableCPD._of(child, tuple(given), found)
+        return TableCPD.trusted(child, tuple(given), found)
 
     def _variable(self, name: str) -> Variable:
         domain = self._domains[name]

@@ -9,13 +9,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense, Gate, Writer
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .statistics import Codes, RowCounts, normalised, summed
 from .table import TableCPD
 from .table_input import (
     MAX_AXES,
@@ -55,6 +56,7 @@ class DefaultCPD(CPD):
     """
 
     __slots__ = ("_codes", "_parents", "_rows", "_written")
+    kind, label = "rows", "table"
 
     _parents: tuple[str, ...]
     _written: Mapping[Any, Any] | None  # as the user wrote it; None once bound
@@ -92,13 +94,25 @@ class DefaultCPD(CPD):
         def label(row: int) -> str:
             return "..." if row == len(codes) else row_label(given, codes[row])
 
-        return self._of(child, given, codes, checked_rows(child, numbers, label))
+        return self.trusted(child, given, codes, checked_rows(child, numbers, label))
 
     @classmethod
-    def _of(
+    def trusted(
         cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32], rows: Array
     ) -> Self:
-        """Make one of distinct configurations and checked rows, the last of them that of all others."""
+        """Make one of distinct configurations and checked rows.
+
+        Args:
+            child: the variable whose distribution it is.
+            given: its parents.
+            codes: configurations of their states, one for each row but the last.
+            rows: of probabilities; the last is that of all other configurations.
+
+        >>> a, b = Variable("a", [False, True]), Variable("b", [False, True])
+        >>> rows = np.array([[0.9, 0.1], [0.5, 0.5]])
+        >>> DefaultCPD.trusted(b, (a,), np.array([[1]], np.int32), rows).to_dict()
+        {True: {False: 0.9, True: 0.1}, Ellipsis: {False: 0.5, True: 0.5}}
+        """
         own = np.flatnonzero((rows[:-1] != rows[-1]).any(axis=1))  # to list the others again says nothing
         order = own[np.lexsort(codes[own].T[::-1])] if own.size else own
         return cls._made(child, given, codes[order], rows[[*order.tolist(), -1]])
@@ -171,18 +185,64 @@ class DefaultCPD(CPD):
         values.flags.writeable = False
         return values
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """By counting in each row, and in that of all others; one without data is uniform."""
+    def listed_rows(self) -> tuple[npt.NDArray[np.int32], Array, Array]:
+        """Return the configurations that have rows of their own, these rows, and that of all others."""
+        return self._codes, self._rows[:-1], self._rows[-1]
+
+    def _counted(self, codes: Codes, weights: Array) -> RowCounts:
+        places = self._place(codes[:, :-1]) % len(self._rows)
+        return RowCounts(summed((places, codes[:, -1]), weights, self._rows.shape))
+
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
+        """Return the counts of each row: the last link of the chain knows which configuration it came to."""
         counts = np.zeros(self._rows.shape)
-        np.add.at(counts, (self._place(codes[:, :-1]), codes[:, -1]), weights)
-        totals = counts.sum(axis=1, keepdims=True)
-        seen = totals > 0
-        rows = np.where(seen, counts / np.where(seen, totals, 1.0), 1.0 / self.child.card)
+        last = tables[-1].reshape(-1, self.child.card)
+        for steps in self._levels() if len(self._codes) else ():
+            own = steps  # of the last parent, in the end
+        if len(self._codes):
+            counts[:-1] = last[own]
+        counts[-1] = np.maximum(last.sum(axis=0) - counts[:-1].sum(axis=0), 0.0)
+        return RowCounts(counts)
+
+    def _fitted(self, statistics: Any) -> Self:
+        """By counting in each row, and in that of all others; one without data is uniform."""
+        rows = normalised(self._checked_statistics(statistics, RowCounts).values)
         return self._made(self.child, self._given, self._codes, rows)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same rows for variables that differ only in their names."""
         return self._made(child, given, self._codes, self._rows)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
+        """Return the configurations that have rows, these rows, and the row of all others."""
+        states = [[state(s, v.name) for s in v.states] for v in self._given]
+        keys = [[own[code] for own, code in zip(states, at, strict=True)] for at in self._codes.tolist()]
+        rows = self._rows.tolist()
+        return {"if": keys, "then": rows[:-1], "else": rows[-1]}
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the distribution of these rows."""
+        part.members("rows and a default", ["if", "then", "else"])
+        keys = part.at("if")
+        count = len(keys.elements("a list of configurations"))
+        part.take(count * (len(given) + child.card), f"the rows of {shown(child.name)}")
+        if not given:
+            part.fail("rows and a default need parents")
+        codes = np.empty((count, len(given)), dtype=np.int32)
+        seen: set[bytes] = set()
+        for number in range(count):
+            key = keys.at(number)
+            if len(key.elements("a state of each parent")) != len(given):
+                key.expected(f"a state of each of the {len(given)} parents")
+            codes[number] = [v.code(key.at(i).state()) for i, v in enumerate(given)]
+            seen.add(codes[number].tobytes())
+            if len(seen) <= number:
+                key.fail("these states are there twice")
+        values = part.at("then").rows(count, child.card, "the rows")
+        other = part.at("else").numbers(child.card, "the row of all others")
+        rows = checked_rows(child, np.vstack([values, other]), lambda row: f"number {row}")
+        return cls.trusted(child, given, codes, rows)
 
     @property
     def n_parameters(self) -> int:
@@ -204,7 +264,7 @@ class DefaultCPD(CPD):
         if isinstance(other, TableCPD) and self._child is not None:
             if self._child != other.child or set(self._given) != set(other.given):
                 return False
-            return other == TableCPD._of(self.child, self._given, self.table())
+            return other == TableCPD.trusted(self.child, self._given, self.table())
         if not isinstance(other, DefaultCPD):
             return NotImplemented
         if self._child is None or other._child is None:
@@ -213,10 +273,10 @@ class DefaultCPD(CPD):
         if self._child != other._child or set(self._given) != set(other._given):
             return False
         place = {v: axis for axis, v in enumerate(other._given)}
-        turned = self._of(
+        turned = self.trusted(
             self._child, other._given, self._codes[:, _inverse([place[v] for v in self._given])], self._rows
         )
-        same = self._of(other._child, other._given, other._codes, other._rows)
+        same = self.trusted(other._child, other._given, other._codes, other._rows)
         return np.array_equal(turned._codes, same._codes) and np.array_equal(turned._rows, same._rows)
 
     __hash__ = None  # type: ignore[assignment]

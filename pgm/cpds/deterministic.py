@@ -11,12 +11,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from pgm.errors import InvalidTable, TooLarge, listed, shown
+from pgm.distributions.parts import Part
+from pgm.errors import InvalidTable, TooLarge, counted, listed, shown
 from pgm.factors import Dense, Sparse
 from pgm.variables import Variable, is_missing
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .statistics import Codes, RowCounts
 from .table_input import MAX_AXES, Array, row_label, sorted_domain
 
 _MOST_CONFIGURATIONS = 1_000_000
@@ -47,6 +48,7 @@ class Deterministic(CPD):
     """
 
     __slots__ = ("_codes", "_function", "_parents")
+    kind, label = "function", "deterministic"
 
     _parents: tuple[str, ...]
     _function: Callable[..., Any] | None  # None once the outcomes are known
@@ -117,8 +119,18 @@ class Deterministic(CPD):
         return self._bound(child, given, codes.reshape(cards))
 
     @classmethod
-    def _of(cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
-        """Make one of outcomes that are known to be right, as `codes` returns them."""
+    def trusted(cls, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
+        """Make one of outcomes that are known to be right.
+
+        Args:
+            child: the variable that is a function.
+            given: its parents.
+            codes: the outcomes, as `codes` returns them.
+
+        >>> a, b = Variable("a", [False, True]), Variable("b", [False, True])
+        >>> Deterministic.trusted(b, (a,), np.array([1, 0], np.int32)).to_dict()
+        {False: True, True: False}
+        """
         return cls.__new__(cls)._bound(child, given, codes)
 
     def _bound(self, child: Variable, given: tuple[Variable, ...], codes: npt.NDArray[np.int32]) -> Self:
@@ -150,12 +162,39 @@ class Deterministic(CPD):
         found[np.arange(len(codes)), self._codes[tuple(codes.T)]] = 1.0
         return found
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        return self  # a function has no numbers
+    def outcomes(self) -> npt.NDArray[np.int32]:
+        """Return the child's state for each configuration of the parents."""
+        return self._codes
+
+    def _counted(self, codes: Codes, weights: Array) -> RowCounts:
+        return RowCounts(np.array([[weights.sum()]]))
+
+    def _fitted(self, statistics: Any) -> Self:
+        return self  # a function has no parameters
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same function for variables that differ only in their names."""
         return self._bound(child, given, self._codes)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> list[Any]:
+        """Return the child's state for each configuration, those of the last parent changing fastest."""
+        states = [state(s, self.child.name) for s in self.child.states]
+        return [states[code] for code in self._codes.ravel().tolist()]
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the function with these outcomes."""
+        cards = [v.card for v in given]
+        if len(cards) >= MAX_AXES:
+            part.fail(f"a function of {len(cards)} parents; {MAX_AXES - 1} are possible")
+        found, count = part.elements("a list of states"), math.prod(cards)
+        if len(found) != count:
+            part.fail(f"a state for each of {counted(count)} configurations expected, found {len(found):,}")
+        if set(map(type, found)) <= {str, bool, int, float}:
+            codes = np.fromiter(map(child.code, found), dtype=np.int32, count=count)
+        else:
+            codes = np.array([child.code(part.at(i).state()) for i in range(count)], dtype=np.int32)
+        return cls.trusted(child, given, codes.reshape(cards))
 
     @property
     def n_parameters(self) -> int:

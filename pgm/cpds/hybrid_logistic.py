@@ -1,4 +1,4 @@
-"""Logistic distributions some of whose parents are numbers."""
+"""Logistic distributions some of whose parents are continuous."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from pgm.factors import Dense, Score
 from pgm.frames import columns, numbers
 from pgm.variables import Variable, as_float
 
-from .data import Codes, codes_of_row, weighted_rows
+from .complete_rows import codes_of_row, weighted_rows
 from .logistic import Logistic, features, newton, softmax
+from .statistics import Configurations
 from .table_input import MAX_AXES, Array, check_cells
 
 _REMEDY = "Leave such rows out"
@@ -21,16 +22,16 @@ _CERTAIN = -1e-9  # log likelihood a row: more than any finite weights should gi
 
 
 class HybridLogistic(Logistic):
-    """A `Logistic` with continuous parents, each of which counts with its number times its weight.
+    """A `Logistic` with continuous parents, each of which counts with its value times its weight.
 
-    Its rows are given as arrays with a column for each parent, in order: codes of states, or numbers.
+    Its rows are arrays with a column for each parent, in order: codes of states, or values.
     """
 
     __slots__ = ()
 
     @classmethod
     def of(cls, logistic: Logistic) -> HybridLogistic:
-        """The same weights, for parents some of which are numbers."""
+        """The same weights, for parents some of which are continuous."""
         made = cls.__new__(cls)
         made.__setstate__(logistic.__getstate__())
         return made
@@ -62,6 +63,10 @@ class HybridLogistic(Logistic):
         order = [scope[i] for i in (*states, *others)]
         weights = np.array([self._scores[i][0] for i in others])
         return Score(np.array([*order, scope[-1]], dtype=np.int64), len(states), offset, weights)
+
+    def factors(self, scope: Sequence[int]) -> tuple[Dense, Score]:
+        """Return the table that stands for it among the factors, and the score."""
+        return self.factor(scope), self.score(scope)
 
     # --- rows ---
 
@@ -97,7 +102,7 @@ class HybridLogistic(Logistic):
         return np.column_stack([found[v.name] for v in wanted])
 
     def table(self, limit: int | None = None) -> NoReturn:
-        """Refuse: there is no table over numbers."""
+        """Refuse: there is no table where parents are continuous."""
         those = [v.name for v in self.given if v.continuous]
         raise InvalidTable(
             f"{self.child.name!r} depends on {listed(those)}, continuous: there is no table; see .weights "
@@ -106,18 +111,25 @@ class HybridLogistic(Logistic):
 
     # --- learning ---
 
-    def fit(self, data: Any, weights: Any = None) -> Self:
-        """Return the same kind of distribution with maximum-likelihood parameters.
+    def statistics(self, data: Any, weights: Any = None) -> Configurations:
+        """Return the rows themselves: no fewer numbers tell the likelihood of weights of continuous parents.
 
         Args:
             data: a data frame or a dict of columns, with the child and all parents in each row.
             weights: one for each row.
         """
-        seen, shares = weighted_rows((self.child,), data, None if weights is None else weights)
+        if isinstance(data, Configurations):
+            return data
+        seen, shares = weighted_rows((self.child,), data, weights)
         kept = slice(None) if weights is None else np.asarray(weights, dtype=np.float64) > 0
         known = self._columns(data, self.given)[kept]
         if len(known) != len(seen):
             raise InvalidFrame(f"{self.child.name!r}: its columns differ in length.")
+        return Configurations.of(np.column_stack([known, seen]), shares, None)
+
+    def _fitted(self, statistics: Any) -> Self:
+        rows = self._checked_statistics(statistics, Configurations)
+        known, seen, shares = rows.rows[:, :-1], rows.rows[:, -1:].astype(np.int64), rows.weights
         blocks, scales = [], []
         for i, (v, entry) in enumerate(zip(self.given, self._weights, strict=True)):
             if not v.continuous:
@@ -152,13 +164,3 @@ class HybridLogistic(Logistic):
         found[1:] /= spreads[:, np.newaxis]
         found[0] -= centres @ found[1:]
         return self._of_found(found)
-
-    def _fitted(self, codes: Codes, weights: Array) -> NoReturn:
-        self.table()
-
-
-def with_numbers(table: object, given: Sequence[Variable]) -> object:
-    """A logistic distribution in the form that numbers among its parents need; anything else as it is."""
-    if isinstance(table, Logistic) and any(v.continuous for v in given):
-        return HybridLogistic.of(table)
-    return table

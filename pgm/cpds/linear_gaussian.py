@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -12,11 +12,13 @@ from pgm import factors
 from pgm.distributions import Gaussian
 from pgm.distributions.checks import row_weights
 from pgm.distributions.gaussian import GaussianStatistics
+from pgm.distributions.parts import Part
 from pgm.errors import (
     InvalidArgument,
     InvalidEvidence,
     InvalidFrame,
     InvalidTable,
+    counted,
     listed,
     no_number,
     shown,
@@ -26,9 +28,10 @@ from pgm.frames import numbers as numbers_of
 from pgm.randomness import draw_count, generator
 from pgm.variables import REAL, Continuous, Variable, as_float
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes, codes_of_row
-from .table_input import Array, BadRow, check_cells, find_row, row_label
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .complete_rows import codes_of_row
+from .statistics import Codes
+from .table_input import Array, BadRow, check_cells, find_row, product, row_label
 
 _LARGEST = 1e100  # of all numbers here, and one over the smallest sd: their squares stay within a double
 _REMEDY = "Leave such rows out"
@@ -55,6 +58,7 @@ class LinearGaussian(CPD):
     """
 
     __slots__ = ("_bias", "_causes", "_rows", "_sd", "_switches", "_weights")
+    kind, label, continuous, takes_continuous = "linear-gaussian", "linear Gaussian", True, True
 
     _switches: tuple[str, ...]  # discrete parents
     _causes: tuple[str, ...]  # continuous parents
@@ -240,8 +244,12 @@ class LinearGaussian(CPD):
             np.array(scope, dtype=np.int64), len(self._switches), self._weights, self._bias, self._sd
         )
 
+    def factors(self, scope: Sequence[int]) -> tuple[factors.GaussianFactor]:
+        """Return the density."""
+        return (self.density(scope),)
+
     def factor(self, scope: Sequence[int]) -> NoReturn:
-        """Refuse: a density over numbers is no factor over states."""
+        """Refuse: a density is no factor over states."""
         raise InvalidTable(f"{self.child.name!r} is continuous: its density is no factor over states.")
 
     def rows(self, codes: Codes) -> NoReturn:
@@ -329,11 +337,11 @@ class LinearGaussian(CPD):
 
     # --- learning ---
 
-    def statistics(self, frame: Any, weights: Any = None) -> GaussianStatistics:
+    def statistics(self, data: Any, weights: Any = None) -> GaussianStatistics:
         """Return the sufficient statistics of a frame, for each configuration of the discrete parents.
 
         Args:
-            frame: columns of the child and all parents, without missing values.
+            data: columns of the child and all parents, without missing values.
             weights: of the rows; with a column for each selection, as expectations have them, the columns of
                 discrete parents are not read.
 
@@ -346,9 +354,11 @@ class LinearGaussian(CPD):
         >>> y.statistics({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}).mean.tolist()
         [[1.0, 3.0]]
         """
+        if isinstance(data, GaussianStatistics):
+            return data
         switches = self.given[: len(self._switches)]
         numbers = (*self.given[len(self._switches) :], self.child)
-        found = numbers_of(frame, {v.name: v for v in numbers}, remedy=_REMEDY).values
+        found = numbers_of(data, {v.name: v for v in numbers}, remedy=_REMEDY).values
         for v in numbers:
             if v.name not in found or np.isnan(found[v.name]).any():
                 raise InvalidArgument(
@@ -358,7 +368,7 @@ class LinearGaussian(CPD):
         shares = row_weights(weights, len(rows))
         count = self._bias.size
         if shares.shape[1] != count:
-            codes = columns(frame, {v.name: v for v in switches}, remedy=_REMEDY).codes
+            codes = columns(data, {v.name: v for v in switches}, remedy=_REMEDY).codes
             if shares.shape[1] > 1 or any(v.name not in codes or (codes[v.name] < 0).any() for v in switches):
                 raise InvalidArgument(
                     f"{self.child.name!r} is fitted to columns without gaps of {listed(self._switches)}, or "
@@ -368,40 +378,9 @@ class LinearGaussian(CPD):
             shares = shares * (row[:, None] == np.arange(count))
         return Gaussian(dim=rows.shape[1]).statistics(rows if self._causes else rows[:, 0], shares)
 
-    def fit(self, frame: Any, weights: Any = None) -> Self:
-        """Return the same kind of density with maximum-likelihood weights, bias and sd.
-
-        >>> from pgm.variables import REAL
-        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
-        >>> print(y.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]}))
-        p(y | x)
-        * x  bias     sd
-        2    1.16667  0.235702
-        """
-        return self.fitted(self.statistics(frame, weights))
-
-    def _fitted(self, codes: Codes, weights: Array) -> NoReturn:
-        self.rows(codes)
-
-    def fitted(self, statistics: GaussianStatistics) -> Self:
-        """Return the maximum-likelihood density: a regression for each configuration of the discrete parents.
-
-        Where parents are collinear, the smallest weights are chosen.
-
-        Args:
-            statistics: weight, mean and scatter of parents and child, for each selection, as `statistics` has
-                them.
-
-        Raises:
-            InvalidArgument: a selection has no weight.
-
-        >>> from pgm.variables import REAL
-        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
-        >>> y.fitted(y.statistics({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]})) == y.fit(
-        ...     {"x": [0.0, 1.0, 2.0], "y": [1.0, 3.5, 5.0]}
-        ... )
-        True
-        """
+    def _fitted(self, statistics: Any) -> Self:
+        """By a regression for each selection; where parents are collinear, with the smallest weights."""
+        statistics = self._checked_statistics(statistics, GaussianStatistics)
         k = len(self._causes)
         empty = np.flatnonzero(~(statistics.weight > 0))
         if empty.size:
@@ -424,6 +403,43 @@ class LinearGaussian(CPD):
         made = self.__new__(type(self))
         made._fill(self.child, self.given, self._switches, self._causes, None, weights, bias, sd)
         return made
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> Any:
+        """Return weights, bias and sd; where discrete parents select, those of each configuration."""
+        _ = self.child  # an error if there is none
+        rows = zip(self._weights.tolist(), self._bias.tolist(), self._sd.tolist(), strict=True)
+        found = [{"weights": dict(zip(self._causes, w, strict=True)), "bias": b, "sd": s} for w, b, s in rows]
+        return found if self._switches else found[0]
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> LinearGaussian:
+        """Return the density of these weights."""
+        switches = [v for v in given if not v.continuous]
+        causes = [v.name for v in given if v.continuous]
+        if [v.name for v in given] != [*[v.name for v in switches], *causes]:
+            part.fail("the discrete parents of a linear Gaussian come first, then the continuous ones")
+        if not switches:
+            return cls._line(part, causes).bind(child.name, None, given)
+        count = product(v.card for v in switches)
+        if len(part.elements("a list of linear Gaussians")) != count:
+            part.fail(
+                f"one for each of {counted(count)} states of the discrete parents expected, "
+                f"found {len(part.value):,}"
+            )
+        keys = [
+            tuple([v.states[i] for v, i in zip(switches, at, strict=True)])
+            for at in np.ndindex(*[v.card for v in switches])
+        ]
+        lines = {key: cls._line(part.at(i), causes) for i, key in enumerate(keys)}
+        made = cls.select(child.name, lines, [v.name for v in switches])
+        return made.bind(child.name, None, given)
+
+    @classmethod
+    def _line(cls, part: Part, causes: Sequence[str]) -> LinearGaussian:
+        part.members("a linear Gaussian", ["weights", "bias", "sd"])
+        part.at("weights").members("the weights", causes)
+        weights = {name: part.at("weights", name).number("a weight") for name in causes}
+        return cls(weights, bias=part.at("bias").number("the bias"), sd=part.at("sd").number("the sd"))
 
     @property
     def n_parameters(self) -> int:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
 from pgm.config import current
+from pgm.distributions.parts import Part
 from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown, warn
 from pgm.factors import Dense, Gate, Writer
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, as_float
 
-from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
-from .count_gate import Part, cells, count
-from .data import Codes
+from .base import CPD, ROWS_SHOWN, active, as_it_is, check_order, set_fields
+from .count_gate import Counted, cells, count
+from .statistics import Codes, Configurations
 from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
 _SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
@@ -45,6 +46,7 @@ class Logistic(CPD):
     """
 
     __slots__ = ("_bias", "_parents", "_scores", "_weights")
+    kind, label, takes_continuous = "logistic", "logistic", True
 
     _parents: tuple[str, ...]
     # For each parent one weight, or a dict of one for each state; each is a tuple, over the child's states
@@ -190,9 +192,9 @@ class Logistic(CPD):
             scores = scores[..., np.newaxis, :] + score
         return Dense(positions, log_softmax(scores), 1, log=True)
 
-    def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Part]]:
+    def _kinds(self, order: Sequence[int]) -> dict[tuple[float, ...] | int, list[Counted]]:
         """Two-state parents by what being on adds, and every other parent by itself, under its number."""
-        kinds: dict[tuple[float, ...] | int, list[Part]] = {}
+        kinds: dict[tuple[float, ...] | int, list[Counted]] = {}
         for i in order:
             score = self._scores[i]
             if len(score) == 2:
@@ -210,9 +212,10 @@ class Logistic(CPD):
             total += score[codes[:, i]]
         return softmax(total)
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
+    def _fitted(self, statistics: Any) -> Self:
         """By Newton's method (iteratively reweighted least squares); the child's first state weighs 0."""
-        child = self.child
+        child, found = self.child, self._checked_statistics(statistics, Configurations)
+        codes, weights = found.rows, found.weights
         blocks = [
             features(child.name, parent, entry)
             for parent, entry in zip(self._given, self._weights, strict=True)
@@ -223,8 +226,8 @@ class Logistic(CPD):
         design = np.concatenate(
             [np.ones((len(codes), 1)), *[block[codes[:, i]] for i, block in enumerate(blocks)]], axis=1
         )
-        found = newton(child.name, design, codes[:, -1], weights, child.card)
-        return self._of_found(np.concatenate([np.zeros((width, 1)), found], axis=1))
+        fitted = newton(child.name, design, codes[:, -1], weights, child.card)
+        return self._of_found(np.concatenate([np.zeros((width, 1)), fitted], axis=1))
 
     def _of_found(self, found: Array) -> Self:
         """Return the same form with other numbers: (bias and weights, states)."""
@@ -242,6 +245,40 @@ class Logistic(CPD):
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same distribution for variables that differ only in their names."""
         return self._made(child, given, self._weights, self._bias)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
+        """Return the weights of each parent, or of its states, and the bias."""
+        weights: dict[str, Any] = {}
+        for v, entry in zip(self.given, self._weights, strict=True):
+            if isinstance(entry, dict):
+                states = [state(_as_declared(key, v), v.name) for key in entry]
+                weights[v.name] = {"states": states, "weights": [_of_second(w) for w in entry.values()]}
+            else:
+                weights[v.name] = _of_second(entry)
+        return {"weights": weights, "bias": _of_second(self._bias)}
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the distribution of these weights."""
+        part.members("a logistic distribution", ["weights", "bias"])
+        part.at("weights").members("the weights", [v.name for v in given])
+        weights: dict[str, Any] = {}
+        for v in given:
+            entry = part.at("weights", v.name)
+            part.take(v.card * max(v.card, child.card), f"what {shown(v.name)} adds in {shown(child.name)}")
+            if type(entry.value) is not dict:
+                weights[v.name] = _weight(entry, child)
+                continue
+            found = entry.members("the weights of states", ["states", "weights"])
+            if len(entry.at("states").elements("a list of states")) != len(
+                entry.at("weights").elements("a list of weights")
+            ):
+                entry.fail("states and weights are not of one length")
+            keys = [entry.at("states", i).state() for i in range(len(found["states"]))]
+            if len(set(keys)) < len(keys):
+                entry.fail("a state has two weights", "states")
+            weights[v.name] = {key: _weight(entry.at("weights", i), child) for i, key in enumerate(keys)}
+        return cls(weights, _weight(part.at("bias"), child)).bind(child.name, child.domain, given)
 
     @property
     def n_parameters(self) -> int:
@@ -299,6 +336,24 @@ def _numbers(w: object, what: str) -> tuple[float, ...]:
     if not found or not all(map(math.isfinite, found)):
         raise InvalidTable(f"pgm.Logistic: {what} is a number or a list of them, not {shown(w)}.")
     return found
+
+
+def _weight(part: Part, child: Variable) -> Any:
+    """Return a weight as it was written: one number, or one for each state of the child."""
+    if type(part.value) is list:
+        return part.numbers(child.card, "a weight for each state").tolist()
+    return part.number("a weight")
+
+
+def _of_second(w: tuple[float, ...]) -> float | list[float]:
+    """Return a weight of each state; of two, the first being zero, only the second."""
+    return w[1] if len(w) == 2 and str(w[0]) == "0.0" else list(w)
+
+
+def _as_declared(key: Any, v: Variable) -> Any:
+    """Return a state as it was written, or as it was declared where these are equal."""
+    state = v.states[v.code(key)]
+    return state if state == key else key
 
 
 def _for(child: Variable, w: tuple[float, ...], what: str) -> tuple[float, ...]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidFrame, InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .em_acceleration import climb
+from .statistics import Codes, Configurations, RowCounts, normalised
 from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
 
@@ -37,6 +38,7 @@ class MixtureCPD(CPD):
     """
 
     __slots__ = ("_parents", "_tables", "_weights", "_written")
+    kind, label = "mixture", "mixture"
 
     _parents: tuple[str, ...]
     _written: tuple[object, ...]  # the tables as the user wrote them; empty once bound
@@ -117,8 +119,27 @@ class MixtureCPD(CPD):
             found += share * table[codes[:, i]]
         return found
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """By EM, which parent decided being what is hidden; from the present numbers, a zero stays a zero."""
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
+        """Return how often each parent, in each of its states, decided for each state of the child."""
+        k, found = self.child.card, {}
+        for (at, _), counts in zip(gate.tables, tables, strict=True):
+            if len(at) > 1:  # the first table may be that of the chain's beginning, which is undecided
+                found[at[-2]] = (counts if len(at) == 2 else counts[k])[:, :k]
+        return RowCounts(np.concatenate([found[i] for i in range(len(self._tables))]))
+
+    def _fitted(self, statistics: Any) -> Self:
+        """By counting who decided; where that was not seen, by EM. A zero stays a zero."""
+        if isinstance(statistics, RowCounts):
+            rows = normalised(statistics.values, np.concatenate(self._tables))
+            sizes = np.cumsum([len(table) for table in self._tables])
+            decided = np.array([part.sum() for part in np.split(statistics.values, sizes[:-1])])
+            tables = tuple([part.copy() for part in np.split(rows, sizes[:-1])])
+            return self._made(self.child, self._given, tables, normalised(decided, self._weights))
+        found = self._checked_statistics(statistics, Configurations)
+        return self._climbed(found.rows, found.weights)
+
+    def _climbed(self, codes: Codes, weights: Array) -> Self:
+        """By EM from the present parameters: which parent decided is what is hidden."""
         seen, k = codes[:, -1], self.child.card
         begins = np.cumsum([0, *[len(table) for table in self._tables]])[:-1]
         cell = (codes[:, :-1] + begins) * k + seen[:, np.newaxis]  # of each row in each parent's table
@@ -149,6 +170,22 @@ class MixtureCPD(CPD):
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same mixture for variables that differ only in their names."""
         return self._made(child, given, self._tables, self._weights)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
+        """Return the weight and the table of each parent."""
+        tables = {v.name: table.tolist() for v, table in zip(self.given, self._tables, strict=True)}
+        return {"weights": self.weights, "tables": tables}
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the mixture of these tables."""
+        part.members("a mixture", ["weights", "tables"])
+        names = [v.name for v in given]
+        part.at("weights").members("the weights", names)
+        part.at("tables").members("the tables", names)
+        tables = {v.name: part.at("tables", v.name).rows(v.card, child.card, "the table") for v in given}
+        weights = {name: part.at("weights", name).number("the weight of a parent") for name in names}
+        return cls(tables, weights).bind(child.name, child.domain, given)
 
     @property
     def n_parameters(self) -> int:

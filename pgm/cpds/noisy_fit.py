@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from pgm.errors import InvalidFrame
 
-from .data import Codes
 from .em_acceleration import climb
+from .statistics import Codes
 from .table_input import Array
 
 
@@ -100,6 +100,46 @@ def fit_effects(
         begin += int(has.sum())
         found.append(fitted)
     return found, theta[-1]
+
+
+def effects_of_chain(
+    effects: Sequence[Array], links: Sequence[Array], leak: Array, tables: Sequence[Array], flip: slice
+) -> tuple[list[Array], Array]:
+    """Return expected counts of each cause's effect and of the leak's, from those of a chain's tables.
+
+    A link P(next | so far, cause's state) has next = max(so far, effect): where that is larger than before,
+    it is the effect; where it is not, the effect is any up to it, in proportion to its probability.
+
+    Args:
+        effects: P(effect | state) of each cause, in the order of the chain, no effect first.
+        links: of the chain, in the order of the child's states.
+        leak: the distribution of the running state before any cause, in that order.
+        tables: expected counts of the tables that were written.
+        flip: turns the child's states round where the smallest effect shows.
+    """
+    if not links:
+        return [], tables[0][flip]
+    joint = list(tables)
+    if len(joint) > len(links):  # the leak has a table of its own
+        first = joint.pop(0)
+    else:  # it is summed into the first link: taken apart again, in proportion
+        written = np.tensordot(leak, links[0], axes=1)
+        share = np.divide(joint[0], written, out=np.zeros_like(written), where=written > 0)
+        joint[0] = leak[:, np.newaxis, np.newaxis] * links[0] * share
+        first = joint[0].sum(axis=(1, 2))
+    found = []
+    for effect, counts in zip(effects, joint, strict=True):
+        counts = counts[flip, :, flip]  # so far, cause's state, next
+        k = effect.shape[1]
+        own = np.zeros_like(effect)
+        for after in range(k):
+            own[:, after] += counts[:after, :, after].sum(axis=0)
+            at_most = effect[:, : after + 1]
+            sums = at_most.sum(axis=1)
+            stays = np.divide(counts[after, :, after], sums, out=np.zeros_like(sums), where=sums > 0)
+            own[:, : after + 1] += stays[:, np.newaxis] * at_most
+        found.append(own)
+    return found, first[flip]
 
 
 def _without(logs: Array, rows: Codes, n: int) -> tuple[Array, Array]:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Gate, Writer
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, active, check_order, set_fields
-from .data import Codes
-from .noisy_fit import fit_effects
+from .base import CPD, ROWS_SHOWN, Causes, active, as_it_is, check_order, set_fields
+from .noisy_fit import effects_of_chain, fit_effects
+from .statistics import Codes, Configurations, RowCounts, normalised
 from .table_input import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
 
 Pair = tuple[float, float]  # 1 - p and p, both as written
@@ -51,6 +52,7 @@ class NoisyMax(CPD):
     """
 
     __slots__ = ("_effects", "_free", "_leak", "_parents", "_written")
+    kind, label = "noisy-max", "noisy-MAX"
 
     _parents: tuple[str, ...]
     _written: tuple[object, ...]  # as the user wrote the causes and the leak; empty once bound
@@ -58,24 +60,23 @@ class NoisyMax(CPD):
     _free: tuple[npt.NDArray[np.bool_], ...]  # which states of each cause have an effect
     _leak: Array
 
-    _what: ClassVar[str] = "noisy-MAX"
-    _smallest: ClassVar[bool] = False  # the smallest effect shows, and no effect is the last state
-    _of_two: ClassVar[bool] = False  # only for children with two states
+    smallest: ClassVar[bool] = False  # the smallest effect shows, and no effect is the last state
+    of_two: ClassVar[bool] = False  # only for children with two states
 
     def __init__(self, causes: Mapping[str, Any], leak: Any = None) -> None:
         if not isinstance(causes, Mapping):
             raise InvalidTable(
-                f"A {self._what} takes its causes as a dict {{name: probability}}, not {shown(causes)}."
+                f"A {self.label} takes its causes as a dict {{name: probability}}, not {shown(causes)}."
             )
         for name, entry in causes.items():
             if not isinstance(name, str):
-                raise InvalidTable(f"A {self._what} takes its causes by name, not {shown(name)}.")
+                raise InvalidTable(f"A {self.label} takes its causes by name, not {shown(name)}.")
             if not _several(entry):
-                check_probability(entry, f"cause {name!r} of a {self._what}")
-        if self._of_two and leak is None:
+                check_probability(entry, f"cause {name!r} of a {self.label}")
+        if self.of_two and leak is None:
             leak = 0.0
-        if leak is not None and (self._of_two or not _several(leak)):
-            check_probability(leak, f"leak of a {self._what}")
+        if leak is not None and (self.of_two or not _several(leak)):
+            check_probability(leak, f"leak of a {self.label}")
         entries = [pair(e) if is_number(e) else plain(n, e) for n, e in causes.items()]
         leak = pair(leak) if is_number(leak) else plain("leak", leak)
         set_fields(self, _child=None, _given=(), _parents=tuple(causes), _written=(*entries, leak))
@@ -96,20 +97,20 @@ class NoisyMax(CPD):
         """Return this gate for the effect `name` of these causes."""
         if self._child is not None:
             child = self._matched(name, states, given)
-            check_order(name, self._what, (child,))
+            check_order(name, self.label, (child,))
             return self._made(child, given, self._effects, self._leak)
-        if states is None and not self._of_two and any(not isinstance(e, tuple) for e in self._written[:-1]):
+        if states is None and not self.of_two and any(not isinstance(e, tuple) for e in self._written[:-1]):
             raise InvalidTable(f"{name!r}: which states has it? Write states=[...], the weakest first.")
         child = Variable(name, (False, True) if states is None else states)
-        if self._of_two and child.card != 2:
+        if self.of_two and child.card != 2:
             raise InvalidTable(
-                f"{name!r}: a {self._what} is of variables with two states; "
+                f"{name!r}: a {self.label} is of variables with two states; "
                 f"{name!r} has {child.card}: {list(child.states[:10])}."
             )
-        check_order(name, self._what, (child,))
+        check_order(name, self.label, (child,))
         if child.card == 2 and active(child) != 1:
             raise InvalidTable(
-                f"{name!r}: the effect of a {self._what} has its states in the order False, True: "
+                f"{name!r}: the effect of a {self.label} has its states in the order False, True: "
                 "declare them with states=[False, True]."
             )
         effects, free = [], []
@@ -136,12 +137,12 @@ class NoisyMax(CPD):
         if isinstance(entry, tuple):
             if cause.card != 2:
                 raise InvalidTable(
-                    f"{child.name!r}: a {self._what} with one number for a cause is of variables with two "
+                    f"{child.name!r}: a {self.label} with one number for a cause is of variables with two "
                     f"states; {cause.name!r} has {cause.card}: {list(cause.states[:10])}. "
                     f"Write {{{cause.name!r}: {{state: row}}}}."
                 )
-            check_order(child.name, f"{self._what} with one number for a cause", (cause,))
-            at = active(cause) if not self._smallest else 1 - active(cause)
+            check_order(child.name, f"{self.label} with one number for a cause", (cause,))
+            at = active(cause) if not self.smallest else 1 - active(cause)
             effect[at], has[at] = self._of_pair(child, entry, f"cause {cause.name!r}"), True
         elif isinstance(entry, Mapping):
             for state, row in entry.items():
@@ -153,7 +154,7 @@ class NoisyMax(CPD):
                     raise InvalidTable(f"{where}: the state {shown(state)} is written twice.")
                 effect[at], has[at] = read_row(child, row, f"{cause.name}={cause.states[at]!r}"), True
         else:
-            check_order(child.name, f"{self._what} with a list of rows for a cause", (cause,))
+            check_order(child.name, f"{self.label} with a list of rows for a cause", (cause,))
             if len(entry) != cause.card:  # type: ignore[arg-type]
                 raise InvalidTable(
                     f"{where}: {len(entry)} rows for its {cause.card} states."  # type: ignore[arg-type]
@@ -167,7 +168,7 @@ class NoisyMax(CPD):
     def _none(self, card: int) -> Array:
         """The distribution of no effect."""
         row = np.zeros(card)
-        row[card - 1 if self._smallest else 0] = 1.0
+        row[card - 1 if self.smallest else 0] = 1.0
         return row
 
     def _of_pair(self, child: Variable, pair: tuple[object, ...], what: str) -> Array:
@@ -176,13 +177,25 @@ class NoisyMax(CPD):
                 f"{child.name!r}, {what}: a lone number is for two states; write a row for the "
                 f"{child.card} states of {child.name!r}."
             )
-        return np.array(pair[::-1] if self._smallest else pair, dtype=np.float64)
+        return np.array(pair[::-1] if self.smallest else pair, dtype=np.float64)
 
     @classmethod
-    def _of(
+    def trusted(
         cls, child: Variable, given: tuple[Variable, ...], effects: tuple[Array, ...], leak: Array
     ) -> Self:
-        """Make a gate of arrays that are known to be right, as `effects` returns them."""
+        """Make a gate of arrays that are known to be right.
+
+        Args:
+            child: the variable whose distribution it is.
+            given: the causes.
+            effects: of each cause, as `effects` returns them.
+            leak: the distribution of the child without any cause.
+
+        >>> a, b = Variable("a", [False, True]), Variable("b", [False, True])
+        >>> effect = np.array([[1.0, 0.0], [0.2, 0.8]])
+        >>> NoisyMax.trusted(b, (a,), (effect,), np.array([0.9, 0.1])).probability({"a": True, "b": False})
+        0.18000000000000002
+        """
         bare = cls({})
         none = bare._none(child.card)
         set_fields(bare, _free=tuple([(effect != none).any(axis=1) for effect in effects]))
@@ -211,7 +224,7 @@ class NoisyMax(CPD):
         return writer.finish(scope, in_two=self._in_two)
 
     def _in_two(self) -> tuple[Array, list[Array]]:
-        flip = slice(None, None, -1 if self._smallest else 1)
+        flip = slice(None, None, -1 if self.smallest else 1)
         start, *steps = (_steps(effect[:, flip]) for effect in (self._leak[np.newaxis], *self._effects))
         for step in steps:  # there is nothing below the first state: P(0) = F(0), and a product like it
             step[:, 0, 1:] = np.stack([np.zeros(len(step)), step[:, 0, 0]], axis=-1)
@@ -220,19 +233,19 @@ class NoisyMax(CPD):
     def _link(self, effect: Array) -> Array:
         """P(next | so far, state of the cause)."""
         k = effect.shape[1]
-        at_most = np.cumsum(effect[:, ::-1] if self._smallest else effect, axis=1)
+        at_most = np.cumsum(effect[:, ::-1] if self.smallest else effect, axis=1)
         at_most[:, -1] = 1.0
         own = np.arange(k)
         link = np.zeros((k, len(effect), k))
-        inner = effect[:, ::-1] if self._smallest else effect
+        inner = effect[:, ::-1] if self.smallest else effect
         for before in range(k):
             link[before, :, before + 1 :] = inner[:, before + 1 :]
         link[own, :, own] = at_most.T
-        return np.ascontiguousarray(link[::-1, :, ::-1]) if self._smallest else link
+        return np.ascontiguousarray(link[::-1, :, ::-1]) if self.smallest else link
 
     def rows(self, codes: Codes) -> Array:
         """Return P(effect | row), cause by cause without differences: rare effects keep their digits."""
-        flip = slice(None, None, -1 if self._smallest else 1)
+        flip = slice(None, None, -1 if self.smallest else 1)
         so_far = np.tile(self._leak[flip], (len(codes), 1))
         for i, effect in enumerate(self._effects):
             at_most = np.cumsum(effect[:, flip], axis=1)
@@ -242,16 +255,45 @@ class NoisyMax(CPD):
             so_far = so_far * at_most[codes[:, i]] + less * effect[:, flip][codes[:, i]]
         return so_far[:, flip]
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """By EM on the effects of the causes, from the present numbers; a zero stays a zero."""
-        flip = slice(None, None, -1 if self._smallest else 1)
+    def causes(self) -> Causes:
+        """Return the effects of the causes, the leak, and what no effect is."""
+        return Causes(self.effects, self._leak, self._none(self.child.card), self.smallest)
+
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
+        """Return how often each cause, in each of its states, had each effect; the leak comes last."""
+        order = [at[-2] for at, _ in gate.tables if len(at) > 1]
+        flip = slice(None, None, -1 if self.smallest else 1)
+        turned = [np.ascontiguousarray(self._effects[i][:, flip]) for i in order]
+        links = [self._link(self._effects[i]) for i in order]
+        effects, leak = effects_of_chain(turned, links, self._leak, tables, flip)
+        found = dict(zip(order, effects, strict=True))
+        counts = [found[i] for i in range(len(order))]
+        return RowCounts(np.concatenate([*counts, leak[np.newaxis]])[:, flip])
+
+    def _fitted(self, statistics: Any) -> Self:
+        """By counting effects; where these were not seen, by EM. A zero stays a zero."""
+        if not isinstance(statistics, RowCounts):
+            found = self._checked_statistics(statistics, Configurations)
+            return self._climbed(found.rows, found.weights)
+        rows = normalised(statistics.values, np.concatenate([*self._effects, self._leak[np.newaxis]]))
+        sizes = np.cumsum([len(effect) for effect in self._effects], dtype=np.int64)
+        *parts, (leak,) = np.split(rows, sizes)
+        effects = [
+            np.where(has[:, np.newaxis], part, effect)
+            for has, part, effect in zip(self._free, parts, self._effects, strict=True)
+        ]
+        return self._made(self.child, self._given, tuple(effects), leak.copy())
+
+    def _climbed(self, codes: Codes, weights: Array) -> Self:
+        """By EM from the present parameters: the effects of the causes are what is hidden."""
+        flip = slice(None, None, -1 if self.smallest else 1)
         effects, leak = fit_effects(
             self.child.name,
             [effect[:, flip] for effect in self._effects],
             self._free,
             self._leak[flip],
             codes[:, :-1],
-            self.child.card - 1 - codes[:, -1] if self._smallest else codes[:, -1],
+            self.child.card - 1 - codes[:, -1] if self.smallest else codes[:, -1],
             weights,
         )
         back = tuple([np.ascontiguousarray(effect[:, flip]) for effect in effects])
@@ -260,6 +302,51 @@ class NoisyMax(CPD):
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same gate for variables that differ only in their names."""
         return self._made(child, given, self._effects, self._leak)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
+        """Return for each cause its probability, or a row for each state that has an effect; and the leak."""
+        causes: dict[str, Any] = {}
+        two = self.child.card == 2
+        for v, effect, free in zip(self._given, self._effects, self._free, strict=True):
+            at = active(v) if not self.smallest else 1 - active(v)
+            one = two and v.card == 2 and free[at] and not free[1 - at]
+            number = self._lone(effect[at]) if one else None
+            each = [row if has else None for row, has in zip(effect.tolist(), free.tolist(), strict=True)]
+            causes[v.name] = each if number is None else number
+        leak = self._lone(self._leak) if two else None
+        return {"causes": causes, "leak": self._leak.tolist() if leak is None else leak}
+
+    def _lone(self, row: Array) -> float | None:
+        """Return the one number of which a row of two is made, if that makes it to the last bit."""
+        numbers: list[float] = row.tolist()[::-1] if self.smallest else row.tolist()
+        return numbers[1] if list(pair(numbers[1])) == numbers else None
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the gate of these causes and this leak."""
+        found = part.members("a noisy gate", ["causes", "leak"])
+        part.at("causes").members("the causes", [v.name for v in given])
+        part.take(sum(v.card for v in given) * child.card, f"the gate of {shown(child.name)}")
+        causes: dict[str, Any] = {}
+        for v in given:
+            entry = part.at("causes", v.name)
+            if type(entry.value) is not list:
+                causes[v.name] = entry.number("the probability of a cause")
+            elif len(entry.value) != v.card:
+                entry.expected(f"a row or null for each of the {v.card} states of {shown(v.name)}")
+            else:
+                causes[v.name] = {
+                    state: entry.at(i).numbers(child.card, "an effect").tolist()
+                    for i, state in enumerate(v.states)
+                    if entry.value[i] is not None
+                }
+        if type(found["leak"]) is not list:
+            return cls(causes, part.at("leak").number("the leak")).bind(child.name, child.domain, given)
+        # A leak that was fitted is a row; noisy-OR and AND take only a number from a user.
+        gate = cls(causes, 0.0)
+        row = part.at("leak").numbers(child.card, "the leak").tolist()
+        set_fields(gate, _written=(*gate._written[:-1], row))
+        return gate.bind(child.name, child.domain, given)
 
     @property
     def n_parameters(self) -> int:
@@ -302,7 +389,7 @@ class NoisyMax(CPD):
                 rows.append([f"{v.name} = {v.states[at]}", *chances(effect[at].tolist())])
         count = len(rows) + 1
         rows = [*rows[:ROWS_SHOWN], ["(leak)", *chances(self._leak.tolist())]]
-        return [f"{self._what} of", *self.child.states], rows, count
+        return [f"{self.label} of", *self.child.states], rows, count
 
 
 class NoisyMin(NoisyMax):
@@ -331,8 +418,8 @@ class NoisyMin(NoisyMax):
     """
 
     __slots__ = ()
-    _what = "noisy-MIN"
-    _smallest = True
+    kind, label = "noisy-min", "noisy-MIN"
+    smallest = True
 
 
 def _steps(effect: Array) -> Array:

@@ -15,7 +15,7 @@ class _OfTwo(NoisyMax):
     """What noisy-OR and noisy-AND have besides."""
 
     __slots__ = ()
-    _of_two = True
+    of_two = True
 
     def __init__(self, causes: Mapping[str, Any], leak: float = 0.0) -> None:
         super().__init__(causes, leak)
@@ -38,7 +38,7 @@ class _OfTwo(NoisyMax):
         """
         if isinstance(causes, Mapping):
             for name, q in causes.items():
-                check_probability(q, f"cause {name!r} (q) of a {cls._what}")
+                check_probability(q, f"cause {name!r} (q) of a {cls.label}")
         made = cls(causes, leak)
         swapped = tuple([pair[::-1] for pair in made._written[:-1]])  # type: ignore[index]
         set_fields(made, _written=(*swapped, made._written[-1]))
@@ -52,9 +52,9 @@ class _OfTwo(NoisyMax):
             return {name: entry[1] for name, entry in entries if isinstance(entry, tuple)}
         found = {}
         for v, effect, has in zip(self._given, self._effects, self._free, strict=True):
-            at = active(v) if not self._smallest else 1 - active(v)
+            at = active(v) if not self.smallest else 1 - active(v)
             if v.card == 2 and has[at] and not has[1 - at]:
-                found[v.name] = float(effect[at, 0 if self._smallest else 1])
+                found[v.name] = float(effect[at, 0 if self.smallest else 1])
         return found
 
     @property
@@ -62,7 +62,7 @@ class _OfTwo(NoisyMax):
         """The probability of the effect (for noisy-AND: of its absence) without any cause."""
         if self._child is None:
             return self._written[-1][1]  # type: ignore[index, no-any-return]
-        return float(self._leak[0 if self._smallest else 1])
+        return float(self._leak[0 if self.smallest else 1])
 
     def to_dict(self) -> dict[Any, Any]:
         """Return {"causes": {name: p}, "leak": p}; {state: {state: p}} for causes of several numbers."""
@@ -82,11 +82,11 @@ class _OfTwo(NoisyMax):
         simple = self.probabilities
         if len(simple) < len(self._given):
             return super()._lines()
-        acts = [(v, v.states[1 - active(v) if self._smallest else active(v)]) for v in self._given]
+        acts = [(v, v.states[1 - active(v) if self.smallest else active(v)]) for v in self._given]
         rows = [[v.name, state, *chances([simple[v.name]])] for v, state in acts[:ROWS_SHOWN]]
         rows.append(["(leak)", "(always)", *chances([self.leak])])
-        brought = self.child.states[0 if self._smallest else 1]
-        return [f"{self._what} of", "acts in", f"p({brought})"], rows, len(simple) + 1
+        brought = self.child.states[0 if self.smallest else 1]
+        return [f"{self.label} of", "acts in", f"p({brought})"], rows, len(simple) + 1
 
 
 class NoisyOr(_OfTwo):
@@ -114,7 +114,7 @@ class NoisyOr(_OfTwo):
     """
 
     __slots__ = ()
-    _what = "noisy-OR"
+    kind, label = "noisy-or", "noisy-OR"
 
 
 class NoisyAnd(_OfTwo):
@@ -141,5 +141,5 @@ class NoisyAnd(_OfTwo):
     """
 
     __slots__ = ()
-    _what = "noisy-AND"
-    _smallest = True
+    kind, label = "noisy-and", "noisy-AND"
+    smallest = True

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, Self
 
 import numpy as np
 
-from pgm.errors import InvalidTable, listed, shown
+from pgm.distributions.parts import Part
+from pgm.errors import InvalidArgument, InvalidTable, listed, shown
 from pgm.factors import Dense
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes
-from .table_input import Array, check_cells, checked_flag, frozen, read
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .statistics import Codes, normalised, summed
+from .table_input import MAX_AXES, Array, check_cells, checked, checked_flag, frozen, read
 
 
 class TableCPD(CPD):
@@ -41,6 +43,7 @@ class TableCPD(CPD):
     """
 
     __slots__ = ("_values",)
+    kind, label = "table", "table"
 
     _values: Array
 
@@ -58,8 +61,18 @@ class TableCPD(CPD):
         set_fields(self, _child=child, _given=given, _values=values)
 
     @classmethod
-    def _of(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
-        """Make one from an array that is known to be right and read-only."""
+    def trusted(cls, child: Variable, given: tuple[Variable, ...], values: Array) -> Self:
+        """Make one of an array that is known to be right and is read-only.
+
+        Args:
+            child: the variable whose distribution it is.
+            given: the parents, in the order of the table.
+            values: its numbers.
+
+        >>> wet = Variable("wet", [False, True])
+        >>> TableCPD.trusted(wet, (), np.array([0.8, 0.2])).to_dict()
+        {False: 0.8, True: 0.2}
+        """
         made = cls.__new__(cls)
         _set_child(made, child)  # past the guard of __setattr__, and fast
         _set_given(made, given)
@@ -74,7 +87,7 @@ class TableCPD(CPD):
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> TableCPD:
         """Return this table for the child `name`; all states must be those it was written with."""
         child = self._matched(name, states, given)
-        return TableCPD._of(child, given, self._values)
+        return TableCPD.trusted(child, given, self._values)
 
     def factor(self, scope: Sequence[int]) -> Dense:
         """Return the table as a factor of the variables at these positions."""
@@ -90,18 +103,37 @@ class TableCPD(CPD):
         """Return the rows of the table for rows of the parents' codes."""
         return np.broadcast_to(self._values[tuple(codes.T)], (len(codes), self.child.card))
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        counts = np.zeros(self._values.shape)
-        np.add.at(counts, tuple(codes.T), weights)
-        totals = counts.sum(axis=-1, keepdims=True)
-        seen = totals > 0  # a row without data is uniform
-        values = np.where(seen, counts / np.where(seen, totals, 1.0), 1.0 / self.child.card)
+    def _counted(self, codes: Codes, weights: Array) -> Array:
+        return summed(list(codes.T), weights, self._values.shape)
+
+    def _fitted(self, statistics: Any) -> Self:
+        """By counting; a row without data is uniform."""
+        if np.shape(statistics) != self._values.shape:
+            raise InvalidArgument(
+                f"{self.child.name!r}: a table is fitted to counts of its own shape, {self._values.shape}, "
+                f"not to {shown(statistics)}."
+            )
+        values = normalised(np.asarray(statistics, dtype=np.float64))
         values.flags.writeable = False
-        return self._of(self.child, self._given, values)
+        return self.trusted(self.child, self._given, values)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same table for variables that differ only in their names."""
-        return self._of(child, given, self._values)
+        return self.trusted(child, given, self._values)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> list[list[float]]:
+        """Return the rows, those of the last parent's states changing fastest."""
+        rows: list[list[float]] = self._values.reshape(-1, self.child.card).tolist()
+        return rows
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the table of these rows."""
+        shape = (*[v.card for v in given], child.card)
+        if len(shape) > MAX_AXES:
+            part.fail(f"a table of {len(shape) - 1} parents; {MAX_AXES - 1} are possible")
+        values = part.rows(math.prod(shape[:-1]), child.card, "the table")
+        return cls.trusted(child, given, checked(child, given, values.reshape(shape)))
 
     @property
     def n_parameters(self) -> int:

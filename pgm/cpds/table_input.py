@@ -41,7 +41,7 @@ class LongForm:
     """A data frame of one cell per line: a column of states for each variable, and the numbers."""
 
     columns: dict[str, list[Any]]
-    numbers: list[Any]
+    values: list[Any]
 
 
 class BadRow(Exception):
@@ -166,7 +166,7 @@ def read(child: Variable, given: Sequence[Variable], table: object, normalize: b
             )
         values = _from_row(child, table)
     else:
-        values = numbers(repr(child.name), table)
+        values = float_array(repr(child.name), table)
         if values.shape != shape:
             expected = " x ".join(
                 [f"{v.card} ({v.name!r})" for v in given] + [f"{child.card} (the states of {child.name!r})"]
@@ -382,7 +382,7 @@ def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongFor
     return LongForm(dict(zip(names[:-1], columns, strict=True)), values)
 
 
-def numbers(what: str, table: object) -> Array:
+def float_array(what: str, table: object) -> Array:
     """Return nested lists or an array of numbers as a fresh float64 array; a lone object has no axes."""
     if (
         type(table) is not np.ndarray
@@ -545,7 +545,7 @@ def read_cells(what: str, variables: Sequence[Variable], table: LongForm) -> dic
         raise InvalidTable(f"{what}: the frame needs a column for each of {wanted}; {_columns_are(table)}.")
     cells: dict[tuple[int, ...], float] = {}
     columns = [table.columns[v.name] for v in variables]
-    for line, (value, *states) in enumerate(zip(table.numbers, *columns, strict=True)):
+    for line, (value, *states) in enumerate(zip(table.values, *columns, strict=True)):
         try:
             cell = tuple([_find(variable, state) for variable, state in zip(variables, states, strict=True)])
             if cell in cells:

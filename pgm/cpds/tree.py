@@ -5,60 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidTable, PGMError, TooLarge, listed, shown
 from pgm.evidence import observe
 from pgm.factors import Dense, Gate, Writer
 from pgm.printing import chances
 from pgm.variables import Variable
 
-from .base import CPD, ROWS_SHOWN, set_fields
-from .data import Codes
+from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
+from .statistics import Codes, RowCounts, normalised, summed
 from .table_input import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
+from .tree_nodes import Context, Region, TreeNode, read_tree, write_tree
 
 _SMALL = 4096  # numbers of a table that is not worth taking apart
 _MOST_LEAVES = 100_000
 _MOST_WORDS = 20  # conditions that a message or a table shows
-Context = dict[int, frozenset[int]]  # for some parents the codes they may have
-
-
-class TreeNode(NamedTuple):
-    """A question of a tree."""
-
-    parent: int  # whose state decides
-    branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
-
-    def ways(self) -> dict[int, frozenset[int]]:
-        """For each node or leaf that comes next the states that lead there."""
-        found: dict[int, list[int]] = {}
-        for code, target in enumerate(self.branch.tolist()):
-            if target:  # the root comes after nothing: its number stands where no path leads
-                found.setdefault(target, []).append(code)
-        return {target: frozenset(codes) for target, codes in found.items()}
-
-
-class Region:
-    """Which states the parents may have where a walk down a tree has come to."""
-
-    def __init__(self) -> None:
-        self.context: Context = {}
-        self.trail: list[tuple[int, frozenset[int] | None]] = []  # what was known before each step
-
-    def enter(self, depth: int, i: int, codes: frozenset[int]) -> None:
-        """Go back to where so many steps led, and from there on with these states of a parent (-1: none)."""
-        while len(self.trail) > depth:
-            before, known = self.trail.pop()
-            if known is None:
-                del self.context[before]
-            else:
-                self.context[before] = known
-        if i >= 0:
-            self.trail.append((i, self.context.get(i)))
-            self.context[i] = codes
 
 
 class TreeCPD(CPD):
@@ -83,6 +48,7 @@ class TreeCPD(CPD):
     """
 
     __slots__ = ("_nodes", "_parents", "_rows", "_written")
+    kind, label = "tree", "tree"
 
     _parents: tuple[str, ...]  # () of a tree as written, whose branches tell
     _written: object  # (parent, branches) or a list of rules as the user wrote them; None once bound
@@ -280,18 +246,37 @@ class TreeCPD(CPD):
             at[here] = node.branch[codes[here, node.parent]]
         return ~at
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """By counting in each leaf; one without data is uniform."""
+    def _counted(self, codes: Codes, weights: Array) -> RowCounts:
+        return RowCounts(summed((self._leaf_of(codes[:, :-1]), codes[:, -1]), weights, self._rows.shape))
+
+    def expected(self, gate: Gate, tables: Sequence[Array]) -> RowCounts:
+        """Return the counts of each leaf: of its table the part that the path leads to."""
         counts = np.zeros(self._rows.shape)
-        np.add.at(counts, (self._leaf_of(codes[:, :-1]), codes[:, -1]), weights)
-        totals = counts.sum(axis=1, keepdims=True)
-        seen = totals > 0
-        rows = np.where(seen, counts / np.where(seen, totals, 1.0), 1.0 / self.child.card)
+        if gate.hidden:  # the last tables say of each leaf, in order, whether it was reached
+            counts[:] = [table[1] for table in tables[-len(counts) :]]
+            return RowCounts(counts)
+        for table, (leaf, context) in zip(tables, self._contexts(), strict=True):
+            inside = np.ix_(*[sorted(context[i]) for i in sorted(context)], range(self.child.card))
+            counts[leaf] = table[inside].reshape(-1, self.child.card).sum(axis=0)
+        return RowCounts(counts)
+
+    def _fitted(self, statistics: Any) -> Self:
+        """By counting in each leaf; one without data is uniform."""
+        rows = normalised(self._checked_statistics(statistics, RowCounts).values)
         return self._made(self.child, self._given, self._nodes, rows)
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:
         """Return the same tree for variables that differ only in their names."""
         return self._made(child, given, self._nodes, self._rows)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> dict[str, Any]:
+        """Return the nodes, which parent each asks and what comes next, and the rows of the leaves."""
+        return write_tree(self._nodes, self._rows, self.given, state)
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the tree of these nodes and rows."""
+        return cls.__new__(cls)._made(child, given, *read_tree(part, child, given))
 
     @property
     def n_parameters(self) -> int:

@@ -10,8 +10,8 @@ from typing import NoReturn
 import numpy as np
 
 from pgm.cpds import DefaultCPD, TableCPD, table_input
-from pgm.cpds.data import Codes
 from pgm.cpds.default import checked_rows
+from pgm.cpds.statistics import Codes
 from pgm.errors import InvalidTable, listed, nearest, shown
 
 from .reader import Block, Reader
@@ -161,7 +161,7 @@ class Rows:
             found = checked_rows(self.child, values, label)
         except InvalidTable as error:
             raise self.reader.source.error(str(error), self.position(pieces[bad])) from None
-        return DefaultCPD._of(self.child, self.given, codes.astype(np.int32), found)
+        return DefaultCPD.trusted(self.child, self.given, codes.astype(np.int32), found)
 
     def check_twice(self, places: Sequence[object], codes: Codes, pieces: list[int]) -> None:
         """Refuse rows given twice."""

@@ -9,12 +9,13 @@ from importlib.resources import files
 from typing import Any
 
 from pgm.calls import guarded
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.models import BayesianNetwork
 from pgm.printing import html_table, text_table
 
 from .json import model_of
-from .json.parts import Part, parse
+from .json.parts import parse
 from .text import Text
 
 _WIDTH = 80  # of a source in print

@@ -20,7 +20,7 @@ import re
 import numpy as np
 
 from pgm.cpds import table_input
-from pgm.cpds.data import Codes
+from pgm.cpds.statistics import Codes
 from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Domain, Variable

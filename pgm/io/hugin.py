@@ -202,7 +202,7 @@ class _Reader(Reader):
         shape = [variable.card for variable in (*given, child)]
         uniform = np.full((1, child.card), 1.0 / child.card)
         if block.start < 0 and self.is_compact(shape, block):
-            return DefaultCPD._of(child, given, np.empty((0, len(given)), dtype=np.int32), uniform)
+            return DefaultCPD.trusted(child, given, np.empty((0, len(given)), dtype=np.int32), uniform)
         self.reserve(shape, child.name, block.at)
         if block.start < 0:
             return self.table(child, given, np.full(shape, uniform), lambda row: block.at)
@@ -324,13 +324,13 @@ def _without_parentheses(text: str) -> str:
 
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     """Return a network as text; `expand` writes tables in place of what is neither table nor Gaussian."""
-    net = bayesian(model, "Hugin NET", numbers=True)
+    net = bayesian(model, "Hugin NET", continuous=True)
     names = identifiers(net.variables, "n", _KEYWORDS)
     title = f"  name = {quoted(net.name, 'the name of the network')};\n" if net.name else ""
     parts = [f"net\n{{\n{title}}}\n"]
     parts += [_node(variable, names[name]) for name, variable in net.variables.items()]
     cpds = [net.cpd(name) for name in net.variables]
-    left_out = {cpd.child.name for cpd in cpds if isinstance(cpd, LinearGaussian) or _is_uniform(cpd)}
+    left_out = {cpd.child.name for cpd in cpds if cpd.continuous or _is_uniform(cpd)}
     written_out = tables(net, "Hugin NET", expand, but=left_out)
     for cpd in cpds:
         if isinstance(cpd, LinearGaussian):
@@ -351,7 +351,8 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
 
 def _is_uniform(cpd: CPD) -> bool:
     """Whether it is what Hugin takes a potential without data for, and not written out here either."""
-    return isinstance(cpd, DefaultCPD) and bool((cpd._rows == 1.0 / cpd.child.card).all())
+    listing = cpd.listed_rows()
+    return listing is not None and not len(listing[0]) and bool((listing[2] == 1.0 / cpd.child.card).all())
 
 
 def _node(variable: Variable, name: str) -> str:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pgm.cpds import CPD, table_input
 from pgm.cpds.table_input import Array
-from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, nearest, shown
+from pgm.errors import InvalidStructure, InvalidTable, InvalidVariable, counted, nearest, shown
 from pgm.models import BayesianNetwork
 from pgm.variables import Variable
 
 from .markup import Element, Markup
-from .text import NUMBER, counted, parsed
+from .text import NUMBER, parsed
 
 
 class MarkedNetwork(Markup):

@@ -15,6 +15,7 @@ from pgm.errors import (
     InvalidTable,
     InvalidVariable,
     TooLarge,
+    counted,
     nearest,
     shown,
 )
@@ -24,7 +25,7 @@ from pgm.runtime.progress import each
 from pgm.variables import Bins, Domain, Variable
 
 from .scanner import Scanner
-from .text import NUMBER, Refusals, Text, counted, parsed
+from .text import NUMBER, Refusals, Text, parsed
 
 _SMALL = 64  # numbers of a table that takes no more memory than the object around it
 
@@ -194,7 +195,7 @@ class Reader(Scanner):
             checked = table_input.checked(child, given, values.reshape(shape))
         except InvalidTable as error:
             raise self.source.error(str(error), place(table_input.first_wrong(values, child.card))) from None
-        return TableCPD._of(child, given, checked)
+        return TableCPD.trusted(child, given, checked)
 
     def built(self, title: str, cpd: Callable[[str], CPD]) -> BayesianNetwork:
         """Return the network of the tables that the variables have."""

@@ -26,7 +26,6 @@ File = Path | IO[str] | IO[bytes]
 _OVERHEAD = 16
 _MOST_REFUSALS, _LETTERS_OF_REFUSALS = 10, 1000  # that one message lists
 _CHUNK = 1 << 20
-_MANY = 10**15
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
@@ -289,11 +288,6 @@ def _write_open(stream: Any, content: str) -> None:
         stream.write(content.encode())
     else:
         stream.write(content)
-
-
-def counted(count: int) -> str:
-    """Return a count for a message: a file may announce one of a million digits."""
-    return f"{count:,}" if count < _MANY else "more than 10**15"
 
 
 def parsed(words: list[str], text: str) -> np.ndarray | None:

@@ -27,6 +27,7 @@ from pgm.errors import (
     InvalidStructure,
     InvalidTable,
     TooLarge,
+    counted,
     listed,
     shown,
 )
@@ -37,7 +38,7 @@ from pgm.runtime.progress import each
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments
-from .text import File, Refusals, Text, counted, read_text
+from .text import File, Refusals, Text, read_text
 from .writing import check_states, tables
 
 _BYTES_A_STATE = 500  # what a state takes in a Domain
@@ -143,7 +144,7 @@ def _bayesian(
                 numbers.fail(f"table {number} {again}{remedy}", place)
             child, given = variables[scope[-1]], tuple([variables[parent] for parent in scope[:-1]])
             try:
-                cpds[scope[-1]] = TableCPD._of(child, given, table_input.checked(child, given, table))
+                cpds[scope[-1]] = TableCPD.trusted(child, given, table_input.checked(child, given, table))
             except InvalidTable as error:
                 numbers.fail(f"table {number}: {str(error).rstrip('.')}{remedy}", place)
     refusals.check()

@@ -6,8 +6,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 
 from pgm.config import current
-from pgm.cpds import CPD, DefaultCPD
-from pgm.cpds.table import TableCPD
+from pgm.cpds import CPD
 from pgm.cpds.table_input import Array, check_cells
 from pgm.errors import InvalidArgument, InvalidVariable, listed, shown
 from pgm.models import BayesianNetwork
@@ -19,26 +18,24 @@ _LISTED = 10  # nodes in a message
 _BYTES_EACH = 64  # what a number takes while it becomes text
 
 
-def bayesian(model: object, format: str, *, numbers: bool = False) -> BayesianNetwork:
-    """Return the model if it is a complete Bayesian network, unless `numbers` of variables with states."""
+def bayesian(model: object, format: str, *, continuous: bool = False) -> BayesianNetwork:
+    """Return the model if it is a complete Bayesian network, of variables with states unless `continuous`."""
     if not isinstance(model, BayesianNetwork):
         raise InvalidArgument(
             f"{format} holds Bayesian networks, not {shown(model)}; "
             "files that end in .uai hold Markov networks too"
         )
     model._check_complete()
-    if not numbers:
+    if not continuous:
         check_states(model.variables, format)
     return model
 
 
 def check_states(variables: Mapping[str, Variable], format: str) -> None:
     """Refuse continuous variables."""
-    numbers = [variable.name for variable in variables.values() if variable.continuous]
-    if numbers:
-        raise InvalidArgument(
-            f"{format} holds variables with states; these are continuous: {listed(numbers)}."
-        )
+    found = [variable.name for variable in variables.values() if variable.continuous]
+    if found:
+        raise InvalidArgument(f"{format} holds variables with states; these are continuous: {listed(found)}.")
 
 
 def tables(
@@ -51,10 +48,10 @@ def tables(
         if name in but:
             continue
         cpd = net.cpd(name)
-        if isinstance(cpd, TableCPD):
+        if cpd.kind == "table":
             yield name, cpd.table()
         else:
-            if isinstance(cpd, DefaultCPD):
+            if cpd.listed_rows() is not None:
                 shape = [*(v.card for v in cpd.given), cpd.child.card]
                 remedy = f"{format} holds no default rows, which BIF, DSC and JSON do"
                 check_cells(shape, f"{shown(name)}: its table", remedy, budget)
@@ -75,7 +72,8 @@ def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container
                 f"{format} has no form for it: {shown(name)} depends on {listed(reals)}, continuous, and "
                 'has no table. A JSON file holds it: format="json".'
             )
-        if not expand and not isinstance(cpd := net.cpd(name), TableCPD | DefaultCPD):
+        cpd = net.cpd(name)
+        if not expand and cpd.kind != "table" and cpd.listed_rows() is None:
             found.append(f"{shown(name)} is a {type(cpd).__name__}")
     if found:
         which, whose = ("it", "its table") if len(found) == 1 else ("them", "their tables")
@@ -86,12 +84,12 @@ def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container
 
 def listings(net: BayesianNetwork, format: str, expand: bool) -> Iterator[tuple[str, Array, Array | None]]:
     """Yield each variable, its rows, and the row of all configurations that have none, if there are any."""
-    compact = {name for name in net.variables if isinstance(net.cpd(name), DefaultCPD)}
+    compact = {name for name in net.variables if net.cpd(name).listed_rows() is not None}
     others = tables(net, format, expand, compact)
     for name in net.variables:
-        cpd = net.cpd(name)
-        if isinstance(cpd, DefaultCPD):
-            yield name, cpd._rows[:-1], cpd._rows[-1]
+        listing = net.cpd(name).listed_rows()
+        if listing is not None:
+            yield name, *listing[1:]
         else:
             _, values = next(others)
             yield name, values.reshape(-1, values.shape[-1]), None
@@ -99,8 +97,9 @@ def listings(net: BayesianNetwork, format: str, expand: bool) -> Iterator[tuple[
 
 def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
     """Return the configurations of `listings` in these words for the parents' states."""
-    if isinstance(cpd, DefaultCPD):
-        return [[own[code] for own, code in zip(texts, at, strict=True)] for at in cpd._codes.tolist()]
+    listing = cpd.listed_rows()
+    if listing is not None:
+        return [[own[code] for own, code in zip(texts, at, strict=True)] for at in listing[0].tolist()]
     return product(*texts)
 
 

@@ -24,7 +24,8 @@ from functools import cached_property
 
 import numpy as np
 
-from pgm.cpds import CPD, Deterministic, NoisyAnd, NoisyMax, NoisyMin, NoisyOr
+from pgm.cpds import CPD, KINDS, Deterministic, NoisyMax, NoisyMin
+from pgm.cpds.base import Causes
 from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import Array
 from pgm.errors import InvalidArgument, listed, shown
@@ -39,7 +40,7 @@ from .text import Refusals, Text
 from .writing import bayesian, captions, positions, states_as_text, tables
 
 _KINDS = ("cpt", "noisymax", "deterministic")
-_GATES = {gate.__name__: gate for gate in (NoisyMin, NoisyMax, NoisyOr, NoisyAnd)}
+_GATES = {gate.__name__: gate for gate in KINDS.values() if issubclass(gate, NoisyMax)}
 _PLACE = re.compile(r"-?[0-9]{1,9}")
 _NAME, _STATE, _GATE = "pgm_name", "pgm_state_", "pgm_gate"  # properties, which GeNIe keeps
 
@@ -73,9 +74,9 @@ class _Node:
         ]
         gate = reader.leaf(self.properties[_GATE]) if _GATE in self.properties else ""
         self.gate = _GATES.get(gate, NoisyMin) if element.name == "noisymax" else NoisyMin
-        if len(states) != 2 and self.gate in (NoisyOr, NoisyAnd):
-            self.gate = NoisyMin if self.gate._smallest else NoisyMax
-        self.turned = not self.gate._smallest
+        if len(states) != 2 and self.gate.of_two:
+            self.gate = NoisyMin if self.gate.smallest else NoisyMax
+        self.turned = not self.gate.smallest
         self.variable = reader.new(self.name, states, element)
         self.final = reader.new(self.name, states[::-1], element) if self.turned else self.variable
 
@@ -176,7 +177,7 @@ class _Reader(MarkedNetwork):
         if node.element.name == "noisymax":
             return self.noisy(node, parents, at)
         if node.element.name == "deterministic":
-            return Deterministic._of(node.final, final, self.outcomes(node, given, turned, at))
+            return Deterministic.trusted(node.final, final, self.outcomes(node, given, turned, at))
         element = self.part(node, "probabilities")
         if self.first_fastest:
             values = self.table(element, node.variable, given[::-1], at)
@@ -185,7 +186,7 @@ class _Reader(MarkedNetwork):
             values = self.table(element, node.variable, given, at)
         values = np.ascontiguousarray(np.flip(values, turned))
         values.flags.writeable = False
-        return TableCPD._of(node.final, final, values)
+        return TableCPD.trusted(node.final, final, values)
 
     def outcomes(
         self, node: _Node, given: tuple[Variable, ...], turned: tuple[int, ...], at: Element
@@ -218,7 +219,7 @@ class _Reader(MarkedNetwork):
             begin += len(order)
             effects.append(np.ascontiguousarray(effect[::-1]) if parent.turned else effect)
         final = tuple([parent.final for parent in parents])
-        return node.gate._of(node.final, final, tuple(effects), flat[-1, back].copy())
+        return node.gate.trusted(node.final, final, tuple(effects), flat[-1, back].copy())
 
     def strengths(self, node: _Node, cards: list[int]) -> list[list[int]]:
         """Return for each parent the order in which its states have their rows, "no effect" last."""
@@ -257,13 +258,13 @@ class _Writer:
         self.turned = {name for name in self.kept if self.turns(net.cpd(name))}
 
     def fits(self, cpd: CPD) -> bool:
-        if type(cpd) is Deterministic:
+        if cpd.outcomes() is not None:
             return True
-        if not isinstance(cpd, NoisyMax):
+        causes = cpd.causes()
+        if causes is None:
             return False
-        none = cpd._none(cpd.child.card)
-        for cause, effect in cpd.effects.items():
-            if not (effect == none).all(axis=1).any():
+        for cause, effect in causes.effects.items():
+            if not (effect == causes.none).all(axis=1).any():
                 if self.expand:
                     return False
                 raise InvalidArgument(
@@ -273,7 +274,8 @@ class _Writer:
         return True
 
     def turns(self, cpd: CPD) -> bool:
-        return isinstance(cpd, NoisyMax) and not cpd._smallest
+        causes = cpd.causes()
+        return causes is not None and not causes.smallest
 
     def written(self) -> str:
         net = self.net
@@ -287,10 +289,10 @@ class _Writer:
             if name not in self.kept:
                 kind, (_, values) = "cpt", next(rest)
                 body = [f"<probabilities>{_text(self.in_file(values, cpd.parents))}</probabilities>"]
-            elif isinstance(cpd, NoisyMax):
-                kind, body = "noisymax", self.gate(cpd)
-            elif isinstance(cpd, Deterministic):
-                codes = self.in_file(cpd.codes, cpd.parents).ravel().tolist()
+            elif (causes := cpd.causes()) is not None:
+                kind, body = "noisymax", self.gate(causes)
+            elif (found := cpd.outcomes()) is not None:
+                codes = self.in_file(found, cpd.parents).ravel().tolist()
                 outcomes = " ".join([self.states[name][code] for code in codes])
                 kind, body = "deterministic", [f"<resultingstates>{outcomes}</resultingstates>"]
             given = " ".join([self.ids[parent] for parent in cpd.parents])
@@ -311,7 +313,7 @@ class _Writer:
         names = {_NAME: name} if self.ids[name] != name else {}
         names |= {_STATE + ids[text]: text for text in order if ids[text] != text}
         cpd = self.net.cpd(name)
-        if isinstance(cpd, NoisyMax) and name in self.kept:
+        if name in self.kept and cpd.causes() is not None:
             names[_GATE] = type(cpd).__name__
         what = f"a name of {shown(name)} or of its states"
         properties = [leaf("property", text, what, f' id="{id}"') for id, text in names.items()]
@@ -322,17 +324,17 @@ class _Writer:
         turned = tuple([axis for axis, parent in enumerate(parents) if parent in self.turned])
         return np.flip(values, turned)
 
-    def gate(self, cpd: NoisyMax) -> list[str]:
-        back = slice(None, None, 1 if cpd._smallest else -1)
+    def gate(self, causes: Causes) -> list[str]:
+        back = slice(None, None, 1 if causes.smallest else -1)
         orders: list[int] = []
         blocks: list[Array] = []
-        for cause, effect in cpd.effects.items():
+        for cause, effect in causes.effects.items():
             effect = effect[::-1, back] if cause in self.turned else effect[:, back]
             none = int(np.flatnonzero(effect[:, -1] == 1.0)[-1])
             order = [*(at for at in range(len(effect)) if at != none), none]
             orders += order
             blocks.append(effect[order])
-        parameters = np.concatenate([*blocks, cpd._leak[np.newaxis, back]])
+        parameters = np.concatenate([*blocks, causes.leak[np.newaxis, back]])
         strengths = " ".join(map(str, orders))
         return [f"<strengths>{strengths}</strengths>", f"<parameters>{_text(parameters)}</parameters>"]
 

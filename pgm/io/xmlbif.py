@@ -101,7 +101,7 @@ class _Reader(MarkedNetwork):
         child = self.known(self.leaf(target), variables, target)
         given = tuple([self.known(self.leaf(parent), variables, parent) for parent in parts["GIVEN"]])
         table = self.only(element, parts["TABLE"], "TABLE")
-        return TableCPD._of(child, given, self.table(table, child, given, element))
+        return TableCPD.trusted(child, given, self.table(table, child, given, element))
 
 
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import networkx as nx
 import numpy as np
 
 from pgm import graphs
-from pgm.cpds import CPD, CPDStore, HybridLogistic, LinearGaussian, TableCPD, make, prepared
+from pgm.cpds import CPD, CPDStore, LinearGaussian, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.table_input import LongForm, check_cells, checked_flag, frozen
 from pgm.errors import (
@@ -26,7 +26,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names, number_of
-from pgm.factors import Factor, GaussianFactor, Score, Tables
+from pgm.factors import Factor, Gate, GaussianFactor, Score, Tables
 from pgm.inference.asking.questions import Questions, edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.random import Generator
 
+_Part = TypeVar("_Part")
 _FIELDS = ("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending")
 
 
@@ -376,7 +377,8 @@ class BayesianNetwork(Questions):
                 "`remove` the node and `add` it again to change them."
             )
         before = domain = self._domains[node]
-        if before is not None and isinstance(before, Continuous) != isinstance(table, LinearGaussian):
+        continuous = isinstance(table, CPD) and table.continuous
+        if before is not None and isinstance(before, Continuous) != continuous:
             domain = None
         if states is not None:
             domain = Variable(node, states).domain
@@ -557,7 +559,7 @@ class BayesianNetwork(Questions):
             values = np.zeros(variable.card)
             values[variable.code(state)] = 1.0
             values.flags.writeable = False
-            fixed.append(TableCPD._of(variable, (), values))
+            fixed.append(TableCPD.trusted(variable, (), values))
         made = self.copy()
         for cpd in fixed:
             node = cpd.child.name
@@ -592,7 +594,7 @@ class BayesianNetwork(Questions):
             if isinstance(table, LongForm):
                 table = LongForm(
                     {called.get(column, column): cells for column, cells in table.columns.items()},
-                    table.numbers,
+                    table.values,
                 )
             made._pending[called[node]] = (table, domain, normalize)
         made.captions = {called[node]: text for node, text in self.captions.items() if node in called}
@@ -625,11 +627,10 @@ class BayesianNetwork(Questions):
         """Return the distributions as inference takes them, one for each node with states, in order."""
         self._check_complete()
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
-        cpds = self._cpds
         return [
-            cpds[node].factor([*[place[p] for p in those], place[node]])
+            cpd.factor([*[place[p] for p in those], place[node]])
             for node, those in self._parents.items()
-            if type(cpds[node]) is not LinearGaussian
+            if not (cpd := self._cpds[node]).continuous
         ]
 
     def _parts(self, position: Mapping[str, int]) -> Iterator[Factor | Tables]:
@@ -642,29 +643,35 @@ class BayesianNetwork(Questions):
             if end < len(kept):
                 found = kept[end]
                 assert isinstance(found, CPD)
-                if not isinstance(found, LinearGaussian):  # see `densities`
+                if not found.continuous:  # see `densities`
                     yield found.factor([*[position[parent] for parent in parents[end]], end])
             begin = end + 1
 
     def densities(self) -> list[GaussianFactor]:
         """Return the densities of the continuous nodes, in order."""
         self._check_complete()
-        kept = self._cpds.in_order(self._parents)
-        # `type`: nearly all of a million are arrays, and `isinstance` is slow for an abstract class
-        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is LinearGaussian]
-        if not found:
-            return []
-        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
-        return [cpd.density([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+        return self._beside_tables(GaussianFactor, lambda cpd: cpd.continuous)
 
     def scores(self) -> list[Score]:
-        """Return how the states of some nodes depend on continuous variables, in order."""
-        kept = self._cpds.in_order(self._parents)
-        found = [(i, cpd) for i, cpd in enumerate(kept) if type(cpd) is HybridLogistic]
+        """Return how the states of some nodes depend on continuous parents, in order."""
+
+        def has_scores(cpd: CPD) -> bool:
+            return not cpd.continuous and cpd.takes_continuous and any(v.continuous for v in cpd.given)
+
+        return self._beside_tables(Score, has_scores)
+
+    def _beside_tables(self, kind: type[_Part], those: Callable[[CPD], bool]) -> list[_Part]:
+        """What some distributions hand over that is of this kind, in order."""
+        kept = self._cpds.in_order(self._parents)  # nearly all of a million are arrays
+        found = [(i, cpd) for i, cpd in enumerate(kept) if not isinstance(cpd, np.ndarray) and those(cpd)]
         if not found:
             return []
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
-        return [cpd.score([*[place[p] for p in cpd.parents], i]) for i, cpd in found]
+        made: list[_Part] = []
+        for i, cpd in found:
+            scope = [*[place[parent] for parent in cpd.parents], i]
+            made += [part for part in cpd.factors(scope) if isinstance(part, kind)]
+        return made
 
     def _parents_by(self, position: Mapping[str, int]) -> list[tuple[int, ...]]:
         return [tuple([position[parent] for parent in those]) for those in self._parents.values()]
@@ -702,6 +709,25 @@ class BayesianNetwork(Questions):
                 table = flat.reshape(p.cards[scope]).transpose([scope.index(v) for v in axes])
                 tables[cpd.child.name] = np.ascontiguousarray(table)
         return tables
+
+    def _expected(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, Any]:
+        """Return the expected statistics of each node: of its table, or of what it is written as."""
+        statistics: dict[Any, Any] = self._tables(program, found)
+        nodes = [node for node in self._parents if not isinstance(self._domains[node], Continuous)]
+        place = {node: i for i, node in enumerate(self._parents)}
+        order = np.argsort(program.factor_of, kind="stable")  # that in which a gate writes its tables
+        begins = np.searchsorted(program.factor_of[order], np.arange(len(nodes) + 1))
+        for number, node in enumerate(nodes):
+            if node in statistics:
+                continue
+            cpd = self._cpds[node]
+            gate = cpd.factor([place[name] for name in (*cpd.parents, node)])
+            own = order[begins[number] : begins[number + 1]].tolist()
+            if isinstance(gate, Gate):
+                tables = [found[f].reshape(t.shape) for f, (_, t) in zip(own, gate.tables, strict=True)]
+                if (made := cpd.expected(gate, tables)) is not None:
+                    statistics[node] = made
+        return {node: statistics[node] for node in nodes if node in statistics}
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""

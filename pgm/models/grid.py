@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pgm.config import current
-from pgm.cpds.table_input import is_number, numbers
+from pgm.cpds.table_input import float_array, is_number
 from pgm.errors import InvalidArgument, InvalidTable, TooLarge, UnknownState, shown
 from pgm.factors import Dense
 from pgm.variables import Domain, Variable, as_domain, is_missing
@@ -195,7 +195,7 @@ def check_pixels(count: int) -> None:
 
 
 def _weights(unary: Any, domain: Domain) -> npt.NDArray[np.float64]:
-    weights = numbers("unary", unary)
+    weights = float_array("unary", unary)
     if weights.ndim != 2 or weights.shape[0] != domain.card or not weights.shape[1]:
         raise InvalidTable(
             f"unary[true, seen] has a row for each of {domain.card} states and a column for each value seen; "

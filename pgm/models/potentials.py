@@ -17,11 +17,11 @@ from pgm.cpds.table_input import (
     BadRow,
     check_cells,
     find_row,
+    float_array,
     is_frame,
     is_number,
     long_form,
     number,
-    numbers,
     read_cells,
     row_label,
     sentence,
@@ -145,7 +145,7 @@ def read_factor(
 def _array(
     what: str, variables: Sequence[Variable], shape: tuple[int, ...], values: object, log: bool
 ) -> Any:
-    array = np.array(float(values)) if is_number(values) else numbers(what, values)  # type: ignore[arg-type]
+    array = np.array(float(values)) if is_number(values) else float_array(what, values)  # type: ignore[arg-type]
     lone = is_number(values) or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu")
     if array.shape != shape or (not shape and not lone):
         expected = " x ".join(f"{v.card} ({v.name!r})" for v in variables) or "a single number"

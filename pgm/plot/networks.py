@@ -29,16 +29,6 @@ from .plates import checked
 Model: TypeAlias = BayesianNetwork | MarkovNetwork
 
 MOST_CELLS = 144  # a grid with more is an image
-MANNERS = {
-    "NoisyOr": "noisy-OR",
-    "NoisyAnd": "noisy-AND",
-    "NoisyMax": "noisy-MAX",
-    "NoisyMin": "noisy-MIN",
-    "Deterministic": "deterministic",
-    "Logistic": "logistic",
-    "TreeCPD": "tree",
-    "LinearGaussian": "linear Gaussian",
-}
 MOST_STATES = 8  # a box with more shows the most probable of them
 _LINE = 30  # letters before the names of a clique go on in the next line
 _LINES = 8
@@ -173,9 +163,10 @@ def _manner(net: Model, name: str) -> str:
     if not isinstance(net, BayesianNetwork):
         return ""
     try:
-        return MANNERS.get(type(net.cpd(name)).__name__, "")
+        label = net.cpd(name).label
     except IncompleteModel:
         return ""
+    return "" if label == "table" else label
 
 
 def _believed(

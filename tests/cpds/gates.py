@@ -133,15 +133,28 @@ def default(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
     return made, enumerated([*parents.values()], k, lambda *codes: rows.get(codes, other))
 
 
+def counting_gate(which: str) -> Callable[..., Made]:
+    def made(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+        names, at = list(parents), int(rng.integers(len(parents) + 1))
+        gate, says = {
+            "at-least": (lambda: pgm.AtLeast(at, names), lambda on: on >= at),
+            "exactly": (lambda: pgm.Exactly(at, names), lambda on: on == at),
+            "parity": (lambda: pgm.Parity(names), lambda on: on % 2 == 1),
+        }[which]
+        return gate(), enumerated(
+            [*parents.values()], 2, lambda *codes: [1.0 - says(sum(codes)), float(says(sum(codes)))]
+        )
+
+    return made
+
+
 def counting(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
-    n = len(parents)
-    which, at = int(rng.integers(3)), int(rng.integers(n + 1))
-    says = [lambda on: on >= at, lambda on: on == at, lambda on: on % 2 == 1][which]
-    names = list(parents)
-    made = [pgm.AtLeast(at, names), pgm.Exactly(at, names), pgm.Parity(names)][which]
-    return made, enumerated(
-        [*parents.values()], 2, lambda *codes: [1.0 - says(sum(codes)), float(says(sum(codes)))]
-    )
+    return counting_gate(["at-least", "exactly", "parity"][rng.integers(3)])(rng, parents, k)
+
+
+def table(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
+    values = enumerated([*parents.values()], k, lambda *codes: distribution(rng, k))
+    return values, values
 
 
 def mixture(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
@@ -168,3 +181,55 @@ def any_form(rng: np.random.Generator, parents: dict[str, int], k: int) -> Made:
         if k == 2 and set(parents.values()) == {2}:
             forms += [counting, counting]
     return forms[rng.integers(len(forms))](rng, parents, k)
+
+
+def gaussian(rng: np.random.Generator, parents: dict[str, int], k: int) -> pgm.LinearGaussian:
+    """A line in x for each state of `a`."""
+    lines = {s: pgm.LinearGaussian({"x": rng.normal()}, bias=rng.normal(), sd=0.5) for s in STATES[2]}
+    return pgm.LinearGaussian.select("child", lines, ["a"])
+
+
+# Of every kind in pgm.cpds.KINDS how a random one is made: test_statistics.py asks each all that it promises.
+MAKERS: dict[str, Callable[..., Any]] = {
+    "table": table,
+    "function": function,
+    "rows": default,
+    "tree": tree,
+    "noisy-or": lambda *a: noisy(*a, True),
+    "noisy-and": lambda *a: noisy(*a, False),
+    "noisy-max": lambda *a: extreme(*a, True),
+    "noisy-min": lambda *a: extreme(*a, False),
+    "at-least": counting_gate("at-least"),
+    "exactly": counting_gate("exactly"),
+    "parity": counting_gate("parity"),
+    "mixture": mixture,
+    "logistic": logistic,
+    "linear-gaussian": gaussian,
+}
+OF_TWO_STATES = ("noisy-or", "noisy-and", "at-least", "exactly", "parity")
+
+
+def bound(kind: str, rng: np.random.Generator) -> pgm.CPD:
+    """A random distribution of a kind, in a network of its own."""
+    net = pgm.BayesianNetwork()
+    parents = {"a": 2, "b": 2} if kind in OF_TWO_STATES else {"a": 2, "b": 3}
+    k = 2 if kind in OF_TWO_STATES else 3
+    for name, card in parents.items():
+        net.add(name, [1 / card] * card, states=STATES[card])
+    made = MAKERS[kind](rng, parents, k)
+    if kind == "linear-gaussian":
+        net.add("x", pgm.Gaussian(0.0, sd=1.0))
+        net.add("child", made)
+    else:
+        brings = isinstance(made[0], pgm.CPD)
+        net.add("child", made[0], parents=() if brings else list(parents), states=STATES[k])
+    return net.cpd("child")
+
+
+def drawn(cpd: pgm.CPD, rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
+    """Rows of the parents, any of them, and of the child as the distribution has it."""
+    frame = {
+        v.name: rng.normal(size=n) if v.continuous else np.array(v.states)[rng.integers(v.card, size=n)]
+        for v in cpd.given
+    }
+    return {**frame, cpd.child.name: cpd.sample(frame, seed=rng)}

@@ -126,7 +126,7 @@ TREE = (
         ('"logistic": {"weights": {"a": {"states": [true], "weights": []}}, "bias": 0}', "not of one length"),
         ('"logistic": {"weights": {"a": {"states": [1, true], "weights": [1, 2]}}, "bias": 0}', "two weights"),
         ('"logistic": {"weights": {"a": {"states": [7], "weights": [1]}}, "bias": 0}', "'a' has no state 7"),
-        ('"linear-gaussian": {"weights": {}, "bias": 0, "sd": 1}', '"linear-gaussian" is of a number, and this'),
+        ('"linear-gaussian": {"weights": {}, "bias": 0, "sd": 1}', '"linear-gaussian" is of a continuous variable, and this'),
         (TREE.replace('"ask": "a"', '"ask": "b"'), "'b' is no parent of 'x'"),
         (TREE.replace('"row": 1', '"row": 0'), "a second branch to this row"),
         (TREE.replace('"row": 1', '"row": 2'), "expected the number of a row, a whole number 0 to 1, found 2"),
@@ -154,7 +154,7 @@ def test_broken_distributions(body, message):
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        ('"parents": ["n"], "states": [0, 1], "table": [[1, 0]]', "the parent 'n' is a number"),
+        ('"parents": ["n"], "states": [0, 1], "table": [[1, 0]]', "the parent 'n' is continuous"),
         ('"parents": ["n", "a"], "linear-gaussian": []', "the discrete parents of a linear Gaussian come first"),
         ('"parents": ["a"], "linear-gaussian": []', "one for each of 2 states of the discrete parents expected"),
         ('"parents": ["n"], "linear-gaussian": {"weights": {}, "bias": 0, "sd": 1}', "the weights has no 'n'"),

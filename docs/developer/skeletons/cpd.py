@@ -1,19 +1,23 @@
 """A distribution P(child | parents) that is no table: copy, rename, fill in. `->` says what else belongs to it.
 
--> pgm/cpds/echo.py, its name in pgm/cpds/__init__.py and pgm/__init__.py, a line in docs/reference/distributions.rst
--> how to draw a random one: tests/cpds/gates.py; test_every_form.py then asks it everything, against enumeration
+-> pgm/cpds/echo.py: this file
+-> pgm/cpds/registry.py: its import, and its name in the list; JSON, pictures, messages and tests find it there
+-> pgm/__init__.py: its public name, and docs/reference/distributions.rst: a line with it
+-> docs/schema/pgm-1.json: what `to_parts` returns, under the key `kind`
+-> tests/cpds/gates.py: how to make a random one; test_statistics.py then asks it all that the protocol promises
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-from pgm.cpds.base import CPD, set_fields
-from pgm.cpds.data import Codes
+from pgm.cpds.base import CPD, as_it_is, set_fields
+from pgm.cpds.statistics import Codes, RowCounts
 from pgm.cpds.table_input import Array
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense
 from pgm.variables import Variable
@@ -28,6 +32,7 @@ class Echo(CPD):
     """
 
     __slots__ = ("_p", "_parent")  # a value: nothing changes after it is made
+    kind, label = "echo", "echo"  # its key in files, and what a picture calls it
 
     _parent: str
     _p: float
@@ -66,19 +71,39 @@ class Echo(CPD):
         k = self.child.card
         return np.full((k, k), (1 - self._p) / (k - 1)) + np.eye(k) * (self._p - (1 - self._p) / (k - 1))
 
-    def _fitted(self, codes: Codes, weights: Array) -> Self:
-        """Return the most likely numbers for these rows, the child last, and their weights."""
-        same = float(weights[codes[:, 0] == codes[:, 1]].sum())
-        total = float(weights.sum())
-        return type(self)(self._parent, same / total if total else self._p).renamed(self.child, self.given)
+    def _counted(self, codes: Codes, weights: Array) -> RowCounts:
+        """Return the sufficient statistics of rows, the child last: here how often it was an echo, and was not.
+
+        -> without this method they are the distinct rows themselves (Configurations)
+        -> if `factor` returns a gate: `expected` makes the same of expected counts of its tables
+        """
+        same = codes[:, 0] == codes[:, 1]
+        return RowCounts(np.array([[weights[same].sum(), weights[~same].sum()]]))
+
+    def _fitted(self, statistics: Any) -> Self:
+        """Return the same kind with the most likely parameters for these statistics."""
+        ((same, other),) = self._checked_statistics(statistics, RowCounts).values
+        p = float(same / (same + other)) if same + other else self._p
+        return type(self)(self._parent, p).renamed(self.child, self.given)
+
+    def to_parts(self, state: Callable[[Any, str], Any] = as_it_is) -> float:
+        """Return what a file holds of it; names of parents and states of the child are written beside it."""
+        return self._p
+
+    @classmethod
+    def from_parts(cls, child: Variable, given: tuple[Variable, ...], part: Part) -> Self:
+        """Return the distribution of these parts; `part` says where in the file something is wrong."""
+        if len(given) != 1:
+            part.fail("an echo has one parent")
+        return cls(given[0].name, part.number("how often it repeats")).renamed(child, given)
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers can be chosen freely."""
+        """How many parameters can be chosen freely."""
         return 1
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return the numbers as plain Python objects."""
+        """Return the parameters as plain Python objects."""
         return {"parent": self._parent, "p": self._p}
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:

@@ -682,12 +682,13 @@ class Questions:
 
         return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
 
-    def expected_counts(self, given: Given = None) -> dict[Any, np.ndarray]:
-        """Return P(table entry | given) for every table: {name: array shaped as the table}.
+    def expected_counts(self, given: Given = None) -> dict[Any, Any]:
+        """Return the expected sufficient statistics of every distribution, which `cpd.fitted` takes.
 
-        What is kept as several small tables, such as pgm.NoisyOr of several causes, is left out, and so is
-        what speaks of numbers. Of a small gate the same are
-        `net.query([*net.parents(name), name], given).values`, if none of these names is given.
+        Of a table they are P(table entry | given): {name: array shaped as the table}. What is kept as several
+        small tables, such as pgm.NoisyOr of several causes, has `RowCounts`: how often each cause, in each of
+        its states, is expected to have had each effect. Densities are left out, and so is pgm.Logistic of so
+        many parents that it is no table: its likelihood has no statistics that are small.
 
         Args:
             given: as for `query`.
@@ -704,8 +705,8 @@ class Questions:
         clock = start_clock()
         compiled = self._compile_in(clock)
 
-        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
-            return self._tables(posterior.program, posterior.expected_counts())
+        def answer(posterior: Posterior) -> dict[Any, Any]:
+            return self._expected(posterior.program, posterior.expected_counts())
 
         return self._ask(compiled, given, Exact(), answer, clock)
 
@@ -914,6 +915,10 @@ class Questions:
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
+
+    def _expected(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, Any]:
+        """Give expected counts of the program's tables as statistics of what the user made the model of."""
+        return self._tables(program, found)
 
     def _total(
         self, compiled: ModelSnapshot, observed: Observed, engine: Engine, *, explain: bool = True

@@ -385,7 +385,9 @@ class Posterior:
     def expected_counts(self) -> dict[int, np.ndarray]:
         """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
         p = self.program.arrays
-        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        case = reduce_case(
+            self.program, self.known, self._everything(), self.clock, prune=False, keep_ones=True
+        )
         r = case.reduced
         ours = np.flatnonzero(r.factors < p.heads.size)
         lengths = np.diff(r.scope_at)[ours]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
@@ -17,7 +18,7 @@ from pgm.models import BayesianNetwork, MarkovNetwork
 from .factors import read_factors, write_factors, write_variables
 from .layout import encode, escaped, lay_out
 from .networks import read_network, write_network
-from .parts import Part, parse
+from .parts import parse
 
 VERSION = 1
 Model = BayesianNetwork | MarkovNetwork

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pgm.cpds.table_input import MAX_AXES, TOLERANCE, check_cells, product
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.models import MarkovNetwork
@@ -19,7 +20,6 @@ from pgm.variables import Domain
 
 from .layout import Filled
 from .networks import read_variable
-from .parts import Part
 from .states import read_domain, write_domain
 
 _MOST_AXES_OF_AN_IMAGE = 8

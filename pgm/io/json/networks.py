@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from pgm.cpds import CPD
-from pgm.errors import FileFormatError, InvalidStructure, PGMError, TooLarge, nearest, shown
+from pgm.cpds import CPD, KINDS, TableCPD, kind_of
+from pgm.distributions.parts import Part
+from pgm.errors import FileFormatError, InvalidArgument, InvalidStructure, PGMError, TooLarge, nearest, shown
 from pgm.io.text import Refusals
 from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
 from pgm.runtime.progress import each
 from pgm.variables import REAL, Domain, Variable, check_name
 
-from .kinds import KINDS, Node, write_cpd
-from .parts import Part
-from .states import read_domain, write_domain
+from .states import read_domain, write_domain, write_state
 
 
 def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]:
@@ -32,8 +31,20 @@ def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]
             node |= write_domain(name, variable.domain)
         if net.parents(name):
             node["parents"] = list(net.parents(name))
-        nodes.append(node | write_cpd(net.cpd(name), expand=expand))
+        nodes.append(node | _written(net.cpd(name), expand))
     return nodes
+
+
+def _written(cpd: CPD, expand: bool) -> dict[str, Any]:
+    """Return a distribution as a member of the object of its node."""
+    if kind_of(cpd.kind, cpd.given) is type(cpd):
+        return {cpd.kind: cpd.to_parts(write_state)}
+    if expand:
+        return {"table": TableCPD.trusted(cpd.child, cpd.given, cpd.table()).to_parts()}
+    raise InvalidArgument(
+        f"The distribution of {shown(cpd.child.name)} is a {type(cpd).__name__}, which has no JSON form; "
+        "expand=True writes its table."
+    )
 
 
 def read_network(part: Part, title: str) -> BayesianNetwork:
@@ -56,7 +67,7 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
     try:
         net = BayesianNetwork._from_cpds(title, cpds)
     except InvalidStructure as error:  # a cycle
-        raise FileFormatError(str(error), part.source.path) from None
+        raise FileFormatError(str(error), part.source.name) from None
     for node, name in zip(nodes, variables, strict=True):
         if "caption" in node.value:
             net.captions[name] = node.at("caption").text("what a node is called in its picture")
@@ -73,7 +84,7 @@ def _position(part: Part) -> tuple[int, int, int, int]:
 
 
 def read_variable(part: Part, more: list[str]) -> Variable:
-    """Return the variable that this object describes; a number if it has no states."""
+    """Return the variable that this object describes; a continuous one if it has no states."""
     value = part.members("a node" if more else "a variable", ["name"], ["states", "bins", *more])
     name = part.at("name").text("the name of a variable")
     if not name.strip():
@@ -98,18 +109,18 @@ def _cpd(part: Part, variables: dict[str, Variable]) -> Any:
         some = ", ".join(list(KINDS)[:5])
         part.fail(f"{shown(child.name)} has {found}, and a node has one ({some}, ...)")
     key = kinds[0]
-    if child.continuous != (key == "linear-gaussian"):
-        need = "has no states" if child.continuous else "is of a number, and this node has states"
-        what = f'{shown(child.name)} {need}: its distribution is "linear-gaussian"'
-        part.fail(what if child.continuous else f'"linear-gaussian" {need}', key, key=True)
-    numbers = [v.name for v in given if v.continuous]
-    if numbers and key not in ("linear-gaussian", "logistic"):
-        part.fail(f'the parent {shown(numbers[0])} is a number: "{key}" is of parents with states', "parents")
+    kind = kind_of(key, given)
+    if child.continuous and not kind.continuous:
+        those = " or ".join([f'"{other}"' for other, cpd in KINDS.items() if cpd.continuous])
+        part.fail(f"{shown(child.name)} has no states: its distribution is {those}", key, key=True)
+    if kind.continuous and not child.continuous:
+        part.fail(f'"{key}" is of a continuous variable, and this node has states', key, key=True)
+    real = [v.name for v in given if v.continuous]
+    if real and not kind.takes_continuous:
+        part.fail(f'the parent {shown(real[0])} is continuous: "{key}" is of parents with states', "parents")
     body = part.at(key)
     try:
-        return KINDS[key].read(
-            body, Node(child.name, None if child.continuous else child.domain, tuple(given))
-        )
+        return kind.from_parts(child, tuple(given), body)
     except (FileFormatError, TooLarge):
         raise
     except PGMError as error:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, InvalidVariable, shown
 from pgm.variables import Bins, Domain, Interval, Variable
-
-from .parts import Part
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _DEEPEST = 20  # tuples inside each other

@@ -180,6 +180,7 @@ def reduce_case(
     kept: Collection[int] = (),
     placeholders: Collection[int] = (),
     allowed: np.ndarray | None = None,
+    keep_ones: bool = False,
 ) -> Case:
     """Reduce a program for a question about `wanted` under what is `known`.
 
@@ -194,6 +195,7 @@ def reduce_case(
         kept: positions that may be observed: what speaks of them is not pruned.
         placeholders: positions that will be observed in a state yet unknown.
         allowed: marks the states, of all variables, that are not closed already.
+        keep_ones: keep tables that are one wherever states are open: they are asked for themselves.
     """
     if domains and not program.possible:
         raise Impossible
@@ -250,7 +252,7 @@ def reduce_case(
         )
 
     pruned = keep
-    if domains and program.has_joined and program.wide_exponents is None:
+    if domains and not keep_ones and program.has_joined and program.wide_exponents is None:
         keep = keep.copy()
         kernels.drop_ones(p, program.values, open_states, keep)
     for v in placeholders:

@@ -1,41 +1,83 @@
-"""Decision trees in JSON: a list of nodes and a list of rows, however deep the tree."""
+"""The nodes of a decision tree, the regions that lead to them, and how a file lists them, however deep."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from pgm.cpds import TreeCPD, table_input
-from pgm.cpds.tree import Region, TreeNode
+from pgm.distributions.parts import Part
 from pgm.errors import shown
 from pgm.variables import Variable
 
-from .parts import Part
-from .states import read_state, write_state
+from .table_input import Array, checked
+
+Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
 _NUMBERS_A_STEP = 50  # what a branch takes
 
 
-def write_tree(cpd: TreeCPD) -> dict[str, Any]:
+class TreeNode(NamedTuple):
+    """A question of a tree."""
+
+    parent: int  # whose state decides
+    branch: npt.NDArray[np.int64]  # for each of its states the next node, or ~leaf
+
+    def ways(self) -> dict[int, frozenset[int]]:
+        """For each node or leaf that comes next the states that lead there."""
+        found: dict[int, list[int]] = {}
+        for code, target in enumerate(self.branch.tolist()):
+            if target:  # the root comes after nothing: its number stands where no path leads
+                found.setdefault(target, []).append(code)
+        return {target: frozenset(codes) for target, codes in found.items()}
+
+
+class Region:
+    """Which states the parents may have where a walk down a tree has come to."""
+
+    def __init__(self) -> None:
+        self.context: Context = {}
+        self.trail: list[tuple[int, frozenset[int] | None]] = []  # what was known before each step
+
+    def enter(self, depth: int, i: int, codes: frozenset[int]) -> None:
+        """Go back to where so many steps led, and from there on with these states of a parent (-1: none)."""
+        while len(self.trail) > depth:
+            before, known = self.trail.pop()
+            if known is None:
+                del self.context[before]
+            else:
+                self.context[before] = known
+        if i >= 0:
+            self.trail.append((i, self.context.get(i)))
+            self.context[i] = codes
+
+
+# --- in files -----------------------------------------------------------------------------------------------
+
+
+def write_tree(
+    nodes: Sequence[TreeNode], rows: Array, given: Sequence[Variable], state: Callable[[Any, str], Any]
+) -> dict[str, Any]:
     """Return the nodes: which parent is asked, and for which of its states which node or row comes next."""
-    nodes = []
-    for node in cpd._nodes:
-        v = cpd.given[node.parent]
+    found = []
+    for node in nodes:
+        v = given[node.parent]
         ways = {
-            target: [write_state(v.states[code], v.name) for code in sorted(codes)]
+            target: [state(v.states[code], v.name) for code in sorted(codes)]
             for target, codes in node.ways().items()
         }
         branches = [
             {"if": states, "node": target} if target > 0 else {"if": states, "row": ~target}
             for target, states in ways.items()
         ]
-        nodes.append({"ask": v.name, "branches": branches})
-    return {"nodes": nodes, "rows": cpd._rows.tolist()}
+        found.append({"ask": v.name, "branches": branches})
+    return {"nodes": found, "rows": rows.tolist()}
 
 
-def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeCPD:
-    """Return the tree, whose nodes stand before those below them and are each reached in one way."""
+def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple[tuple[TreeNode, ...], Array]:
+    """Return nodes and rows; nodes stand before those below them and are each reached in one way."""
     part.members("a tree", ["nodes", "rows"])
     nodes, count = (
         part.at("nodes").elements("a list of nodes"),
@@ -66,7 +108,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         for way in range(len(node.at("branches").elements("a list of branches"))):
             step = node.at("branches", way)
             codes = _codes(step, given[i], left)
-            part.budget.take(_NUMBERS_A_STEP + len(codes), f"the tree of {shown(child.name)}")
+            part.take(_NUMBERS_A_STEP + len(codes), f"the tree of {shown(child.name)}")
             target = _next(step, number, len(nodes), count, reached)
             branch[list(codes)] = target
             if target >= 0:
@@ -85,9 +127,8 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> TreeC
         )
     if unreached := [n for n in range(count) if n not in reached]:
         part.fail("no node leads to this row", "rows", unreached[0])
-    rows = table_input.checked(child, (Variable("row", range(count)),), values)
-    in_order = tuple([made[number] for number in range(len(nodes))])
-    return TreeCPD.__new__(TreeCPD)._made(child, given, in_order, rows)
+    rows = checked(child, (Variable("row", range(count)),), values)
+    return tuple([made[number] for number in range(len(nodes))]), rows
 
 
 def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
@@ -95,7 +136,7 @@ def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
     found = step.members("a branch", ["if"], ["node", "row"])["if"]
     codes = set()
     for i in range(len(step.at("if").elements("a list of states"))):
-        code = v.code(read_state(step.at("if", i)))
+        code = v.code(step.at("if", i).state())
         if code not in left:
             step.fail(
                 f"{shown(v.name)} = {shown(v.states[code])} does not come here, or a second time", "if", i

@@ -1,4 +1,4 @@
-"""What distributions are fitted to: rows of codes with weights, from a frame or from expected counts."""
+"""Complete rows of a family, as codes with weights: from a frame, or from expected counts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from pgm import frames
 from pgm.errors import InvalidArgument, InvalidEvidence, InvalidFrame, UnknownVariable, listed, nearest, shown
 from pgm.variables import Variable
 
-from .table_input import Array, numbers
-
-Codes = npt.NDArray[np.int64]
+from .statistics import Codes
+from .table_input import Array, float_array
 
 
 def codes_of_row(variables: Sequence[Variable], row: Any) -> Codes:
@@ -57,7 +55,7 @@ def weighted_rows(variables: Sequence[Variable], data: Any, weights: Any) -> tup
     """Return rows of codes, and how much each counts; `variables` has the child last."""
     child = variables[-1].name
     if isinstance(data, np.ndarray) and data.dtype.names is None:
-        counts = numbers(f"{child!r}, expected counts", data)
+        counts = float_array(f"{child!r}, expected counts", data)
         shape = tuple(v.card for v in variables)
         if counts.shape != shape:
             raise InvalidFrame(
@@ -73,7 +71,7 @@ def weighted_rows(variables: Sequence[Variable], data: Any, weights: Any) -> tup
         if not len(codes):
             raise InvalidFrame(f"{child!r}: there are no rows to fit to.")
         return codes, np.ones(len(codes))
-    found = numbers(f"{child!r}, weights", weights)
+    found = float_array(f"{child!r}, weights", weights)
     if found.shape != (len(codes),):
         raise InvalidArgument(f"{child!r}: one weight for each of the {len(codes):,} rows is expected.")
     _check(child, found, "weight")
@@ -89,21 +87,3 @@ def _check(child: str, found: Array, what: str) -> None:
         )
     if not found.any():
         raise InvalidFrame(f"{child!r}: every {what} is 0, so there is nothing to fit to.")
-
-
-def distinct(codes: Codes, weights: Array, cards: Sequence[int]) -> tuple[Codes, Array]:
-    """Return each row once, with the sum of its weights."""
-    if math.prod(cards) < 2**62:
-        keys: npt.NDArray[Any] = codes @ _steps(cards)
-    else:
-        narrow = np.ascontiguousarray(codes.astype(np.int32))
-        keys = narrow.view(np.dtype((np.void, narrow.dtype.itemsize * narrow.shape[1]))).ravel()
-    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    return codes[first], np.bincount(place.ravel(), weights, minlength=first.size).astype(np.float64)
-
-
-def _steps(cards: Sequence[int]) -> Codes:
-    steps = np.ones(len(cards), dtype=np.int64)
-    for i in range(len(cards) - 2, -1, -1):
-        steps[i] = steps[i + 1] * cards[i + 1]
-    return steps
