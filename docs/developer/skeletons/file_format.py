@@ -75,7 +75,7 @@ def _table(words: Sequence[str], variables: dict[str, Variable]) -> TableCPD:
     values = np.array(words[middle + 1 :], dtype=np.float64)
     if values.size != math.prod(shape):
         raise InvalidArgument(f"{shown(child.name)} has {math.prod(shape):,} probabilities, not {values.size:,}")
-    return TableCPD._of(child, tuple(given), checked(child, given, values.reshape(shape)))
+    return TableCPD.trusted(child, tuple(given), checked(child, given, values.reshape(shape)))
 
 
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
