@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Flag, Floats, Ints, Ints32, njit
 
 # How `triangulate` found its order, indexed by the code that it returns.
 HEURISTICS = (
@@ -35,7 +35,7 @@ _ROUNDING = 1e-6  # tolerance for sums of log2
 
 
 @njit
-def add_log2(a, b):
+def add_log2(a: float, b: float):
     """log2(2^a + 2^b)."""
     if a < b:
         a, b = b, a
@@ -45,7 +45,7 @@ def add_log2(a, b):
 
 
 @njit
-def adjacent(indptr, indices, a, b):
+def adjacent(indptr: Ints, indices: Ints32, a: int, b: int):
     """Whether a and b are neighbours, by binary search in the shorter list."""
     if indptr[a + 1] - indptr[a] > indptr[b + 1] - indptr[b]:
         a, b = b, a
@@ -60,7 +60,7 @@ def adjacent(indptr, indices, a, b):
 
 
 @njit
-def simplicial_prefix(indptr, indices, stage, order):
+def simplicial_prefix(indptr: Ints, indices: Ints32, stage: Ints, order: Ints32):
     """Eliminate simplicial vertices while there are any; return how many.
 
     Such a clique is in every triangulation, so this loses nothing, and no edge is added: every check reads
@@ -123,7 +123,7 @@ def simplicial_prefix(indptr, indices, stage, order):
 
 
 @njit
-def induced(indptr, indices, names, position):
+def induced(indptr: Ints, indices: Ints32, names: Ints32, position: Ints32):
     """The subgraph induced by the vertices `names`; position[v] is the index of v in names, or -1."""
     n = names.size
     sub_ptr = np.zeros(n + 1, np.int64)
@@ -139,7 +139,7 @@ def induced(indptr, indices, names, position):
 
 
 @njit
-def cuthill_mckee(indptr, indices, order):
+def cuthill_mckee(indptr: Ints, indices: Ints32, order: Ints32):
     """Fill in the reverse Cuthill-McKee order: breadth first from a far end of each component.
 
     George & Liu 1981, chapter 4.
@@ -190,7 +190,7 @@ def cuthill_mckee(indptr, indices, order):
 
 
 @njit
-def postordered(indptr, indices, order, parent):
+def postordered(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32):
     """The elimination tree of an order, and its postorder, which has the same cliques.
 
     Vertices near in the tree are then near in memory. `parent` is by position in the order returned.
@@ -251,7 +251,15 @@ def postordered(indptr, indices, order, parent):
 
 
 @njit
-def columns(indptr, indices, log2_card, order, parent, count, weight):
+def columns(
+    indptr: Ints,
+    indices: Ints32,
+    log2_card: Floats,
+    order: Ints32,
+    parent: Ints32,
+    count: Ints,
+    weight: Floats,
+):
     """The size and log2 weight of each vertex's clique, by position in an order from `postordered`.
 
     In near-linear time (Gilbert, Ng & Peyton 1994): vertex i is in the cliques of the subtree of
@@ -324,7 +332,7 @@ def columns(indptr, indices, log2_card, order, parent, count, weight):
 
 
 @njit
-def clique_tree(indptr, indices, order, parent, count, sizes):
+def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, count: Ints, sizes: int):
     """Maximal cliques of an order and their tree; children come before parents.
 
     `clique_vars` lists for each clique the variables that no later clique contains, then its separator.
@@ -423,7 +431,7 @@ def clique_tree(indptr, indices, order, parent, count, sizes):
 
 
 @njit
-def missing_edges(indptr, indices, weight, found):
+def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats):
     """For each vertex, the sum of weight[a] * weight[b] over its non-adjacent pairs of neighbours."""
     n = indptr.size - 1
     for v in range(n):
@@ -458,14 +466,14 @@ def missing_edges(indptr, indices, weight, found):
 
 
 @njit
-def play(win, key, leaves):
+def play(win: Ints32, key: Floats, leaves: int):
     """Fill a tournament tree whose leaves are set: `win[1]` has the least key."""
     for p in range(leaves - 1, 0, -1):
         win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
 
 
 @njit
-def replay(win, key, leaves, i):
+def replay(win: Ints32, key: Floats, leaves: int, i: int):
     """Replay the matches of leaf i, up to where another leaf remains the winner."""
     p = (leaves + i) >> 1
     while p > 0:
@@ -479,7 +487,7 @@ def replay(win, key, leaves, i):
 
 
 @njit
-def least_clique(indptr, indices, log2_card):
+def least_clique(indptr: Ints, indices: Ints32, log2_card: Floats):
     """A lower bound on the largest clique of any order: log2 of its entries.
 
     In any subgraph, the first of its vertices to be eliminated has all its neighbours there in its clique.
@@ -513,7 +521,20 @@ def least_clique(indptr, indices, log2_card):
 
 
 @njit
-def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule, bound, budget, order, stop):
+def greedy(
+    indptr: Ints,
+    indices: Ints32,
+    log2_card: Floats,
+    stage: Ints,
+    fill_weight: Floats,
+    missing: Floats,
+    noise: Floats,
+    rule: int,
+    bound: float,
+    budget: float,
+    order: Ints32,
+    stop: Flag,
+):
     """Eliminate the cheapest vertex again and again; stop early once the clique sizes sum to over 2^bound.
 
     The cost of a vertex is the weight of the edges that eliminating it would add, then the weight of its
@@ -685,7 +706,7 @@ def greedy(indptr, indices, log2_card, stage, fill_weight, missing, noise, rule,
 
 
 @njit
-def neighbourhood(indptr, indices, root, most):
+def neighbourhood(indptr: Ints, indices: Ints32, root: int, most: int):
     """The subgraph of the vertices nearest to root, at most so many, and their names."""
     names = np.empty(most, np.int32)
     position = np.full(indptr.size - 1, -1, np.int32)
@@ -707,7 +728,20 @@ def neighbourhood(indptr, indices, root, most):
 
 
 @njit
-def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, few, best, stop):
+def search(
+    indptr: Ints,
+    indices: Ints32,
+    log2_card: Floats,
+    stage: Ints,
+    own: Ints32,
+    limit: float,
+    effort: float,
+    budget: float,
+    seed: int,
+    few: int,
+    best: Ints32,
+    stop: Flag,
+):
     """Put the best elimination order found into `best`.
 
     First nearly free orders, then the greedy ones, then greedy ones again with the cost of
@@ -814,7 +848,7 @@ def search(indptr, indices, log2_card, stage, own, limit, effort, budget, seed, 
 
 
 @njit
-def core(indptr, indices, log2_card, stage, order):
+def core(indptr: Ints, indices: Ints32, log2_card: Floats, stage: Ints, order: Ints32):
     """Put the simplicial vertices first in `order`; return how many, the graph of the rest, and its names."""
     n = log2_card.size
     done = simplicial_prefix(indptr, indices, stage, order)
@@ -837,7 +871,7 @@ def core(indptr, indices, log2_card, stage, order):
 
 
 @njit
-def ordered(indptr, indices, log2_card, order, limit):
+def ordered(indptr: Ints, indices: Ints32, log2_card: Floats, order: Ints32, limit: float):
     """The sizes of the cliques of an order, and their tree unless it is past the limit."""
     n = log2_card.size
     parent = np.empty(n, np.int32)

@@ -13,12 +13,28 @@ import time
 import types
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
 
 from pgm.errors import warn
 from pgm.runtime.forks import at_fork
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+# What a loop takes, in its annotations: arrays without gaps, of these entries and with so many axes. They are
+# read when loops are compiled, see docs/decisions/0045; what Python calls has them, the rest is inferred.
+Floats = Annotated[np.ndarray, "float64", 1]
+Ints = Annotated[np.ndarray, "int64", 1]
+Ints32 = Annotated[np.ndarray, "int32", 1]
+Ints8 = Annotated[np.ndarray, "int8", 1]
+Bytes = Annotated[np.ndarray, "uint8", 1]
+FloatTable = Annotated[np.ndarray, "float64", 2]
+IntTable = Annotated[np.ndarray, "int64", 2]
+IntTable32 = Annotated[np.ndarray, "int32", 2]
+ByteTable = Annotated[np.ndarray, "uint8", 2]
+ShortTable = Annotated[np.ndarray, "uint16", 2]
+Flag = Annotated[np.ndarray, "flag", 1]  # uint8 that another thread may set: looked at each time
 
 # Work is counted in inner steps, about 0.3 microseconds each in Python. Loading numba and the cached kernels
 # takes about half a second, so anything under this is done sooner without.

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Floats, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.program.program_arrays import ReducedArrays
 
 MOST_OPERANDS = 256  # of a clique whose operands are gathered in groups
 LEAST_ENTRIES = 256  # of such a clique
@@ -15,7 +20,7 @@ SHARE = 4.0  # a group has at most this part of its clique's entries
 
 
 @njit
-def holder(n, clique_at, cliques, targets):
+def holder(n: int, clique_at: Ints, cliques: Ints32, targets: Ints32):
     """The smallest of all cliques that hold these targets, of n variables."""
     best, best_size = -1, -1
     is_target = np.zeros(n, np.uint8)
@@ -32,7 +37,7 @@ def holder(n, clique_at, cliques, targets):
 
 
 @njit
-def centre(cards, clique_at, cliques, parent):
+def centre(cards: Ints, clique_at: Ints, cliques: Ints32, parent: Ints32):
     """The clique around which the largest part that a tree falls into is as small as it can be."""
     count = parent.size
     below = np.ones(count)
@@ -62,7 +67,7 @@ def centre(cards, clique_at, cliques, parent):
 
 
 @njit
-def reroot(n, clique_at, cliques, kept, parent, best):
+def reroot(n: int, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, best: int):
     """Hang a tree, of n variables, from this clique; `kept` counts what a clique sums out.
 
     Returns the same four arrays, children still before parents, and the new root (the last clique).
@@ -135,7 +140,7 @@ def reroot(n, clique_at, cliques, kept, parent, best):
 
 
 @njit
-def split_stages(clique_at, cliques, kept, parent, stage):
+def split_stages(clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, stage: Ints):
     """Cut each clique that sums out variables of two stages in two, so that no clique mixes them.
 
     Variables of stage 0 come first in what a clique keeps. Returns the tree anew.
@@ -274,7 +279,7 @@ def _shorten(cards, stride, first, last, index, at):
 
 
 @njit
-def homes(r, clique_at, cliques, kept, parent):
+def homes(r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32):
     """The clique in which each table is multiplied: that which sums out the first of its variables."""
     m = r.cards.size
     clique_of = np.full(m, -1, np.int64)
@@ -297,7 +302,7 @@ def homes(r, clique_at, cliques, kept, parent):
 
 
 @njit
-def measure(cards, clique_at, cliques, kept, parent, home):
+def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, home: Ints):
     """What the cliques send in all, the bytes of the tree once it is laid out, and the steps of a pass."""
     count = parent.size
     uses = np.zeros(count, np.int64)
@@ -327,7 +332,9 @@ def measure(cards, clique_at, cliques, kept, parent, home):
 
 
 @njit
-def gather_operands(r, clique_at, cliques, kept, parent, home):
+def gather_operands(
+    r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, home: Ints
+):
     """Give large cliques fewer operands: multiply small ones beforehand, in cliques that sum out nothing.
 
     Such a clique stands between the operands and the clique; each entry of the large one then costs a look-up
@@ -469,7 +476,15 @@ def gather_operands(r, clique_at, cliques, kept, parent, home):
 
 
 @njit
-def order_axes(r, clique_at, cliques, kept, parent, home, targets):
+def order_axes(
+    r: ReducedArrays,
+    clique_at: Ints,
+    cliques: Ints32,
+    kept: Ints32,
+    parent: Ints32,
+    home: Ints,
+    targets: Ints32,
+):
     """Put the variables of each clique in an order in which its operands lie side by side along a row.
 
     What a clique sends comes last, in the order that its parent has; so only what it sums out, and the order
@@ -524,7 +539,7 @@ def order_axes(r, clique_at, cliques, kept, parent, home, targets):
 
 
 @njit
-def shares(parent, cost, threads):
+def shares(parent: Ints, cost: Floats, threads: int):
     """Which thread sweeps each clique, -1 for what is left between those parts and the roots.
 
     Parts are whole subtrees, at first one below each root; while that shortens the time that all threads take
@@ -599,7 +614,17 @@ def shares(parent, cost, threads):
 
 
 @njit
-def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_scope_at, result_scopes):
+def lay_out(
+    r: ReducedArrays,
+    clique_at: Ints,
+    cliques: Ints32,
+    kept: Ints32,
+    parent: Ints32,
+    table_home: Ints,
+    targets: Ints32,
+    result_scope_at: Ints,
+    result_scopes: Ints32,
+):
     """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
 
     With targets the last clique is a root that keeps them, in this order, as if it sent them on.
@@ -647,10 +672,10 @@ def lay_out(r, clique_at, cliques, kept, parent, table_home, targets, result_sco
         widest = max(widest, clique_at[c + 1] - clique_at[c])
         split[c] = clique_at[c + 1]
         for i in range(clique_at[c + 1] - 1, clique_at[c] - 1, -1):
-            card = r.cards[axes[i]]
-            size[c] *= card
+            states = r.cards[axes[i]]
+            size[c] *= states
             if i >= clique_at[c + 1] - sends[c]:
-                sent[c] *= card
+                sent[c] *= states
         row = 32 if size[c] < 4096 else (128 if size[c] < 262144 else 512)
         while inner[c] < row and split[c] > clique_at[c]:
             split[c] -= 1

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
+from pgm.runtime.jit import Ints, Ints32
 
 
 class TreeArrays(NamedTuple):
@@ -23,36 +23,36 @@ class TreeArrays(NamedTuple):
     after the other says where each of them is in the message, in its operands and in the results read off it.
     """
 
-    cards: np.ndarray  # int64[m]
-    axis_at: np.ndarray  # int64[C + 1]
-    axes: np.ndarray  # int32 the variables of each clique: those it sums out, then those it sends on
-    parent: np.ndarray  # int64[C] -1 for a root
-    size: np.ndarray  # int64[C] entries
-    sent: np.ndarray  # int64[C] entries of its message
-    inner: np.ndarray  # int64[C] entries of a row
-    clique_at: np.ndarray  # int64[C + 1] where its entries begin when cliques are kept
-    item_at: np.ndarray  # int64[Fr + C + 1] where each item begins
-    operand_at: np.ndarray  # int64[C + 1]
-    operand: np.ndarray  # int64 items multiplied in each clique
-    kind: np.ndarray  # int64 how an operand moves along a row
-    run: np.ndarray  # int64
-    short_at: np.ndarray  # int64 for messages: where lookup says which entries of a row each of theirs sums
-    short: np.ndarray  # int64 how many that are; negative: not side by side in the row; 0: not in the message
-    outer_at: np.ndarray  # int64
-    inner_at: np.ndarray  # int64
-    result_at: np.ndarray  # int64[R + 1] where each wanted result begins
-    wanted_at: np.ndarray  # int64[C + 1] the results read off each clique
-    wanted: np.ndarray  # int64
-    wanted_kind: np.ndarray  # int64
-    wanted_run: np.ndarray  # int64
-    wanted_short_at: np.ndarray  # int64
-    wanted_short: np.ndarray  # int64
-    wanted_outer: np.ndarray  # int64
-    wanted_inner: np.ndarray  # int64
-    passing_at: np.ndarray  # int64[C + 1] the results read off what each clique sends
-    passing: np.ndarray  # int64
-    passing_index: np.ndarray  # int64
-    lookup: np.ndarray  # int32
-    clique_of: np.ndarray  # int64[m] the clique that sums a variable out (or the root that keeps it)
-    list_at: np.ndarray  # int64[C + 1] where the list of a clique's entries begins; empty: no clique has one
-    lists: np.ndarray  # int32 where such entries are in the message, in each operand, in each wanted result
+    cards: Ints  # [m]
+    axis_at: Ints  # [C + 1]
+    axes: Ints32  # the variables of each clique: those it sums out, then those it sends on
+    parent: Ints  # [C] -1 for a root
+    size: Ints  # [C] entries
+    sent: Ints  # [C] entries of its message
+    inner: Ints  # [C] entries of a row
+    clique_at: Ints  # [C + 1] where its entries begin when cliques are kept
+    item_at: Ints  # [Fr + C + 1] where each item begins
+    operand_at: Ints  # [C + 1]
+    operand: Ints  # items multiplied in each clique
+    kind: Ints  # how an operand moves along a row
+    run: Ints
+    short_at: Ints  # for messages: where lookup says which entries of a row each of theirs sums
+    short: Ints  # how many that are; negative: not side by side in the row; 0: not in the message
+    outer_at: Ints
+    inner_at: Ints
+    result_at: Ints  # [R + 1] where each wanted result begins
+    wanted_at: Ints  # [C + 1] the results read off each clique
+    wanted: Ints
+    wanted_kind: Ints
+    wanted_run: Ints
+    wanted_short_at: Ints
+    wanted_short: Ints
+    wanted_outer: Ints
+    wanted_inner: Ints
+    passing_at: Ints  # [C + 1] the results read off what each clique sends
+    passing: Ints
+    passing_index: Ints
+    lookup: Ints32
+    clique_of: Ints  # [m] the clique that sums a variable out (or the root that keeps it)
+    list_at: Ints  # [C + 1] where the list of a clique's entries begins; empty: no clique has one
+    lists: Ints32  # where such entries are in the message, in each operand, in each wanted result

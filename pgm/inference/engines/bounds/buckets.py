@@ -12,6 +12,7 @@ from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.program.reduction import Case
 from pgm.runtime.clock import Clock
+from pgm.runtime.jit import Ints, Ints32
 from pgm.runtime.running import REDUCTION, beside, code
 
 BOUNDS = "pgm.inference.engines.bounds.compiled"
@@ -27,23 +28,23 @@ class BucketArrays(NamedTuple):
     The variables of a table stand in the reverse of that order: the one that is summed out comes last.
     """
 
-    cards: np.ndarray  # int64[m]
-    order: np.ndarray  # int64[m] of elimination
-    bucket_at: np.ndarray  # int64[m + 1] the mini-buckets of each place of the order
-    lead: np.ndarray  # int64[m] one mini-bucket of each: of positive weight in a bound from below
-    scope_at: np.ndarray  # int64[C + 1]
-    scopes: np.ndarray  # int32
-    size_at: np.ndarray  # int64[C + 1] where each table begins
-    parent: np.ndarray  # int64[C] who receives what it sends; -1: it sends a number
-    sent_at: np.ndarray  # int64[C + 1] where that begins
-    child_at: np.ndarray  # int64[C + 1]
-    children: np.ndarray  # int64
-    stride_at: np.ndarray  # int64[C] where the strides of what it sends begin, an axis of the receiver each
-    strides: np.ndarray  # int64
-    shared_at: np.ndarray  # int64[C + 1] where its shift begins, over what its bucket has in common
-    shared_strides: np.ndarray  # int64, for each place of `scopes`
-    with_at: np.ndarray  # int64[m + 1]
-    with_variable: np.ndarray  # int64 the mini-buckets that each variable is in
+    cards: Ints  # [m]
+    order: Ints  # [m] of elimination
+    bucket_at: Ints  # [m + 1] the mini-buckets of each place of the order
+    lead: Ints  # [m] one mini-bucket of each: of positive weight in a bound from below
+    scope_at: Ints  # [C + 1]
+    scopes: Ints32
+    size_at: Ints  # [C + 1] where each table begins
+    parent: Ints  # [C] who receives what it sends; -1: it sends a number
+    sent_at: Ints  # [C + 1] where that begins
+    child_at: Ints  # [C + 1]
+    children: Ints
+    stride_at: Ints  # [C] where the strides of what it sends begin, an axis of the receiver each
+    strides: Ints
+    shared_at: Ints  # [C + 1] where its shift begins, over what its bucket has in common
+    shared_strides: Ints  # for each place of `scopes`
+    with_at: Ints  # [m + 1]
+    with_variable: Ints  # the mini-buckets that each variable is in
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -7,10 +7,16 @@ the one its bucket is about comes last, and what it sends has an entry for each 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.bounds.buckets import BucketArrays
+    from pgm.inference.engines.bounds.messages import State
+    from pgm.inference.engines.factor_graph import GraphArrays
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _UPPER, _LOWER = 0, 1  # from where; buckets of weight 0 take maxima, all others sum
@@ -62,7 +68,16 @@ def _log2_size(log2_cards, variables, first, last):
 
 
 @njit
-def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_log2, stop):
+def partition(
+    scope_at: Ints,
+    scopes: Ints32,
+    log2_cards: Floats,
+    order: Ints,
+    place: Ints,
+    most_variables: float,
+    most_log2: float,
+    stop: Flag,
+):
     """Put the factors, and what mini-buckets send, into mini-buckets of at most this size.
 
     Returns where the mini-buckets of each place of the order begin, where their variables begin, the
@@ -117,7 +132,7 @@ def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_l
             items[j] = i
             keys[j] = -_log2_size(log2_cards, item_vars, item_at[i], item_at[i + 1])
             i = following[i]
-        items = items[np.argsort(keys, kind="mergesort")]
+        largest_first = np.argsort(keys, kind="mergesort")
         minis = 0
         if listed > mini.shape[0]:
             mini = np.empty((listed, room), np.int32)
@@ -127,7 +142,7 @@ def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_l
             length[0] = 1
             minis = 1
         for j in range(listed):
-            i = items[j]
+            i = items[largest_first[j]]
             best, least = -1, math.inf
             for b in range(max(0, minis - _LOOKS), minis):
                 k = _union(place, mini[b], 0, length[b], item_vars, item_at[i], item_at[i + 1], merged)
@@ -178,7 +193,17 @@ def partition(scope_at, scopes, log2_cards, order, place, most_variables, most_l
 
 
 @njit
-def steps_along(scope_at, scopes, size_of, part, first, last, whole, strides, begin):
+def steps_along(
+    scope_at: Ints,
+    scopes: Ints32,
+    size_of: Ints,
+    part: Ints32,
+    first: int,
+    last: int,
+    whole: int,
+    strides: Ints,
+    begin: int,
+):
     """How far the place in a table over `part[first:last]` moves along each axis of the table `whole`.
 
     Both lists stand in the same order; axes that the part lacks get 0.
@@ -196,7 +221,17 @@ def steps_along(scope_at, scopes, size_of, part, first, last, whole, strides, be
 
 
 @njit
-def lay_out(bucket_at, scope_at, scopes, parent, cards, stride_at, strides, shared_at, shared_strides):
+def lay_out(
+    bucket_at: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    parent: Ints,
+    cards: Ints,
+    stride_at: Ints,
+    strides: Ints,
+    shared_at: Ints,
+    shared_strides: Ints,
+):
     """The strides of what each mini-bucket sends in the table that receives it, and of its shift in its own.
 
     The shift of a mini-bucket is over the variables that all of its bucket have in common; `shared_at`
@@ -261,7 +296,19 @@ def _places(b, c, strides, begin, idx):
 
 
 @njit
-def fill(g, b, home, uses, theta, big, error, room, idx, strides, stop):
+def fill(
+    g: GraphArrays,
+    b: BucketArrays,
+    home: Ints,
+    uses: Floats,
+    theta: Floats,
+    big: Floats,
+    error: Floats,
+    room: Floats,
+    idx: Ints,
+    strides: Ints,
+    stop: Flag,
+):
     """The product of the factors of each mini-bucket; its largest number, and how far rounding may go.
 
     `uses` says how many factors over one variable alone there are of each.
@@ -519,7 +566,20 @@ def _reweigh(first, last, lead, step, mode, weights, entropy):
 
 
 @njit
-def forward(b, state, mode, step, match, reweigh, f, idx, top, moments, out, stop):
+def forward(
+    b: BucketArrays,
+    state: State,
+    mode: int,
+    step: float,
+    match: bool,
+    reweigh: bool,
+    f: Floats,
+    idx: Ints,
+    top: Floats,
+    moments: Floats,
+    out: Floats,
+    stop: Flag,
+):
     """Send from the first bucket to the last, moving costs on the way; `out`: the bound, and its rounding."""
     total, slack = 0.0, 0.0
     none = state.changed
@@ -554,7 +614,7 @@ def forward(b, state, mode, step, match, reweigh, f, idx, top, moments, out, sto
 
 
 @njit
-def backward(b, state, mode, f, idx, sums, stop):
+def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sums: Floats, stop: Flag):
     """Send from the last bucket to the first: what the mini-buckets make of each other's variables.
 
     This only guides where costs are moved to; no bound depends on it.
@@ -627,7 +687,7 @@ def backward(b, state, mode, f, idx, sums, stop):
 
 
 @njit
-def touched_by(b, variables, mark, listed):
+def touched_by(b: BucketArrays, variables: Ints, mark: Bytes, listed: Ints):
     """The mini-buckets whose message changes when these variables are in one state; children first."""
     n = 0
     for j in range(variables.size):
@@ -727,23 +787,23 @@ def _clamp(
 
 @njit
 def clamp_all(
-    b,
-    state,
-    mode,
-    total,
-    variables,
-    group_at,
-    at,
-    tolerance,
-    mark,
-    listed,
-    others,
-    largest,
-    f,
-    idx,
-    logs,
-    slacks,
-    stop,
+    b: BucketArrays,
+    state: State,
+    mode: int,
+    total: float,
+    variables: Ints,
+    group_at: Ints,
+    at: Ints,
+    tolerance: float,
+    mark: Bytes,
+    listed: Ints,
+    others: Floats,
+    largest: Floats,
+    f: Floats,
+    idx: Ints,
+    logs: Floats,
+    slacks: Floats,
+    stop: Flag,
 ):
     """The bound for all states of each group of variables together, in the order of a table over them."""
     out = np.zeros(2)
@@ -767,7 +827,7 @@ def clamp_all(
 
 
 @njit
-def ahead(b, state, turn, states, out):
+def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTable):
     """What the mini-buckets of a bucket say of each state of its variable, given the states of later ones.
 
     `out`: a row for each mini-bucket, of logarithms less what it sent. For maxima their sum over the bucket
@@ -798,7 +858,7 @@ def ahead(b, state, turn, states, out):
 
 
 @njit
-def decode(b, state, states, room, stop):
+def decode(b: BucketArrays, state: State, states: Ints, room: FloatTable, stop: Flag):
     """A state for each variable, from the last bucket to the first: the best that `ahead` says."""
     for turn in range(b.order.size - 1, -1, -1):
         if stop[0] != 0:
@@ -818,7 +878,9 @@ def decode(b, state, states, room, stop):
 
 
 @njit
-def given_neighbours(g, variables, at, most, lows, highs, stop):
+def given_neighbours(
+    g: GraphArrays, variables: Ints, at: Ints, most: int, lows: Floats, highs: Floats, stop: Flag
+):
     """The least and the most that each state can have, whatever the states of the variable's neighbours.
 
     A marginal is a mean of these. Variables with so many neighbours that their table would have more entries

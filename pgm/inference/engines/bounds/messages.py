@@ -13,6 +13,7 @@ from pgm.inference.engines.bounds.buckets import BOUNDS, BucketArrays, Outline, 
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem
 from pgm.runtime.clock import Clock
+from pgm.runtime.jit import Bytes, Floats
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import run
 
@@ -25,17 +26,17 @@ _PATIENCE = 3  # steps in a row that gain next to nothing
 class State(NamedTuple):
     """The numbers of one bound; all but the first three are its own."""
 
-    theta: np.ndarray  # float64 the tables: what the factors of each mini-bucket multiply to
-    big: np.ndarray  # float64[C] what the numbers of each are at most
-    error: np.ndarray  # float64[C] how far they may be off
-    weights: np.ndarray  # float64[C]
-    shift: np.ndarray  # float64 the costs moved between the mini-buckets of a bucket
-    no_shift: np.ndarray  # float64 zeros
-    sent: np.ndarray  # float64 messages from first to last
-    back: np.ndarray  # float64 and the other way, one for each sent: they guide, and bound nothing
-    entropy: np.ndarray  # float64[C] what a mini-bucket makes of its variable given the others, where split
-    largest: np.ndarray  # float64[C] of the finite numbers sent
-    changed: np.ndarray  # uint8[C] zeros outside the kernels
+    theta: Floats  # the tables: what the factors of each mini-bucket multiply to
+    big: Floats  # [C] what the numbers of each are at most
+    error: Floats  # [C] how far they may be off
+    weights: Floats  # [C]
+    shift: Floats  # the costs moved between the mini-buckets of a bucket
+    no_shift: Floats  # zeros
+    sent: Floats  # messages from first to last
+    back: Floats  # and the other way, one for each sent: they guide, and bound nothing
+    entropy: Floats  # [C] what a mini-bucket makes of its variable given the others, where split
+    largest: Floats  # [C] of the finite numbers sent
+    changed: Bytes  # [C] zeros outside the kernels
 
 
 @dataclass(frozen=True, eq=False, slots=True)

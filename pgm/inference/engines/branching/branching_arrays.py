@@ -12,6 +12,7 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import distinct_tables, only_factors
 from pgm.inference.program.reduction import Case
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, IntTable
 
 FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 11
@@ -23,22 +24,22 @@ _LEVELS = (6, 64)  # for how many the trail has room in full; where it ends the 
 class Problem(NamedTuple):
     """The costs, and where everything is; factors over one variable are in the costs of its states."""
 
-    cards: np.ndarray  # int64[m]
-    state_at: np.ndarray  # int64[m + 1]
-    owner_of_state: np.ndarray  # int64
-    own: np.ndarray  # int64 the cost of each state by itself
-    scope_at: np.ndarray  # int64[F + 1]
-    scopes: np.ndarray  # int32; an *axis* is a place in it
-    stride: np.ndarray  # int64 of each axis in its table
-    owner: np.ndarray  # int32 the factor of each axis
-    message_at: np.ndarray  # int64[A + 1]
-    table: np.ndarray  # int64[F] where its table begins
-    rows: np.ndarray  # int64[F]
-    values: np.ndarray  # int64 costs, the least of a table 0; FORBIDDEN where it is zero
-    user_at: np.ndarray  # int64[m + 1]
-    users: np.ndarray  # int32 the axes of each variable
-    order: np.ndarray  # int32[m] in which variables are visited
-    rank: np.ndarray  # int32[m] the place of each in that order
+    cards: Ints  # [m]
+    state_at: Ints  # [m + 1]
+    owner_of_state: Ints
+    own: Ints  # the cost of each state by itself
+    scope_at: Ints  # [F + 1]
+    scopes: Ints32  # ; an *axis* is a place in it
+    stride: Ints  # of each axis in its table
+    owner: Ints32  # the factor of each axis
+    message_at: Ints  # [A + 1]
+    table: Ints  # [F] where its table begins
+    rows: Ints  # [F]
+    values: Ints  # costs, the least of a table 0; FORBIDDEN where it is zero
+    user_at: Ints  # [m + 1]
+    users: Ints32  # the axes of each variable
+    order: Ints32  # [m] in which variables are visited
+    rank: Ints32  # [m] the place of each in that order
     given_at: int  # where the parts of `State.w` begin
     open_at: int
     left_at: int
@@ -49,26 +50,26 @@ class Problem(NamedTuple):
 class State(NamedTuple):
     """What changes during a search."""
 
-    w: np.ndarray  # int64, see compiled.py
-    stamp: np.ndarray  # int64 the level on which each number was noted last
-    trail_at: np.ndarray  # int64
-    trail_old: np.ndarray  # int64
-    decisions: np.ndarray  # int64 twice a state, plus one where it is closed instead of fixed
-    marks: np.ndarray  # int64 the length of the trail before each decision
-    floors: np.ndarray  # int64 the floor before each decision
-    dirty: np.ndarray  # uint8[m]
-    weight: np.ndarray  # float64[m] how often a variable had to do with a dead end
-    score: np.ndarray  # float64[m]
-    states: np.ndarray  # int64[m] what the costs at hand favour
-    best: np.ndarray  # int64[m] the best states so far
-    kept: np.ndarray  # int64[K, m] those to be kept, best first, with room for what is equal to the last
-    kept_cost: np.ndarray  # int64[K]
-    ahead: np.ndarray  # uint8 for each place in `users`
-    low: np.ndarray  # int64
-    place: np.ndarray  # int64 work for going through a table
-    row: np.ndarray  # int64
-    cost: np.ndarray  # int64
-    n: np.ndarray  # int64[_NUMBERS]
+    w: Ints  # see compiled.py
+    stamp: Ints  # the level on which each number was noted last
+    trail_at: Ints
+    trail_old: Ints
+    decisions: Ints  # twice a state, plus one where it is closed instead of fixed
+    marks: Ints  # the length of the trail before each decision
+    floors: Ints  # the floor before each decision
+    dirty: Bytes  # [m]
+    weight: Floats  # [m] how often a variable had to do with a dead end
+    score: Floats  # [m]
+    states: Ints  # [m] what the costs at hand favour
+    best: Ints  # [m] the best states so far
+    kept: IntTable  # [K, m] those to be kept, best first, with room for what is equal to the last
+    kept_cost: Ints  # [K]
+    ahead: Bytes  # for each place in `users`
+    low: Ints
+    place: Ints  # work for going through a table
+    row: Ints
+    cost: Ints
+    n: Ints  # [_NUMBERS]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,12 @@ has left, and the floor.
 
 from __future__ import annotations
 
-from pgm.runtime.jit import njit
+from typing import TYPE_CHECKING
+
+from pgm.runtime.jit import Bytes, Ints, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.branching.branching_arrays import Problem, State
 
 DONE, PAUSED, LEFT = 0, 1, 2  # how a search ends
 FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number
@@ -284,7 +289,7 @@ def _keep(p, s, states, total):
 
 
 @njit
-def keep(p, s, states, total):
+def keep(p: Problem, s: State, states: Ints, total: int):
     """Keep states that were found elsewhere, if they are good enough."""
     _keep(p, s, states, total)
 
@@ -383,7 +388,7 @@ def _decide(p, s, code):
 
 
 @njit
-def sweep(p, s, place, work):
+def sweep(p: Problem, s: State, place: int, work: int):
     """Raise the floor by a pass forwards and one back; for good, nothing of this is taken back.
 
     Begins at `place` and stops after so much work. Returns where it is to go on, 0 at the end, or -1 when
@@ -407,7 +412,7 @@ def sweep(p, s, place, work):
 
 
 @njit
-def assess(p, s):
+def assess(p: Problem, s: State):
     """Round to states, once; those are kept if they are the best so far."""
     return _assess(p, s)
 
@@ -422,7 +427,7 @@ def _leader(together, i):
 
 
 @njit
-def forest(p, order, together, mark, freed):
+def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
     """Mark variables, in this order, as long as factors link them without a loop.
 
     `together` and `mark` are room for a number for each variable and each factor.
@@ -495,7 +500,7 @@ def _lowest_beside(p, s, axis, only, freed, costs):
 
 
 @njit
-def solve_forest(p, s, freed, queue, hanging, costs):
+def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints, costs: Ints):
     """Give the freed variables, which no loop links, their best states beside the others' in `s.best`.
 
     `queue`, `hanging` and `costs` are room for a number for each variable, factor and state.
@@ -575,7 +580,7 @@ def _choose(p, s, v, costs):
 
 
 @njit
-def ball(p, start, size, queue, freed):
+def ball(p: Problem, start: int, size: int, queue: Ints, freed: Bytes):
     """Mark so many variables around one, the nearest first."""
     queue[0], head, tail = start, 0, 1
     freed[start] = 1
@@ -593,7 +598,7 @@ def ball(p, start, size, queue, freed):
 
 
 @njit
-def search(p, s, path, fails, work):
+def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
     `PAUSED` after so much work and a decision at least: it may go on. `LEFT` after so many dead ends, or
@@ -619,7 +624,7 @@ def search(p, s, path, fails, work):
 
 
 @njit
-def go_on(p, s, fails, work):
+def go_on(p: Problem, s: State, fails: int, work: int):
     """Go on with a search that was paused."""
     return _descend(p, s, True, fails, s.n[WORK] + work)
 

@@ -14,8 +14,12 @@ beside it has no solution: whatever was remembered below a branch that comes to 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.counting.counting_arrays import Cache, Clauses, Problem, Record, State
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_CLAUSES, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow first
@@ -243,7 +247,7 @@ def _watch(k, c):
 
 
 @njit
-def watch_all(k, n):
+def watch_all(k: Clauses, n: Ints):
     """Watch the first two literals of each clause."""
     for i in range(k.watch.size):
         k.watch[i] = -1
@@ -281,7 +285,7 @@ def _keep(k, s, n, size):
 
 
 @njit
-def forget(k, s, n, frames, places):
+def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
     """Drop the half of the learned clauses that says least, but none that is the reason of anything."""
     first = n[GIVEN]
     for c in range(n[CLAUSES]):
@@ -590,7 +594,7 @@ def _open_frame(frames, mantissas, n, level, q, v):
 
 
 @njit
-def begin(p, s, n, frames, mantissas, pile):
+def begin(p: Problem, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
     """Set up a search over everything; the pile has room for that."""
     _undo(s, n, 0)
     n_atoms, n_clauses = p.score.size, n[GIVEN]
@@ -692,7 +696,21 @@ def _try(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed):
 
 
 @njit
-def advance(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed, work, stop):
+def advance(
+    p: Problem,
+    k: Clauses,
+    c: Cache,
+    s: State,
+    d: Record,
+    n: Ints,
+    frames: IntTable,
+    mantissas: FloatTable,
+    pile: Ints32,
+    keys: Bytes,
+    assumed: Ints32,
+    work: int,
+    stop: Flag,
+):
     """Search on until done, until so much work is done, or until an array is full.
 
     The sum is then in the first frame.
@@ -801,14 +819,14 @@ def _link(c, e):
 
 
 @njit
-def relink(c, n):
+def relink(c: Cache, n: Ints):
     """Put all cached parts into new, empty slots."""
     for e in range(n[CACHED]):
         _link(c, e)
 
 
 @njit
-def sweep(c, n, frames):
+def sweep(c: Cache, n: Ints, frames: IntTable):
     """Forget half of the cache: the older half, save what was of use since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
     kept, at, level = 0, 0, 0
@@ -839,7 +857,7 @@ def sweep(c, n, frames):
 
 
 @njit
-def shares(d, n, flow, out):
+def shares(d: Record, n: Ints, flow: Floats, out: Floats):
     """The probability of each literal: what flows from the whole down through the recorded branches."""
     last = n[NODES] - 1
     for j in range(last + 1):
@@ -865,7 +883,7 @@ def shares(d, n, flow, out):
 
 
 @njit
-def probe(p, k, s, n, units, at, work):
+def probe(p: Problem, k: Clauses, s: State, n: Ints, units: Ints32, at: int, work: int):
     """Try each literal from number `at` on: where it cannot be true its opposite is a fact.
 
     Facts, with what follows from them, stay on the trail; `units` come first. Returns where to

@@ -9,84 +9,86 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints8, Ints32
+
 
 class Problem(NamedTuple):
     """What is counted: the clauses as they were given. Clauses of two literals are lists of what follows."""
 
-    follow_at: np.ndarray  # int64[2n + 1]
-    follows: np.ndarray  # int32 the literals that must be true where a literal is
-    occur_at: np.ndarray  # int64[n + 1]
-    occurs: np.ndarray  # int32 the longer clauses that an atom is in
-    mantissa: np.ndarray  # float64[2n] the weight of each literal, in [0.5, 1)
-    exponent: np.ndarray  # int64[2n]
-    free_mantissa: np.ndarray  # float64[n] the sum of the weights of both
-    free_exponent: np.ndarray  # int64[n]
-    score: np.ndarray  # float64[n] the earlier an atom should be tried, the larger
+    follow_at: Ints  # [2n + 1]
+    follows: Ints32  # the literals that must be true where a literal is
+    occur_at: Ints  # [n + 1]
+    occurs: Ints32  # the longer clauses that an atom is in
+    mantissa: Floats  # [2n] the weight of each literal, in [0.5, 1)
+    exponent: Ints  # [2n]
+    free_mantissa: Floats  # [n] the sum of the weights of both
+    free_exponent: Ints  # [n]
+    score: Floats  # [n] the earlier an atom should be tried, the larger
 
 
 class Clauses(NamedTuple):
     """The clauses of three literals and more as they were given, then those that were learned."""
 
-    at: np.ndarray  # int64 where its literals begin; the first two are watched
-    literals: np.ndarray  # int32
-    watch: np.ndarray  # int32[2n] the first of those that watch a literal, as 2 * clause + which of the two
-    next_watch: np.ndarray  # int32 the next that watches the same literal
-    levels: np.ndarray  # int32 over how many decisions a learned clause is spread: the fewer the better
+    at: Ints  # where its literals begin; the first two are watched
+    literals: Ints32
+    watch: Ints32  # [2n] the first of those that watch a literal, as 2 * clause + which of the two
+    next_watch: Ints32  # the next that watches the same literal
+    levels: Ints32  # over how many decisions a learned clause is spread: the fewer the better
 
 
 class Cache(NamedTuple):
     """Parts whose sum is known."""
 
-    slots: np.ndarray  # int64
-    at: np.ndarray  # int64 where its key begins
-    length: np.ndarray  # int32
-    hash: np.ndarray  # int64
-    used: np.ndarray  # uint8 since the last sweep
-    mantissa: np.ndarray  # float64
-    exponent: np.ndarray  # int64
-    node: np.ndarray  # int32 in the record
-    keys: np.ndarray  # uint8
+    slots: Ints
+    at: Ints  # where its key begins
+    length: Ints32
+    hash: Ints
+    used: Bytes  # since the last sweep
+    mantissa: Floats
+    exponent: Ints
+    node: Ints32  # in the record
+    keys: Bytes
 
 
 class State(NamedTuple):
     """Where the search stands, and room to work in."""
 
-    value: np.ndarray  # int8[2n] 1 true, -1 false, 0 open
-    reason: np.ndarray  # int64[n] what made it follow; see compiled.py
-    level: np.ndarray  # int32[n] after how many decisions
-    trail: np.ndarray  # int32[n] literals in the order in which they became true
-    activity: np.ndarray  # float64[n]
-    seen: np.ndarray  # uint8[n]
-    marked: np.ndarray  # int32[n] what is seen
-    learned: np.ndarray  # int32[n + 1] the literals of a new clause
-    level_seen: np.ndarray  # int64[n + 2]
-    facts: np.ndarray  # int32[2n + 1] learned clauses of one literal
-    late: np.ndarray  # int32 learned clauses that may follow from older decisions than they were used at
-    label: np.ndarray  # int64[n] the part that an atom is in
-    degree: np.ndarray  # int32[n] how many open clauses it is in
-    clause_label: np.ndarray  # int64
-    clause_stamp: np.ndarray  # int64
-    whole: np.ndarray  # uint8 no literal of the clause is false
-    reached: np.ndarray  # int32[n]
-    part: np.ndarray  # int64[n + 1]
+    value: Ints8  # [2n] 1 true, -1 false, 0 open
+    reason: Ints  # [n] what made it follow; see compiled.py
+    level: Ints32  # [n] after how many decisions
+    trail: Ints32  # [n] literals in the order in which they became true
+    activity: Floats  # [n]
+    seen: Bytes  # [n]
+    marked: Ints32  # [n] what is seen
+    learned: Ints32  # [n + 1] the literals of a new clause
+    level_seen: Ints  # [n + 2]
+    facts: Ints32  # [2n + 1] learned clauses of one literal
+    late: Ints32  # learned clauses that may follow from older decisions than they were used at
+    label: Ints  # [n] the part that an atom is in
+    degree: Ints32  # [n] how many open clauses it is in
+    clause_label: Ints
+    clause_stamp: Ints
+    whole: Bytes  # no literal of the clause is false
+    reached: Ints32  # [n]
+    part: Ints  # [n + 1]
 
 
 class Record(NamedTuple):
     """The search as a graph: nodes are parts, branches are values tried; a branch has literals and parts."""
 
-    node_branch: np.ndarray  # int64 the last of its branches
-    node_mantissa: np.ndarray  # float64
-    node_exponent: np.ndarray  # int64
-    branch_next: np.ndarray  # int64
-    branch_mantissa: np.ndarray  # float64
-    branch_exponent: np.ndarray  # int64
-    branch_lit: np.ndarray  # int64
-    branch_lit_end: np.ndarray  # int64
-    branch_child: np.ndarray  # int64
-    lit: np.ndarray  # int32
-    lit_share: np.ndarray  # float64
-    child_node: np.ndarray  # int32
-    child_next: np.ndarray  # int64
+    node_branch: Ints  # the last of its branches
+    node_mantissa: Floats
+    node_exponent: Ints
+    branch_next: Ints
+    branch_mantissa: Floats
+    branch_exponent: Ints
+    branch_lit: Ints
+    branch_lit_end: Ints
+    branch_child: Ints
+    lit: Ints32
+    lit_share: Floats
+    child_node: Ints32
+    child_next: Ints
 
 
 def slots_of(entries: int) -> np.ndarray:

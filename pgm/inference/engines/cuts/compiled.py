@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 FREE, SOURCE, SINK = 0, 1, 2  # which tree a node is in, and at the end on which side of the cut
@@ -19,7 +19,7 @@ _FAR = 1 << 60
 
 
 @njit
-def link(n, left, right):
+def link(n: int, left: Ints32, right: Ints32):
     """The arcs of a graph with these pairs of nodes; `forward[i]` is the arc of pair i from left to right."""
     m = left.size
     first = np.zeros(n + 1, np.int64)
@@ -142,7 +142,9 @@ def _new_parent(first, head, sister, residual, tree, parent, stamp, distance, no
 
 
 @njit
-def max_flow(first, head, sister, residual, excess, tree, stop):
+def max_flow(
+    first: Ints, head: Ints32, sister: Ints32, residual: Ints, excess: Ints, tree: Bytes, stop: Flag
+):
     """Push as much as fits from the source to the sink (Boykov & Kolmogorov 2004), and leave the rest.
 
     Afterwards `tree` says which nodes the source still reaches, and which reach the sink: a cut anywhere
@@ -230,7 +232,7 @@ def max_flow(first, head, sister, residual, excess, tree, stop):
 
 
 @njit
-def least_residual(first, head, residual, tree):
+def least_residual(first: Ints, head: Ints32, residual: Ints, tree: Bytes):
     """The smallest capacity left between two free nodes; ENDLESS if there is none."""
     least = ENDLESS
     for v in range(tree.size):
@@ -242,7 +244,16 @@ def least_residual(first, head, residual, tree):
 
 
 @njit
-def settle(first, head, sister, residual, tree, order, prefer, stop):
+def settle(
+    first: Ints,
+    head: Ints32,
+    sister: Ints32,
+    residual: Ints,
+    tree: Bytes,
+    order: Ints,
+    prefer: Bytes,
+    stop: Flag,
+):
     """Give every free node, in this order, the side it prefers, and what must follow it the same."""
     stack = np.empty(tree.size, np.int64)
     for v in order:
@@ -267,7 +278,7 @@ def settle(first, head, sister, residual, tree, order, prefer, stop):
 
 
 @njit
-def colour(first, head, odd, part, flip):
+def colour(first: Ints, head: Ints32, odd: Bytes, part: Ints, flip: Bytes):
     """Flip variables so that the ends of an odd arc differ and those of an even one do not.
 
     `part[v]` becomes the first variable of v's part of the graph. Returns for each first variable whether its
@@ -302,7 +313,7 @@ def colour(first, head, odd, part, flip):
 
 
 @njit
-def parts(n, scope_at, scopes):
+def parts(n: int, scope_at: Ints, scopes: Ints32):
     """For each variable the first one of its part of the graph."""
     root = np.arange(n)
     for f in range(scope_at.size - 1):
@@ -342,7 +353,20 @@ def _worst_exchange(cards, scopes, begin, end, energies, at, axis, gone, instead
 
 
 @njit
-def dead_ends(cards, state_at, scope_at, scopes, table_at, user_at, users, energies, error, use, alive, stop):
+def dead_ends(
+    cards: Ints,
+    state_at: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    table_at: Ints,
+    user_at: Ints,
+    users: Ints32,
+    energies: Ints,
+    error: int,
+    use: Bytes,
+    alive: Bytes,
+    stop: Flag,
+):
     """Close each state that another beats whatever the others do (Goldstein 1994), by more than rounding.
 
     The arrays are those of ReducedArrays and the factors of each variable; energies are ENDLESS where not
@@ -383,7 +407,20 @@ def dead_ends(cards, state_at, scope_at, scopes, table_at, user_at, users, energ
 
 
 @njit
-def move(cards, scope_at, scopes, table_at, energies, wall, states, other, forward, sister, residual, excess):
+def move(
+    cards: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    table_at: Ints,
+    energies: Ints,
+    wall: int,
+    states: Ints,
+    other: Ints,
+    forward: Ints32,
+    sister: Ints32,
+    residual: Ints,
+    excess: Ints,
+):
     """Write as a cut which variables should leave `states` for `other`: those on the side of the sink.
 
     What is not allowed costs `wall`. Where two neighbours together are not submodular, leaving alone is made
@@ -417,7 +454,19 @@ def move(cards, scope_at, scopes, table_at, energies, wall, states, other, forwa
 
 
 @njit
-def descend(cards, scope_at, scopes, table_at, user_at, users, energies, wall, costs, states, stop):
+def descend(
+    cards: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    table_at: Ints,
+    user_at: Ints,
+    users: Ints32,
+    energies: Ints,
+    wall: int,
+    costs: Ints,
+    states: Ints,
+    stop: Flag,
+):
     """Give each variable in turn its best state beside its neighbours', until that changes nothing more.
 
     Forbidden entries cost `wall`. Every change lowers the energy, a whole number, so there is an end; a stop
@@ -450,7 +499,19 @@ def descend(cards, scope_at, scopes, table_at, user_at, users, energies, wall, c
 
 
 @njit
-def ascend(cards, state_at, scope_at, scopes, table_at, table, message_at, messages, belief, work, stop):
+def ascend(
+    cards: Ints,
+    state_at: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    table_at: Ints,
+    table: Floats,
+    message_at: Ints,
+    messages: Floats,
+    belief: Floats,
+    work: Floats,
+    stop: Flag,
+):
     """Share each table of a pair out between its variables, once, so that the sum of all minima rises.
 
     Globerson & Jaakkola 2007, section 6. Message i of scope position i is what its factor gives that
@@ -488,7 +549,7 @@ def ascend(cards, state_at, scope_at, scopes, table_at, table, message_at, messa
 
 
 @njit
-def lowest(state_at, belief, states):
+def lowest(state_at: Ints, belief: Floats, states: Ints):
     """For each variable the first state of the least belief."""
     for v in range(states.size):
         states[v] = 0
@@ -498,7 +559,18 @@ def lowest(state_at, belief, states):
 
 
 @njit
-def minima(cards, state_at, scope_at, scopes, table_at, user_at, table, message_at, messages, least):
+def minima(
+    cards: Ints,
+    state_at: Ints,
+    scope_at: Ints,
+    scopes: Ints32,
+    table_at: Ints,
+    user_at: Ints,
+    table: Floats,
+    message_at: Ints,
+    messages: Floats,
+    least: Floats,
+):
     """The least of what the messages leave of each table, then of what they give each variable.
 
     Their sum is a lower bound. Returns by how much rounding may have raised it.

@@ -16,6 +16,7 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.program.reduction import Case, wide_multiply
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import code
 
 GRAPHS = "pgm.inference.engines.factor_graph.compiled"
@@ -26,23 +27,23 @@ Wide = tuple[float, int]
 class GraphArrays(NamedTuple):
     """The graph; its factors are over two variables or more. An *axis* is a variable's place in a scope."""
 
-    cards: np.ndarray  # int64[m]
-    state_at: np.ndarray  # int64[m + 1]
-    local: np.ndarray  # float64 logarithms of the product of the factors over one variable
-    scope_at: np.ndarray  # int64[F + 1]
-    scopes: np.ndarray  # int32
-    owner: np.ndarray  # int32 the factor of each axis
-    message_at: np.ndarray  # int64 where the message along each axis begins
-    table: np.ndarray  # int32[F]
-    user_at: np.ndarray  # int64[m + 1]
-    users: np.ndarray  # int32 the axes of each variable
-    row_at: np.ndarray  # int64[T + 1] where the non-zero rows of each table begin
-    code_at: np.ndarray  # int64[T + 1]
-    codes: np.ndarray  # int32 the state of each axis in each row
-    values: np.ndarray  # float64 the largest of a table is in [0.5, 1)
-    logs: np.ndarray  # float64
-    low: np.ndarray  # float64[T] the smallest of `logs`
-    square: np.ndarray  # uint8[T] a pair without zeros, so that rows are in the order of an array
+    cards: Ints  # [m]
+    state_at: Ints  # [m + 1]
+    local: Floats  # logarithms of the product of the factors over one variable
+    scope_at: Ints  # [F + 1]
+    scopes: Ints32
+    owner: Ints32  # the factor of each axis
+    message_at: Ints  # where the message along each axis begins
+    table: Ints32  # [F]
+    user_at: Ints  # [m + 1]
+    users: Ints32  # the axes of each variable
+    row_at: Ints  # [T + 1] where the non-zero rows of each table begin
+    code_at: Ints  # [T + 1]
+    codes: Ints32  # the state of each axis in each row
+    values: Floats  # the largest of a table is in [0.5, 1)
+    logs: Floats
+    low: Floats  # [T] the smallest of `logs`
+    square: Bytes  # [T] a pair without zeros, so that rows are in the order of an array
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.factor_graph import GraphArrays
+    from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 
 
 @njit
@@ -14,7 +20,7 @@ def _mixed(h, x):
 
 
 @njit
-def classes(p, open_states, slots, class_of):
+def classes(p: ProgramArrays, open_states: Bytes, slots: Ints, class_of: Ints32):
     """For each variable the first that has as many states and the same ones open."""
     mask = slots.size - 1
     for v in range(p.cards.size):
@@ -43,7 +49,7 @@ def classes(p, open_states, slots, class_of):
 
 
 @njit
-def share(p, r, class_of, slots, first):
+def share(p: ProgramArrays, r: ReducedArrays, class_of: Ints32, slots: Ints, first: Ints):
     """For each reduced factor the first one whose reduced table holds the same numbers.
 
     That is so where both use one table of the program, and the same states of each axis are open.
@@ -80,7 +86,7 @@ def share(p, r, class_of, slots, first):
 
 
 @njit
-def rows(r, mantissas, entry_at, code_at, source, codes):
+def rows(r: ReducedArrays, mantissas: Floats, entry_at: Ints, code_at: Ints, source: Ints, codes: Ints32):
     """The non-zero rows of each table: where its number stands, and the state of each axis."""
     for t in range(r.factors.size):
         begin, k = r.scope_at[t], r.scope_at[t + 1] - r.scope_at[t]
@@ -103,7 +109,16 @@ def rows(r, mantissas, entry_at, code_at, source, codes):
 
 
 @njit
-def fold(scope_at, scopes, table, state_at, cards, logs_at, logs, local):
+def fold(
+    scope_at: Ints,
+    scopes: Ints32,
+    table: Ints,
+    state_at: Ints,
+    cards: Ints,
+    logs_at: Ints,
+    logs: Floats,
+    local: Floats,
+):
     """Add the logarithms of factors of one variable to that variable."""
     for f in range(scope_at.size - 1):
         v, t = scopes[scope_at[f]], table[f]
@@ -112,7 +127,7 @@ def fold(scope_at, scopes, table, state_at, cards, logs_at, logs, local):
 
 
 @njit
-def walk(g, order, walked, reached_by):
+def walk(g: GraphArrays, order: Ints, walked: Ints, reached_by: Ints):
     """The factors and the variables as they are met from the first variable of each part outwards.
 
     `reached_by` receives the axis along which a variable was met, -1 for the first of a part. Returns whether

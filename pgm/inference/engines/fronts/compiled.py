@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, ShortTable, njit
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 
@@ -58,7 +58,16 @@ def _may_win(worth, codes, i, best, shares, tied, ties):
 
 
 @njit
-def winners(worth, codes, begins, shares, tied, ties, keep, stop):
+def winners(
+    worth: FloatTable,
+    codes: ShortTable,
+    begins: Ints,
+    shares: Floats,
+    tied: float,
+    ties: bool,
+    keep: Bytes,
+    stop: Flag,
+):
     """Mark, in each group, the rows that no other is better than in every respect.
 
     Args:

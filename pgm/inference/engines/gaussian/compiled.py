@@ -9,10 +9,17 @@ others. A variable that is eliminated leaves one row, its density given the vari
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.gaussian_arrays import Densities, StrongTree
+
+# Where equations are joined: work, kind, reach, scale, mirror, turned.
+Room = tuple[FloatTable, Bytes, Floats, Floats, Floats, Ints]
 
 SOFT, HARD = 1, 2
 _HALF_LOG_2PI = 0.9189385332046727
@@ -23,7 +30,7 @@ REPEATED = 1 << 20  # counts equations that repeat others, above those that a va
 
 
 @njit
-def relevant(parent_at, parents, order, flags):
+def relevant(parent_at: Ints, parents: Ints32, order: Ints32, flags: Bytes):
     """Add all ancestors to the marked variables; `order` has parents first."""
     for k in range(order.size - 1, -1, -1):
         x = order[k]
@@ -33,7 +40,7 @@ def relevant(parent_at, parents, order, flags):
 
 
 @njit
-def parts(n, scope_at, scopes):
+def parts(n: int, scope_at: Ints, scopes: Ints32):
     """Which part each of the first n vertices belongs to; only these tie scopes together."""
     above = np.arange(n)
     for f in range(scope_at.size - 1):
@@ -58,7 +65,20 @@ def parts(n, scope_at, scopes):
 
 
 @njit
-def write_row(d, x, row, seen, value, where, n, work, kind, reach, scale, m):
+def write_row(
+    d: Densities,
+    x: int,
+    row: int,
+    seen: Bytes,
+    value: Floats,
+    where: Ints,
+    n: int,
+    work: FloatTable,
+    kind: Bytes,
+    reach: Floats,
+    scale: Floats,
+    m: int,
+):
     """Write the density of x as row m of `work`; return the logarithm of its constant."""
     for j in range(n + 1):
         work[m, j] = 0.0
@@ -90,7 +110,7 @@ def write_row(d, x, row, seen, value, where, n, work, kind, reach, scale, m):
 
 
 @njit
-def says_nothing(work, m, n):
+def says_nothing(work: FloatTable, m: int, n: int):
     """Whether no variable is left in a row."""
     for j in range(n):
         if work[m, j] != 0.0:
@@ -99,7 +119,7 @@ def says_nothing(work, m, n):
 
 
 @njit
-def row_of(d, x, digit, cards):
+def row_of(d: Densities, x: int, digit: Ints, cards: Ints):
     """Which of the densities of x its discrete parents select."""
     index = 0
     for i in range(d.switch_at[x], d.switch_at[x + 1]):
@@ -109,7 +129,7 @@ def row_of(d, x, digit, cards):
 
 
 @njit
-def seen_log(d, x, row, value):
+def seen_log(d: Densities, x: int, row: int, value: Floats):
     """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly.
 
     What depends on nothing and has no noise is a constant: to be what it is has probability 1.
@@ -133,7 +153,18 @@ def seen_log(d, x, row, value):
 
 
 @njit
-def seen_logs(d, which, axis_at, axes, cards, digit, value, log_at, logs, orders):
+def seen_logs(
+    d: Densities,
+    which: Ints32,
+    axis_at: Ints,
+    axes: Ints32,
+    cards: Ints,
+    digit: Ints,
+    value: Floats,
+    log_at: Ints,
+    logs: Floats,
+    orders: Ints,
+):
     """Tables of log densities, over their open discrete parents, of variables with nothing else hidden."""
     for k in range(which.size):
         x = which[k]
@@ -149,7 +180,7 @@ def seen_logs(d, which, axis_at, axes, cards, digit, value, log_at, logs, orders
 
 
 @njit
-def swap(work, kind, reach, scale, i, k, n):
+def swap(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, i: int, k: int, n: int):
     """Exchange two rows."""
     if i == k:
         return
@@ -169,7 +200,7 @@ def swap(work, kind, reach, scale, i, k, n):
 
 
 @njit
-def put_in(work, kind, reach, scale, top, v, m, n):
+def put_in(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, top: int, v: int, m: int, n: int):
     """Solve hard row `top` for column v and put the solution into the rows below."""
     pivot = work[top, v]
     for i in range(top + 1, m):
@@ -193,7 +224,7 @@ def put_in(work, kind, reach, scale, top, v, m, n):
 
 
 @njit
-def reflect(work, kind, mirror, turned, top, v, m, n):
+def reflect(work: FloatTable, kind: Bytes, mirror: Floats, turned: Ints, top: int, v: int, m: int, n: int):
     """Turn the soft rows from `top` on so that only the first of them has something in column v.
 
     Only rows that have something there are gone through, `turned` is which: of a child with many parents each
@@ -227,7 +258,18 @@ def reflect(work, kind, mirror, turned, top, v, m, n):
 
 
 @njit
-def eliminate(work, kind, reach, scale, mirror, turned, m, own, n, maximise):
+def eliminate(
+    work: FloatTable,
+    kind: Bytes,
+    reach: Floats,
+    scale: Floats,
+    mirror: Floats,
+    turned: Ints,
+    m: int,
+    own: int,
+    n: int,
+    maximise: bool,
+):
     """Bring m rows over n variables into echelon form; the first `own` variables are integrated out.
 
     Returns how many rows are left on top, the log of the integral's constant, how often an equation repeats
@@ -274,7 +316,22 @@ def eliminate(work, kind, reach, scale, mirror, turned, m, own, n, maximise):
 
 @njit
 def inward(
-    d, t, cards, digit, seen, value, maximise, room, where, logs, orders, rows, kinds, sent, sent_kinds, stop
+    d: Densities,
+    t: StrongTree,
+    cards: Ints,
+    digit: Ints,
+    seen: Bytes,
+    value: Floats,
+    maximise: bool,
+    room: Room,
+    where: Ints,
+    logs: Floats,
+    orders: Ints,
+    rows: Floats,
+    kinds: Bytes,
+    sent: Floats,
+    sent_kinds: Bytes,
+    stop: Flag,
 ):
     """Eliminate clique after clique: rows of conditional densities, and what is left of each for its parent.
 
@@ -363,7 +420,19 @@ def inward(
 
 
 @njit
-def extend(rows, kinds, at, flag, from_, own, n, mean, cov, m_at, c_at):
+def extend(
+    rows: Floats,
+    kinds: Bytes,
+    at: int,
+    flag: int,
+    from_: int,
+    own: int,
+    n: int,
+    mean: Floats,
+    cov: Floats,
+    m_at: int,
+    c_at: int,
+):
     """Moments of a clique's own variables, which come first, from those of its separator, which are there.
 
     Only those of the own variables from number `from_` on.
@@ -393,7 +462,22 @@ def extend(rows, kinds, at, flag, from_, own, n, mean, cov, m_at, c_at):
 
 
 @njit
-def join(weight, mean, cov, at, m_at, c_at, share, other, other_cov, o_at, p_at, n, wide, pick):
+def join(
+    weight: Floats,
+    mean: Floats,
+    cov: Floats,
+    at: int,
+    m_at: int,
+    c_at: int,
+    share: float,
+    other: Floats,
+    other_cov: Floats,
+    o_at: int,
+    p_at: int,
+    n: int,
+    wide: int,
+    pick: Ints,
+):
     """Mix some variables of a density into the moments gathered so far (Chan, Golub & LeVeque 1979)."""
     total = weight[at] + share
     part = share / total
@@ -411,7 +495,21 @@ def join(weight, mean, cov, at, m_at, c_at, share, other, other_cov, o_at, p_at,
 
 
 @njit
-def outward(t, which, from_, cards, digit, where, pick, rows, kinds, weight, mean, cov, stop):
+def outward(
+    t: StrongTree,
+    which: Ints,
+    from_: Ints,
+    cards: Ints,
+    digit: Ints,
+    where: Ints,
+    pick: Ints,
+    rows: Floats,
+    kinds: Bytes,
+    weight: Floats,
+    mean: Floats,
+    cov: Floats,
+    stop: Flag,
+):
     """Exact first two moments of every clique in `which`, parents first, for each of its configurations.
 
     Of the own variables of each only those from number `from_` on. `weight` has the probability of each
@@ -463,7 +561,18 @@ def outward(t, which, from_, cards, digit, where, pick, rows, kinds, weight, mea
 
 
 @njit
-def overall(t, which, weight, mean, cov, total, centre, variance, pick, stop):
+def overall(
+    t: StrongTree,
+    which: Ints,
+    weight: Floats,
+    mean: Floats,
+    cov: Floats,
+    total: Floats,
+    centre: Floats,
+    variance: Floats,
+    pick: Ints,
+    stop: Flag,
+):
     """Mean and variance of each variable, over the configurations of the clique that eliminates it."""
     for k in range(which.size):
         if stop[0]:
@@ -486,7 +595,16 @@ def overall(t, which, weight, mean, cov, total, centre, variance, pick, stop):
 
 
 @njit
-def draw(t, cards, states, rows, kinds, noise, values, stop):
+def draw(
+    t: StrongTree,
+    cards: Ints,
+    states: IntTable,
+    rows: Floats,
+    kinds: Bytes,
+    noise: FloatTable,
+    values: FloatTable,
+    stop: Flag,
+):
     """Values of every variable of the tree for each row of discrete `states`; `noise` is standard normal."""
     for c in range(t.parent.size - 1, -1, -1):
         if stop[0]:
@@ -512,7 +630,15 @@ def draw(t, cards, states, rows, kinds, noise, values, stop):
 
 
 @njit
-def forward(d, which, cards, states, noise, values, stop):
+def forward(
+    d: Densities,
+    which: Ints32,
+    cards: Ints,
+    states: IntTable,
+    noise: FloatTable,
+    values: FloatTable,
+    stop: Flag,
+):
     """Values of the variables in `which`, parents first, each from its density given its parents."""
     for k in range(states.shape[0]):
         if stop[0]:

@@ -10,42 +10,43 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.factors import GaussianFactor
+from pgm.runtime.jit import Floats, Ints, Ints32
 
 
 class Densities(NamedTuple):
     """All continuous variables of a model, numbered in its order; each has one linear Gaussian density."""
 
-    parent_at: np.ndarray  # int64[n + 1]
-    parents: np.ndarray  # int32 continuous parents, by their number
-    switch_at: np.ndarray  # int64[n + 1]
-    switches: np.ndarray  # int32 discrete parents, by their position in the model
-    row_at: np.ndarray  # int64[n + 1] where its rows begin: one for each selection of the discrete parents
-    weight_at: np.ndarray  # int64[n + 1] where its weights begin, row after row
-    weights: np.ndarray
-    bias: np.ndarray  # one for each row
-    sd: np.ndarray  # one for each row
+    parent_at: Ints  # [n + 1]
+    parents: Ints32  # continuous parents, by their number
+    switch_at: Ints  # [n + 1]
+    switches: Ints32  # discrete parents, by their position in the model
+    row_at: Ints  # [n + 1] where its rows begin: one for each selection of the discrete parents
+    weight_at: Ints  # [n + 1] where its weights begin, row after row
+    weights: Floats
+    bias: Floats  # one for each row
+    sd: Floats  # one for each row
 
 
 class StrongTree(NamedTuple):
     """Cliques that eliminate continuous variables, children first; discrete ones come after all of these."""
 
-    parent: np.ndarray  # int64[C] -1: nothing continuous is left, only a table
-    own: np.ndarray  # int64[C] how many variables it eliminates
-    column_at: np.ndarray  # int64[C + 1]
-    columns: np.ndarray  # int32 continuous variables: those it eliminates, in this order, then the others
-    axis_at: np.ndarray  # int64[C + 1]
-    axes: np.ndarray  # int32 its discrete variables, by position
-    density_at: np.ndarray  # int64[C + 1]
-    densities: np.ndarray  # int32 whose densities are multiplied in here
-    child_at: np.ndarray  # int64[C + 1]
-    children: np.ndarray  # int32
-    log_at: np.ndarray  # int64[C + 1] where its configurations of discrete states begin
-    row_at: np.ndarray  # int64[C + 1] where the rows begin that its variables leave
-    kind_at: np.ndarray  # int64[C + 1]
-    sent_at: np.ndarray  # int64[C + 1] where the rows begin that it sends on
-    sent_kind_at: np.ndarray  # int64[C + 1]
-    mean_at: np.ndarray  # int64[C + 1]
-    cov_at: np.ndarray  # int64[C + 1]
+    parent: Ints  # [C] -1: nothing continuous is left, only a table
+    own: Ints  # [C] how many variables it eliminates
+    column_at: Ints  # [C + 1]
+    columns: Ints32  # continuous variables: those it eliminates, in this order, then the others
+    axis_at: Ints  # [C + 1]
+    axes: Ints32  # its discrete variables, by position
+    density_at: Ints  # [C + 1]
+    densities: Ints32  # whose densities are multiplied in here
+    child_at: Ints  # [C + 1]
+    children: Ints32
+    log_at: Ints  # [C + 1] where its configurations of discrete states begin
+    row_at: Ints  # [C + 1] where the rows begin that its variables leave
+    kind_at: Ints  # [C + 1]
+    sent_at: Ints  # [C + 1] where the rows begin that it sends on
+    sent_kind_at: Ints  # [C + 1]
+    mean_at: Ints  # [C + 1]
+    cov_at: Ints  # [C + 1]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

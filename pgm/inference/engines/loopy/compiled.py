@@ -8,8 +8,12 @@ logarithms while none of their products can leave the range of a double, and sta
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.factor_graph import GraphArrays
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _SAFE = -690.0  # the logarithm of a number that is far above the smallest double
@@ -17,7 +21,7 @@ _LOOK = 4096  # factors between two looks at the stop flag
 
 
 @njit
-def gather(g, messages, held, beliefs, first, last):
+def gather(g: GraphArrays, messages: Floats, held: Bytes, beliefs: Floats, first: int, last: int):
     """The belief of each variable from `first` on: what it has by itself and what all factors send it."""
     for v in range(first, last):
         if held[v] != 0:
@@ -285,7 +289,22 @@ def _take(g, f, beliefs, messages, held, damping, live, o, moved):
 
 
 @njit
-def send_all(g, order, first, last, beliefs, messages, held, damping, largest, live, room, offset, out, stop):
+def send_all(
+    g: GraphArrays,
+    order: Ints,
+    first: int,
+    last: int,
+    beliefs: Floats,
+    messages: Floats,
+    held: Bytes,
+    damping: float,
+    largest: bool,
+    live: bool,
+    room: FloatTable,
+    offset: Ints,
+    out: Floats,
+    stop: Flag,
+):
     """Let factors send, those of `order` from `first` to `last`, backwards where `last` is smaller.
 
     Without `live` all of them look at the beliefs as they were. `out` receives the largest change.
@@ -335,7 +354,18 @@ def send_all(g, order, first, last, beliefs, messages, held, damping, largest, l
 
 
 @njit
-def measure(g, first, last, beliefs, messages, largest, room, offset, out, stop):
+def measure(
+    g: GraphArrays,
+    first: int,
+    last: int,
+    beliefs: Floats,
+    messages: Floats,
+    largest: bool,
+    room: FloatTable,
+    offset: Ints,
+    out: Floats,
+    stop: Flag,
+):
     """By how much the messages of these factors would change."""
     worst = 0.0
     for f in range(first, last):
@@ -384,7 +414,21 @@ def _sift(heap, place, priority, i):
 
 @njit
 def send_most(
-    g, heap, place, priority, updates, tol, beliefs, messages, held, damping, largest, room, offset, out, stop
+    g: GraphArrays,
+    heap: Ints,
+    place: Ints,
+    priority: Floats,
+    updates: int,
+    tol: float,
+    beliefs: Floats,
+    messages: Floats,
+    held: Bytes,
+    damping: float,
+    largest: bool,
+    room: FloatTable,
+    offset: Ints,
+    out: Floats,
+    stop: Flag,
 ):
     """Let the factor send whose variables have heard most since it last did, so many times.
 
@@ -460,7 +504,15 @@ def _log_sum(x, begin, end):
 
 
 @njit
-def bethe(g, beliefs, messages, room, of_factor, of_variable, stop):
+def bethe(
+    g: GraphArrays,
+    beliefs: Floats,
+    messages: Floats,
+    room: FloatTable,
+    of_factor: Floats,
+    of_variable: Floats,
+    stop: Flag,
+):
     """What each factor and variable adds to the logarithm of the partition function by Bethe."""
     c, x = room[0], room[1]
     for v in range(g.cards.size):
@@ -511,7 +563,17 @@ def _best_row(g, f, c):
 
 
 @njit
-def dual(g, beliefs, messages, weight, own, room, of_factor, of_variable, stop):
+def dual(
+    g: GraphArrays,
+    beliefs: Floats,
+    messages: Floats,
+    weight: Floats,
+    own: Floats,
+    room: FloatTable,
+    of_factor: Floats,
+    of_variable: Floats,
+    stop: Flag,
+):
     """The largest of each factor less what it sent, with the given share of its variables' beliefs."""
     c = room[0]
     for v in range(g.cards.size):
@@ -534,7 +596,9 @@ def dual(g, beliefs, messages, weight, own, room, of_factor, of_variable, stop):
 
 
 @njit
-def belief_of_factor(g, f, beliefs, messages, room, flat):
+def belief_of_factor(
+    g: GraphArrays, f: int, beliefs: Floats, messages: Floats, room: FloatTable, flat: Floats
+):
     """The logarithms of what a factor believes of its variables together, as a table; minus infinity is 0."""
     c = room[0]
     _receive(g, f, beliefs, messages, c)
@@ -581,7 +645,18 @@ def _score(g, f, states, beliefs, messages, axis, out):
 
 
 @njit
-def choose(g, order, beliefs, messages, states, again, total, room, out, stop):
+def choose(
+    g: GraphArrays,
+    order: Ints,
+    beliefs: Floats,
+    messages: Floats,
+    states: Ints,
+    again: bool,
+    total: Floats,
+    room: Floats,
+    out: Floats,
+    stop: Flag,
+):
     """Give each variable, in this order, its best state beside those already chosen; the first of equals.
 
     With `again` all have one, and each is tried anew beside the others. `out` receives how many changed.

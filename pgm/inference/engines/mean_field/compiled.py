@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, Ints, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.factor_graph import GraphArrays
 
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 1024  # variables between two looks at the stop flag
@@ -57,7 +61,7 @@ def _field(g, f, q, axis, has_zero, out):
 
 
 @njit
-def field(g, v, q, between, has_zero, out):
+def field(g: GraphArrays, v: int, q: Floats, between: Bytes, has_zero: Bytes, out: Floats):
     """The mean of the logarithm of everything that touches a variable, for each of its states.
 
     Of factors over several variables only those count that are marked as `between` blocks.
@@ -73,7 +77,9 @@ def field(g, v, q, between, has_zero, out):
 
 
 @njit
-def improve(g, variables, q, between, has_zero, out, stop):
+def improve(
+    g: GraphArrays, variables: Ints, q: Floats, between: Bytes, has_zero: Bytes, out: Floats, stop: Flag
+):
     """Give each of these variables in turn the best distribution beside those of the others."""
     for place in range(variables.size):
         if place % _LOOK == 0 and stop[0] != 0:
@@ -97,7 +103,16 @@ def improve(g, variables, q, between, has_zero, out, stop):
 
 
 @njit
-def terms(g, q, alone, between, has_zero, of_factor, of_variable, stop):
+def terms(
+    g: GraphArrays,
+    q: Floats,
+    alone: Bytes,
+    between: Bytes,
+    has_zero: Bytes,
+    of_factor: Floats,
+    of_variable: Floats,
+    stop: Flag,
+):
     """What factors and variables add to the bound: mean logarithms, the entropy of those that are alone."""
     for v in range(g.cards.size):
         total = 0.0

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.sampling.layout import LookupArrays
+    from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays
 
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
@@ -15,7 +20,7 @@ DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled
 
 
 @njit
-def strides(scope_at, cards, stride):
+def strides(scope_at: Ints, cards: Ints, stride: Ints):
     """How far apart two states of each axis are, the last axis running fastest."""
     for f in range(scope_at.size - 1):
         step = 1
@@ -25,7 +30,17 @@ def strides(scope_at, cards, stride):
 
 
 @njit
-def write_out(scope_at, table, row_at, code_at, codes, values, stride, begins, logs):
+def write_out(
+    scope_at: Ints,
+    table: Ints32,
+    row_at: Ints,
+    code_at: Ints,
+    codes: Ints32,
+    values: Floats,
+    stride: Ints,
+    begins: Ints,
+    logs: Floats,
+):
     """Put the listed rows of each table into its array."""
     done = np.zeros(row_at.size, np.uint8)
     for f in range(table.size):
@@ -93,7 +108,7 @@ def _pick(scores, n, u, weights):
 
 
 @njit
-def completing(scope_at, scopes, block_of, place, last):
+def completing(scope_at: Ints, scopes: Ints32, block_of: Ints, place: Ints, last: Bytes):
     """Mark each axis whose variable is drawn last of those of its factor that are in its block."""
     for f in range(scope_at.size - 1):
         for a in range(scope_at[f], scope_at[f + 1]):
@@ -107,7 +122,7 @@ def completing(scope_at, scopes, block_of, place, last):
 
 
 @njit
-def topological(n, edge_at, edges, order):
+def topological(n: int, edge_at: Ints, edges: Ints, order: Ints):
     """Variables, those before others that edges lead to; where edges go in circles, as they are numbered."""
     waiting = np.zeros(n, np.int64)
     for e in range(edges.size):
@@ -141,7 +156,16 @@ def topological(n, edge_at, edges, order):
 
 
 @njit
-def grow_trees(user_at, users, owner, scope_at, scopes, roots, budget, block_of):
+def grow_trees(
+    user_at: Ints,
+    users: Ints32,
+    owner: Ints32,
+    scope_at: Ints,
+    scopes: Ints32,
+    roots: Ints,
+    budget: int,
+    block_of: Ints,
+):
     """Cover the variables with blocks that are trees of factors; returns how many.
 
     A variable joins a block if all that is linked to it there is in one of its factors: so drawing the block
@@ -197,7 +221,9 @@ def grow_trees(user_at, users, owner, scope_at, scopes, roots, budget, block_of)
 
 
 @njit
-def message_scopes(clique_at, members, own, place, scope_at, scopes, fill):
+def message_scopes(
+    clique_at: Ints, members: Ints32, own: Ints, place: Ints, scope_at: Ints, scopes: Ints32, fill: bool
+):
     """The variables of the message that each step sends, by its place; first how many, then which."""
     for c in range(clique_at.size - 1):
         for i in range(clique_at[c], clique_at[c] + own[c]):
@@ -229,7 +255,19 @@ def _log_sum(scores, n):
 
 
 @njit
-def weigh(a, t, m, pool, plain_every, first, uniforms, states, log_weights, room, stop):
+def weigh(
+    a: LookupArrays,
+    t: StepArrays,
+    m: GuideArrays,
+    pool: Floats,
+    plain_every: int,
+    first: int,
+    uniforms: FloatTable,
+    states: ByteTable,
+    log_weights: Floats,
+    room: FloatTable,
+    stop: Flag,
+):
     """Draw cases step by step, and weigh each by the product of all factors over what it was drawn from.
 
     `a` are the factors, `t` the steps, `m` guiding tables with their values in `pool`. One case in
@@ -302,7 +340,18 @@ def weigh(a, t, m, pool, plain_every, first, uniforms, states, log_weights, room
 
 
 @njit
-def sweep(a, t, m, pool, block_at, now, uniforms, states, room, stop):
+def sweep(
+    a: LookupArrays,
+    t: StepArrays,
+    m: GuideArrays,
+    pool: Floats,
+    block_at: Ints,
+    now: Ints,
+    uniforms: FloatTable,
+    states: ByteTable,
+    room: FloatTable,
+    stop: Flag,
+):
     """Draw one block after the other anew given all others, over and over; states[i] is what a sweep left.
 
     Inside a block messages go from the variable drawn last to the one drawn first, then all are drawn.
@@ -381,7 +430,18 @@ def _root(parent, v):
 
 
 @njit
-def clusters(a, fields, bond_at, chances, gains, now, uniforms, states, room, stop):
+def clusters(
+    a: LookupArrays,
+    fields: Floats,
+    bond_at: Ints,
+    chances: Floats,
+    gains: Floats,
+    now: Ints,
+    uniforms: FloatTable,
+    states: ByteTable,
+    room: FloatTable,
+    stop: Flag,
+):
     """Join equal neighbours by chance, then draw a state for each cluster; over and over.
 
     `chances` and `gains` hold for each state of each bond how probably it joins, and by how much the
@@ -464,7 +524,7 @@ def _covered(a, f, axis, s, by, is_open, now):
 
 
 @njit
-def fold(a, user_at, users, has_zero, is_open, stop):
+def fold(a: LookupArrays, user_at: Ints, users: Ints32, has_zero: Bytes, is_open: Bytes, stop: Flag):
     """Close each state in place of which another can always be taken, until no more can be.
 
     A case with the first then leads to one with the other by changing that variable alone.
@@ -518,7 +578,7 @@ def fold(a, user_at, users, has_zero, is_open, stop):
 
 
 @njit
-def tied(a, has_zero, is_open, group):
+def tied(a: LookupArrays, has_zero: Bytes, is_open: Bytes, group: Ints):
     """Number the groups of variables with several open states that zeros tie together; -1: in none."""
     n = a.cards.size
     parent = np.arange(n)
@@ -567,7 +627,7 @@ def tied(a, has_zero, is_open, group):
 
 
 @njit
-def count(states, weights, state_at, sums, squares):
+def count(states: ByteTable, weights: Floats, state_at: Ints, sums: Floats, squares: Floats):
     """The sum of the weights, and of their squares, over the cases in which each variable has each state."""
     for i in range(states.shape[0]):
         w = weights[i]

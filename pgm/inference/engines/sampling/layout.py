@@ -11,6 +11,7 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem
+from pgm.runtime.jit import Floats, Ints, Ints32
 from pgm.runtime.running import code
 
 SAMPLING = "pgm.inference.engines.sampling.compiled"
@@ -19,15 +20,15 @@ SAMPLING = "pgm.inference.engines.sampling.compiled"
 class LookupArrays(NamedTuple):
     """Factors over two variables or more, as logarithms; an *axis* is a variable's place in a scope."""
 
-    cards: np.ndarray  # int64[m]
-    state_at: np.ndarray  # int64[m + 1]
-    local: np.ndarray  # float64 logarithms of the product of the factors over one variable
-    scope_at: np.ndarray  # int64[F + 1]
-    scopes: np.ndarray  # int32
-    owner: np.ndarray  # int32 the factor of each axis
-    stride: np.ndarray  # int64 how far apart two states of an axis are in its table
-    table_at: np.ndarray  # int64[F] where the table of each factor begins
-    logs: np.ndarray  # float64 all tables; minus infinity for zero
+    cards: Ints  # [m]
+    state_at: Ints  # [m + 1]
+    local: Floats  # logarithms of the product of the factors over one variable
+    scope_at: Ints  # [F + 1]
+    scopes: Ints32
+    owner: Ints32  # the factor of each axis
+    stride: Ints  # how far apart two states of an axis are in its table
+    table_at: Ints  # [F] where the table of each factor begins
+    logs: Floats  # all tables; minus infinity for zero
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,19 +9,20 @@ import numpy as np
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.program import FUNCTION
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import REDUCTION, code
 
 
 class StepArrays(NamedTuple):
     """One step for each variable: which one, from which factors it is drawn, and what guides the draw."""
 
-    variable: np.ndarray  # int64[m]
-    ref_at: np.ndarray  # int64[m + 1]
-    refs: np.ndarray  # int64 axes of the factors of which it is the last variable to be drawn
-    asked: np.ndarray  # uint8 whether it is drawn from that factor; else the case is weighted by it
-    guide: np.ndarray  # float64 for each state a logarithm that is added for the draw, and weighed again
-    read_at: np.ndarray  # int64[m + 1]
-    reads: np.ndarray  # int64 axes of the guiding tables of which it is the last variable
+    variable: Ints  # [m]
+    ref_at: Ints  # [m + 1]
+    refs: Ints  # axes of the factors of which it is the last variable to be drawn
+    asked: Bytes  # whether it is drawn from that factor; else the case is weighted by it
+    guide: Floats  # for each state a logarithm that is added for the draw, and weighed again
+    read_at: Ints  # [m + 1]
+    reads: Ints  # axes of the guiding tables of which it is the last variable
 
 
 class GuideArrays(NamedTuple):
@@ -30,11 +31,11 @@ class GuideArrays(NamedTuple):
     An engine that has messages of its own, over several variables, hands them over in this form.
     """
 
-    scope_at: np.ndarray  # int64[K + 1]
-    scopes: np.ndarray  # int32
-    owner: np.ndarray  # int32 the table of each axis
-    stride: np.ndarray  # int64
-    table_at: np.ndarray  # int64[K + 1]
+    scope_at: Ints  # [K + 1]
+    scopes: Ints32
+    owner: Ints32  # the table of each axis
+    stride: Ints
+    table_at: Ints  # [K + 1]
 
 
 NO_GUIDES = GuideArrays(

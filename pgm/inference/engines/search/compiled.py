@@ -9,10 +9,14 @@ wide: a mantissa in [0.5, 1), or 0, and an exponent.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.search.search_arrays import Cache, Memo, Problem, Record, State
 
 DONE, STOPPED, RUNNING = 0, 1, 4
 FULL_MEMO, FULL_PILE, FULL_FRAMES, FULL_CACHE, FULL_RECORD = 5, 6, 7, 8, 9  # what must grow before it goes on
@@ -316,7 +320,7 @@ def _looked_up(p, mo, s, n, kind):
 
 
 @njit
-def rehash(p, mo, n):
+def rehash(p: Problem, mo: Memo, n: Ints):
     """Put all entries into new, empty slots; the classes too."""
     last = mo.slots.size - 1
     for e in range(n[ENTRIES]):
@@ -331,7 +335,7 @@ def rehash(p, mo, n):
 
 
 @njit
-def rehash_classes(p, mo, s, n):
+def rehash_classes(p: Problem, mo: Memo, s: State, n: Ints):
     """Put one entry of each class into new, empty slots."""
     last = mo.class_slots.size - 1
     named = np.zeros(n[CLASSES], np.uint8)
@@ -810,7 +814,7 @@ def _open_frame(frames, mantissas, n, level, q, v):
 
 
 @njit
-def begin(p, mo, s, n, frames, mantissas, pile):
+def begin(p: Problem, mo: Memo, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
     """Set up a search over everything; the pile has room for that."""
     n[DOMAINS], n[CURRENT], n[QUEUE], n[TOP] = 0, 0, 0, 0
     n_vars, n_factors = p.cards.size, p.kind.size
@@ -857,7 +861,21 @@ def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
 
 
 @njit
-def advance(p, mo, c, s, d, n, frames, mantissas, pile, clamped, codes, work, stop):
+def advance(
+    p: Problem,
+    mo: Memo,
+    c: Cache,
+    s: State,
+    d: Record,
+    n: Ints,
+    frames: IntTable,
+    mantissas: FloatTable,
+    pile: Ints32,
+    clamped: Ints,
+    codes: Ints,
+    work: int,
+    stop: Flag,
+):
     """Search on until done, until so much work is done, or until an array is full.
 
     The sum is then in the first frame.
@@ -966,14 +984,14 @@ def _link(c, e):
 
 
 @njit
-def relink(c, n):
+def relink(c: Cache, n: Ints):
     """Put all cached components into new, empty slots."""
     for e in range(n[CACHED]):
         _link(c, e)
 
 
 @njit
-def sweep(c, n):
+def sweep(c: Cache, n: Ints):
     """Forget half of the cache: the older half, save what was of use since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
     kept, at = 0, 0
@@ -998,7 +1016,7 @@ def sweep(c, n):
 
 
 @njit
-def shares(d, n, flow, out):
+def shares(d: Record, n: Ints, flow: Floats, out: Floats):
     """The probability of each state: what flows from the whole down through the recorded branches."""
     last = n[NODES] - 1
     for k in range(last + 1):
@@ -1024,7 +1042,7 @@ def shares(d, n, flow, out):
 
 
 @njit
-def kinds(cards, scope_at, scopes, table_at, mantissas, exponents):
+def kinds(cards: Ints, scope_at: Ints, scopes: Ints32, table_at: Ints, mantissas: Floats, exponents: Ints):
     """Number the tables so that equal ones have one number; returns that, and the first factor of each."""
     n_factors = scope_at.size - 1
     kind = np.zeros(n_factors, np.int32)
@@ -1068,7 +1086,7 @@ def kinds(cards, scope_at, scopes, table_at, mantissas, exponents):
 
 
 @njit
-def users_of(n, scope_at, scopes):
+def users_of(n: int, scope_at: Ints, scopes: Ints32):
     """The factors of each variable, and where in them it stands; flat with their begins."""
     at = np.zeros(n + 1, np.int64)
     for i in range(scopes.size):
@@ -1086,7 +1104,7 @@ def users_of(n, scope_at, scopes):
 
 
 @njit
-def depths(n_vars, clique_ptr, clique_vars, parent, depth):
+def depths(n_vars: int, clique_ptr: Ints, clique_vars: Ints, parent: Ints, depth: Ints):
     """How many cliques lie between each variable and the middle of the tree of cliques."""
     n_cliques = parent.size
     weight = np.zeros(n_cliques, np.int64)

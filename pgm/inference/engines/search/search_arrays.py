@@ -6,110 +6,112 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, IntTable
+
 
 class Problem(NamedTuple):
     """What is searched; tables that are equal are kept once, as a *kind*."""
 
-    cards: np.ndarray  # int64[m]
-    state_at: np.ndarray  # int64[m + 1]
-    word_at: np.ndarray  # int64[m + 1] where the words of a variable's set of states begin
-    full: np.ndarray  # int64 the sets of all states
-    scope_at: np.ndarray  # int64[F + 1]
-    scopes: np.ndarray  # int32
-    kind: np.ndarray  # int32[F]
-    axis_at: np.ndarray  # int64[K + 1] where the axes of each kind begin
-    axis_cards: np.ndarray  # int64
-    axis_word: np.ndarray  # int64 where the words of an axis begin among those of its kind
-    axis_stride: np.ndarray  # int64
-    kind_words: np.ndarray  # int64[K]
-    kind_table: np.ndarray  # int64[K]
-    mantissas: np.ndarray  # float64
-    exponents: np.ndarray  # int64
-    user_at: np.ndarray  # int64[m + 1]
-    users: np.ndarray  # int32
-    user_axis: np.ndarray  # int32
-    score: np.ndarray  # float64[m] the earlier a variable should be tried, the larger
+    cards: Ints  # [m]
+    state_at: Ints  # [m + 1]
+    word_at: Ints  # [m + 1] where the words of a variable's set of states begin
+    full: Ints  # the sets of all states
+    scope_at: Ints  # [F + 1]
+    scopes: Ints32
+    kind: Ints32  # [F]
+    axis_at: Ints  # [K + 1] where the axes of each kind begin
+    axis_cards: Ints
+    axis_word: Ints  # where the words of an axis begin among those of its kind
+    axis_stride: Ints
+    kind_words: Ints  # [K]
+    kind_table: Ints  # [K]
+    mantissas: Floats
+    exponents: Ints
+    user_at: Ints  # [m + 1]
+    users: Ints32
+    user_axis: Ints32
+    score: Floats  # [m] the earlier a variable should be tried, the larger
 
 
 class Memo(NamedTuple):
     """Tables narrowed to some states, each examined once."""
 
-    slots: np.ndarray  # int64 entries by their hash, -1 where empty
-    class_slots: np.ndarray  # int64
-    kind: np.ndarray  # int32
-    at: np.ndarray  # int64 where the entry's words begin: the states asked about, then those with support
-    final: np.ndarray  # int64 the entry that stands for it
-    dead: np.ndarray  # uint8 no entry of the table is left
-    relevant: np.ndarray  # int64 the axes that matter, as bits
-    group: np.ndarray  # int32 equal for entries that are the same function
-    mantissa: np.ndarray  # float64 the value at the first entry
-    exponent: np.ndarray  # int64
-    words: np.ndarray  # int64
+    slots: Ints  # entries by their hash, -1 where empty
+    class_slots: Ints
+    kind: Ints32
+    at: Ints  # where the entry's words begin: the states asked about, then those with support
+    final: Ints  # the entry that stands for it
+    dead: Bytes  # no entry of the table is left
+    relevant: Ints  # the axes that matter, as bits
+    group: Ints32  # equal for entries that are the same function
+    mantissa: Floats  # the value at the first entry
+    exponent: Ints
+    words: Ints
 
 
 class Cache(NamedTuple):
     """Parts whose sum is known."""
 
-    slots: np.ndarray  # int64
-    at: np.ndarray  # int64 where its key begins
-    length: np.ndarray  # int32
-    hash: np.ndarray  # int32
-    used: np.ndarray  # uint8 since the last sweep
-    mantissa: np.ndarray  # float64
-    exponent: np.ndarray  # int64
-    node: np.ndarray  # int32 in the record
-    keys: np.ndarray  # int32
+    slots: Ints
+    at: Ints  # where its key begins
+    length: Ints32
+    hash: Ints32
+    used: Bytes  # since the last sweep
+    mantissa: Floats
+    exponent: Ints
+    node: Ints32  # in the record
+    keys: Ints32
 
 
 class State(NamedTuple):
     """Where the search stands, and room to work in."""
 
-    domain: np.ndarray  # int64 the sets of open states
-    n_open: np.ndarray  # int64[m]
-    current: np.ndarray  # int64[F] entries of the memo
-    queued: np.ndarray  # uint8[F]
-    queue: np.ndarray  # int32[F]
-    domain_trail: np.ndarray  # int64[., 4]
-    current_trail: np.ndarray  # int64[., 2]
-    activity: np.ndarray  # float64[m]
-    label: np.ndarray  # int64[m] the part that a variable is in
-    factor_label: np.ndarray  # int64[F]
-    stamp: np.ndarray  # int64[F]
-    reached: np.ndarray  # int32[m] the variables of a part
-    between: np.ndarray  # int32[F] its factors
-    part: np.ndarray  # int64[m]
-    mask: np.ndarray  # int64
-    begins: np.ndarray  # int64
-    codes: np.ndarray  # int64
-    seen: np.ndarray  # uint8
-    position: np.ndarray  # int64
-    offset: np.ndarray  # int64[F] the entry that each factor is at
-    last: np.ndarray  # int64[F] at which depth its last variable has a state
-    small_depth: np.ndarray  # int64[m] the place of each variable of a small part
-    small_at: np.ndarray  # int64 where the states of each begin in small_codes
-    small_codes: np.ndarray  # int64
-    small_ready: np.ndarray  # int64 how many of them were tried
-    small_mantissa: np.ndarray  # float64 the product so far
-    small_exponent: np.ndarray  # int64
+    domain: Ints  # the sets of open states
+    n_open: Ints  # [m]
+    current: Ints  # [F] entries of the memo
+    queued: Bytes  # [F]
+    queue: Ints32  # [F]
+    domain_trail: IntTable  # [., 4]
+    current_trail: IntTable  # [., 2]
+    activity: Floats  # [m]
+    label: Ints  # [m] the part that a variable is in
+    factor_label: Ints  # [F]
+    stamp: Ints  # [F]
+    reached: Ints32  # [m] the variables of a part
+    between: Ints32  # [F] its factors
+    part: Ints  # [m]
+    mask: Ints
+    begins: Ints
+    codes: Ints
+    seen: Bytes
+    position: Ints
+    offset: Ints  # [F] the entry that each factor is at
+    last: Ints  # [F] at which depth its last variable has a state
+    small_depth: Ints  # [m] the place of each variable of a small part
+    small_at: Ints  # where the states of each begin in small_codes
+    small_codes: Ints
+    small_ready: Ints  # how many of them were tried
+    small_mantissa: Floats  # the product so far
+    small_exponent: Ints
 
 
 class Record(NamedTuple):
     """The search as a graph: nodes are parts, branches are states tried; a branch has literals and parts."""
 
-    node_branch: np.ndarray  # int64 the last of its branches
-    node_mantissa: np.ndarray  # float64
-    node_exponent: np.ndarray  # int64
-    branch_next: np.ndarray  # int64
-    branch_mantissa: np.ndarray  # float64
-    branch_exponent: np.ndarray  # int64
-    branch_lit: np.ndarray  # int64
-    branch_lit_end: np.ndarray  # int64
-    branch_child: np.ndarray  # int64
-    lit_state: np.ndarray  # int32
-    lit_share: np.ndarray  # float64
-    lit_power: np.ndarray  # int64
-    child_node: np.ndarray  # int32
-    child_next: np.ndarray  # int64
+    node_branch: Ints  # the last of its branches
+    node_mantissa: Floats
+    node_exponent: Ints
+    branch_next: Ints
+    branch_mantissa: Floats
+    branch_exponent: Ints
+    branch_lit: Ints
+    branch_lit_end: Ints
+    branch_child: Ints
+    lit_state: Ints32
+    lit_share: Floats
+    lit_power: Ints
+    child_node: Ints32
+    child_next: Ints
 
 
 def slots_of(entries: int) -> np.ndarray:

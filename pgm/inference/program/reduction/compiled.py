@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.program.program_arrays import ProgramArrays
 
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
@@ -24,7 +28,7 @@ def _droppable(p, count, needed, f):
 
 
 @njit
-def prune(p, needed, keep):
+def prune(p: ProgramArrays, needed: Bytes, keep: Bytes):
     """Drop, again and again, each factor that only sums to one over variables which nothing else mentions.
 
     Tables with one leader count as one factor and go together. Returns the dropped leaders, children before
@@ -89,7 +93,7 @@ def _keep_with(p, f, keep, seen, stack, depth):
 
 
 @njit
-def ancestors(p, loose, needed, keep):
+def ancestors(p: ProgramArrays, loose: Bytes, needed: Bytes, keep: Bytes):
     """Mark the factors that `prune` does not drop; `loose` are those that it would drop were nothing needed.
 
     The same from the other side: what is needed keeps the factor that it heads, and that all its variables.
@@ -123,7 +127,7 @@ def ancestors(p, loose, needed, keep):
 
 
 @njit
-def drop_ones(p, values, open_states, keep):
+def drop_ones(p: ProgramArrays, values: Floats, open_states: Bytes, keep: Bytes):
     """Drop tables, of several with one leader, that are one wherever states are open."""
     n_factors = p.heads.size
     digits = np.zeros(64, np.int64)
@@ -157,7 +161,7 @@ def drop_ones(p, values, open_states, keep):
 
 
 @njit
-def propagate(p, support, keep, open_states, touched, stop):
+def propagate(p: ProgramArrays, support: Floats, keep: Bytes, open_states: Bytes, touched: Bytes, stop: Flag):
     """Close every state that no non-zero row of some factor supports, to a fixed point.
 
     `touched` marks the factors to begin with. Generalised arc consistency, so a state that is closed has
@@ -269,7 +273,7 @@ def _root_of(link, v):
 
 
 @njit
-def sizes(p, keep, open_states):
+def sizes(p: ProgramArrays, keep: Bytes, open_states: Bytes):
     """How many variables, states, tables and places in their scopes `reduce` would leave at most."""
     n = p.cards.size
     left = np.zeros(n, np.int32)
@@ -293,7 +297,9 @@ def sizes(p, keep, open_states):
 
 
 @njit
-def reduce(p, keep, open_states, virtual, wanted, only_wanted):
+def reduce(
+    p: ProgramArrays, keep: Bytes, open_states: Bytes, virtual: Ints32, wanted: Bytes, only_wanted: bool
+):
     """Number what is still open: variables with several states left, and the tables between them.
 
     With `only_wanted`, parts that hold nothing wanted go too, unless a zero in them could still make the
@@ -438,7 +444,7 @@ def reduce(p, keep, open_states, virtual, wanted, only_wanted):
 
 
 @njit
-def fixed_codes(p, open_states):
+def fixed_codes(p: ProgramArrays, open_states: Bytes):
     """For each variable the one state left, else -1."""
     codes = np.full(p.cards.size, -1, np.int32)
     for v in range(p.cards.size):
@@ -453,7 +459,7 @@ def fixed_codes(p, open_states):
 
 
 @njit
-def neighbours(n, scope_at, scopes, together):
+def neighbours(n: int, scope_at: Ints, scopes: Ints32, together: Ints32):
     """The graph in which the variables of a scope, and those of `together`, are linked: sorted rows, flat."""
     degree = np.zeros(n + 1, np.int64)
     for f in range(scope_at.size - 1):
@@ -501,7 +507,7 @@ def neighbours(n, scope_at, scopes, together):
 
 
 @njit
-def walk(scope_at, scopes, user_at, users):
+def walk(scope_at: Ints, scopes: Ints32, user_at: Ints, users: Ints32):
     """An order of the factors that goes from one to what shares a variable with it; with their scopes in it.
 
     The third is the order in which it comes past the variables. A tree of cliques is gone through much like
@@ -547,7 +553,7 @@ def walk(scope_at, scopes, user_at, users):
 
 
 @njit
-def n_apart(scope_at, scopes, far):
+def n_apart(scope_at: Ints, scopes: Ints32, far: int):
     """How many factors have two variables whose numbers are so far apart."""
     count = 0
     for f in range(scope_at.size - 1):
@@ -562,7 +568,7 @@ def n_apart(scope_at, scopes, far):
 
 
 @njit
-def users_of(n, scope_at, scopes):
+def users_of(n: int, scope_at: Ints, scopes: Ints32):
     """The factors of each variable, in order, flat with their begins."""
     at = np.zeros(n + 1, np.int64)
     for i in range(scopes.size):

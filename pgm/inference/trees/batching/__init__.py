@@ -16,6 +16,7 @@ from pgm.inference.program.reduction import Case, Known, lows, open_targets, red
 from pgm.inference.trees import Shape, Tree, TreeCache, tree_of
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
+from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import LANES, Narrow, code
 from pgm.runtime.threads import Task
 
@@ -38,54 +39,54 @@ class Lanes(NamedTuple):
     row `pool + lookup[outer + k] + lookup[inner + s]`.
     """
 
-    parent: np.ndarray  # int64[C] -1 for a root; children come first
-    lane: np.ndarray  # uint8[C] cliques whose messages differ from row to row
-    size: np.ndarray  # int64[C]
-    sent: np.ndarray  # int64[C]
-    scaled: np.ndarray  # uint8[C] messages to be scaled by powers of two
-    constant_at: np.ndarray  # int64[C] -1 where none are kept
-    constants: np.ndarray  # float64 the product of all operands of a clique that are the same for all rows
-    message_at: np.ndarray  # int64[C] where in the pool, -1 where it is a constant
-    fixed_at: np.ndarray  # int64[C]
-    fixed: np.ndarray  # float64 messages that are the same for all rows
-    lane_begin: np.ndarray  # int64[C + 1] operands that differ from row to row
-    lane_pool: np.ndarray  # int64
-    lane_outer: np.ndarray  # int64
-    lane_inner: np.ndarray  # int64
-    lane_child: np.ndarray  # int64 the clique whose message it is, or -1
-    unary_at: np.ndarray  # int64[W] for each variable that some rows observe: its own vector, or -1
-    mask_begin: np.ndarray  # int64[C + 1] the variables that are struck out in a message instead
-    masks: np.ndarray  # int64
-    mask_after: np.ndarray  # int64 entries of the message for one state of the variable
-    result_at: np.ndarray  # int64[R + 1]
-    read_begin: np.ndarray  # int64[C + 1] results read off cliques
-    reads: np.ndarray  # int64
-    read_outer: np.ndarray  # int64
-    read_inner: np.ndarray  # int64
-    pass_begin: np.ndarray  # int64[C + 1] results read off what cliques are sent
-    passes: np.ndarray  # int64
-    pass_inner: np.ndarray  # int64
-    lookup: np.ndarray  # int32
+    parent: Ints  # [C] -1 for a root; children come first
+    lane: Bytes  # [C] cliques whose messages differ from row to row
+    size: Ints  # [C]
+    sent: Ints  # [C]
+    scaled: Bytes  # [C] messages to be scaled by powers of two
+    constant_at: Ints  # [C] -1 where none are kept
+    constants: Floats  # the product of all operands of a clique that are the same for all rows
+    message_at: Ints  # [C] where in the pool, -1 where it is a constant
+    fixed_at: Ints  # [C]
+    fixed: Floats  # messages that are the same for all rows
+    lane_begin: Ints  # [C + 1] operands that differ from row to row
+    lane_pool: Ints
+    lane_outer: Ints
+    lane_inner: Ints
+    lane_child: Ints  # the clique whose message it is, or -1
+    unary_at: Ints  # [W] for each variable that some rows observe: its own vector, or -1
+    mask_begin: Ints  # [C + 1] the variables that are struck out in a message instead
+    masks: Ints
+    mask_after: Ints  # entries of the message for one state of the variable
+    result_at: Ints  # [R + 1]
+    read_begin: Ints  # [C + 1] results read off cliques
+    reads: Ints
+    read_outer: Ints
+    read_inner: Ints
+    pass_begin: Ints  # [C + 1] results read off what cliques are sent
+    passes: Ints
+    pass_inner: Ints
+    lookup: Ints32
 
 
 class RowEvidence(NamedTuple):
     """How the codes of a row change the numbers in its lane."""
 
-    values: np.ndarray  # float64 the program's tables
-    mask_column: np.ndarray  # int64[W] columns that some rows observe
-    mask_card: np.ndarray  # int64[W]
-    mask_state_at: np.ndarray  # int64[W]
-    mask_state: np.ndarray  # int64 the number among the open states of each code
-    table_pool: np.ndarray  # int64[T] where in the pool each table is that is sliced by what all rows observe
-    table_entry_at: np.ndarray  # int64[T + 1]
-    table_entry: np.ndarray  # int64 where in `values` an entry is when all codes are 0
-    table_step_at: np.ndarray  # int64[T + 1]
-    table_column: np.ndarray  # int64
-    table_step: np.ndarray  # int64 what a code adds to that
-    scalar_at: np.ndarray  # int64[H] the same for tables of which one number is left
-    scalar_step_at: np.ndarray  # int64[H + 1]
-    scalar_column: np.ndarray  # int64
-    scalar_step: np.ndarray  # int64
+    values: Floats  # the program's tables
+    mask_column: Ints  # [W] columns that some rows observe
+    mask_card: Ints  # [W]
+    mask_state_at: Ints  # [W]
+    mask_state: Ints  # the number among the open states of each code
+    table_pool: Ints  # [T] where in the pool each table is that is sliced by what all rows observe
+    table_entry_at: Ints  # [T + 1]
+    table_entry: Ints  # where in `values` an entry is when all codes are 0
+    table_step_at: Ints  # [T + 1]
+    table_column: Ints
+    table_step: Ints  # what a code adds to that
+    scalar_at: Ints  # [H] the same for tables of which one number is left
+    scalar_step_at: Ints  # [H + 1]
+    scalar_column: Ints
+    scalar_step: Ints
 
 
 @dataclass(frozen=True, eq=False, slots=True)

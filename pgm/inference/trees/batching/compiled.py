@@ -7,14 +7,22 @@ other: a row's numbers do not depend on the rows beside it, nor on how many ther
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, IntTable32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
+    from pgm.inference.trees.batching import Lanes, RowEvidence
+    from pgm.inference.trees.tree_arrays import TreeArrays
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
 DRIFT = 300  # messages whose bounds have moved so far are scaled, each lane by itself
+# The tree: axis_at, axes, parent, sends, operand_at, operand.
+Skeleton = tuple[Ints, Ints32, Ints, Ints, Ints, Ints]
 LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single lane
 
 
@@ -22,7 +30,7 @@ LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single
 
 
 @njit
-def pack(codes, radix, seen_only, words):
+def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
     """Write each row of a frame as few numbers: digits code + 1, or whether there is a code at all.
 
     `codes` has a row for each column of the frame, `words` (all 0) room for as many. Returns how many numbers
@@ -47,7 +55,7 @@ def pack(codes, radix, seen_only, words):
 
 
 @njit
-def distinct(words, n_words, slots, first, inverse):
+def distinct(words: IntTable, n_words: int, slots: Ints32, first: Ints, inverse: Ints):
     """Number the different rows in the order in which they appear; returns how many there are.
 
     `slots` is a table for hashing, all -1, its size a power of two.
@@ -81,7 +89,7 @@ def distinct(words, n_words, slots, first, inverse):
 
 
 @njit
-def gather_rows(codes, rows, out):
+def gather_rows(codes: IntTable32, rows: Ints, out: IntTable32):
     """Write some columns of an array as rows, a few hundred at a time so that both stay in the cache."""
     for begin in range(0, rows.size, 256):
         end = min(rows.size, begin + 256)
@@ -94,7 +102,7 @@ def gather_rows(codes, rows, out):
 
 
 @njit
-def skeleton(t, n_targets):
+def skeleton(t: TreeArrays, n_targets: int):
     """All that is read of a tree: its cliques, how many axes each sends on, and what it multiplies."""
     count = t.parent.size
     sends = np.zeros(count, np.int64)
@@ -117,7 +125,7 @@ def _entries(cards, axes, first, last):
 
 
 @njit
-def bounds(cards, tree, table_low, low, high, scaled):
+def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, scaled: Bytes):
     """Bound log2 of what each item holds, zeros apart; mark cliques whose messages are to be scaled.
 
     Returns whether no product can leave the range that is safe. A scaled message is taken to hold nothing
@@ -147,7 +155,7 @@ def bounds(cards, tree, table_low, low, high, scaled):
 
 
 @njit
-def bounds_outward(cards, tree, low, high, scaled):
+def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: Bytes):
     """The same for the way back: marks cliques whose corrections are to be scaled; whether all is safe."""
     axis_at, axes, parent, sends, operand_at, operand = tree
     n_factors = low.size - parent.size
@@ -176,7 +184,7 @@ def bounds_outward(cards, tree, low, high, scaled):
 
 
 @njit
-def split_hubs(tree, table_low, whole):
+def split_hubs(tree: Skeleton, table_low: Ints, whole: bool):
     """Cut cliques whose products could leave the range of doubles into several, one after the other.
 
     Each but the last sums out nothing; its product is scaled before the next multiplies on. On the way back,
@@ -241,7 +249,7 @@ def split_hubs(tree, table_low, whole):
 
 
 @njit
-def strides_of(p, factors, column):
+def strides_of(p: ProgramArrays, factors: Ints32, column: Ints):
     """For each factor the columns of the frame that it depends on, with the steps in its table.
 
     `column` is -1 for variables that are not sliced.
@@ -296,7 +304,7 @@ def _strides(r, tree, item, axis_of, stride):
 
 
 @njit
-def place_masks(r, tree, sliced, masked, share, whole):
+def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, share: Floats, whole: bool):
     """Choose where the states that a row excludes are struck out, for each variable that some rows observe.
 
     That is a message that has the variable and is a lane anyway, or a vector of ones of its own, an operand
@@ -351,7 +359,20 @@ def place_masks(r, tree, sliced, masked, share, whole):
 
 
 @njit
-def lay_out(r, tree, tables, sliced, masked, where, in_message, lane, scaled, wanted, whole, stop):
+def lay_out(
+    r: ReducedArrays,
+    tree: Skeleton,
+    tables: Floats,
+    sliced: Bytes,
+    masked: Ints,
+    where: Ints,
+    in_message: Bytes,
+    lane: Bytes,
+    scaled: Bytes,
+    wanted: Ints32,
+    whole: bool,
+    stop: Flag,
+):
     """Turn a tree into the arrays that the lanes run on (see Lanes); multiplies what no row changes.
 
     With `whole` messages that no row changes are kept, because what is below them is wanted too; otherwise
@@ -812,7 +833,20 @@ def _outward(b, pool, down, results, work, ratio_scaled, powers, narrow, stop):
 
 @njit
 def run_lanes(
-    b, e, lanes, pool_size, whole, ratio_scaled, codes, rows, places, answers, tops, powers, status, stop
+    b: Lanes,
+    e: RowEvidence,
+    lanes: int,
+    pool_size: int,
+    whole: bool,
+    ratio_scaled: Bytes,
+    codes: IntTable32,
+    rows: Ints,
+    places: Ints,
+    answers: FloatTable,
+    tops: Floats,
+    powers: Ints,
+    status: Ints,
+    stop: Flag,
 ):
     """Answer rows of a frame, `lanes` at a time.
 

@@ -6,10 +6,15 @@ The statuses are those of the sweeps: 0 done, 1 stopped. A *wide* number is a ma
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, IntTable, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.program.program_arrays import ProgramArrays
+    from pgm.inference.trees.tree_arrays import TreeArrays
 
 DONE, STOPPED = 0, 1
 
@@ -70,7 +75,9 @@ def _set_states(begin, end, axes, cards, entry, states):
 
 
 @njit
-def trace_back(t, pm, pe, cliques, states, near, ties, stop):
+def trace_back(
+    t: TreeArrays, pm: Floats, pe: Ints, cliques: Ints, states: Ints, near: float, ties: Ints, stop: Flag
+):
     """Read the best states off the messages of a max pass, parents first; ties[0] counts the ties it met.
 
     Entries within a factor 1 - near of the best count as tied: they differ by rounding only.
@@ -105,7 +112,7 @@ def trace_back(t, pm, pe, cliques, states, near, ties, stop):
 
 
 @njit
-def score(t, pm, pe, largest, states):
+def score(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, states: Ints):
     """The product of all operands of the maximising cliques at these states, as a wide number."""
     total_m, total_e = 1.0, 0
     n_cliques = t.parent.size
@@ -133,7 +140,19 @@ def score(t, pm, pe, largest, states):
 
 
 @njit
-def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, near, stop):
+def best_entries(
+    t: TreeArrays,
+    pm: Floats,
+    pe: Ints,
+    cliques: Ints,
+    first_only: bool,
+    excluded: Ints,
+    states: Ints,
+    free: Bytes,
+    alive: Bytes,
+    near: float,
+    stop: Flag,
+):
     """Mark the entries of some best completion, going down from where it begins.
 
     It begins at the first of `cliques` (parents come first), given the states that its message selects and
@@ -190,7 +209,9 @@ def best_entries(t, pm, pe, cliques, first_only, excluded, states, free, alive, 
 
 
 @njit
-def alternatives(t, pm, pe, cliques, excluded, states, shares):
+def alternatives(
+    t: TreeArrays, pm: Floats, pe: Ints, cliques: Ints, excluded: Ints, states: Ints, shares: Floats
+):
     """Compare the best other entry of each clique with the one that these states have: log2 of the quotient.
 
     What its message selects stays as it is; in the first clique `excluded` entries are out too.
@@ -227,7 +248,19 @@ def _raise_to(values_m, values_e, i, m, e):
 
 
 @njit
-def max_marginals(t, pm, pe, cliques, largest, state_at, back_m, back_e, found_m, found_e, stop):
+def max_marginals(
+    t: TreeArrays,
+    pm: Floats,
+    pe: Ints,
+    cliques: Ints,
+    largest: Bytes,
+    state_at: Ints,
+    back_m: Floats,
+    back_e: Ints,
+    found_m: Floats,
+    found_e: Ints,
+    stop: Flag,
+):
     """For each state of each variable that is maximised the largest product that has it, after a max pass.
 
     Parents come first in `cliques`; `largest` marks them among all. What a parent sends back is the largest
@@ -270,7 +303,7 @@ def max_marginals(t, pm, pe, cliques, largest, state_at, back_m, back_e, found_m
 
 
 @njit
-def first_of_ties(t, alive, free, order, states, stop):
+def first_of_ties(t: TreeArrays, alive: Bytes, free: Bytes, order: Ints, states: Ints, stop: Flag):
     """Among all joint states whose entries are alive in every clique, the first one in the given order.
 
     `alive` marks the entries that belong to some best assignment, so each of them extends to a whole one;
@@ -375,7 +408,7 @@ def first_of_ties(t, alive, free, order, states, stop):
 
 
 @njit
-def draw(t, kept, uniforms, states, stop):
+def draw(t: TreeArrays, kept: Floats, uniforms: FloatTable, states: IntTable, stop: Flag):
     """Draw joint states from the kept products, roots first; states[i] is one draw."""
     n_cliques = t.parent.size
     for i in range(states.shape[0]):
@@ -420,7 +453,10 @@ def _forward_joined(p, values, f, uniform, states):
         for s in range(size):
             product[s] *= math.ldexp(values[at + s], int(p.exponent[g]))
         g += 1
-    left = uniform * product.sum()
+    total = 0.0
+    for s in range(size):
+        total += product[s]
+    left = uniform * total
     chosen = 0
     for s in range(size):
         if product[s] > 0.0:
@@ -432,7 +468,9 @@ def _forward_joined(p, values, f, uniform, states):
 
 
 @njit
-def forward(p, values, dropped, uniforms, states, stop):
+def forward(
+    p: ProgramArrays, values: Floats, dropped: Ints, uniforms: FloatTable, states: IntTable, stop: Flag
+):
     """Draw the variables that pruning dropped, parents first: each from its table given what is drawn."""
     for i in range(states.shape[0]):
         if stop[0] != 0:
@@ -471,7 +509,7 @@ def forward(p, values, dropped, uniforms, states, stop):
 
 
 @njit
-def conditionals(t, pm, pe, kept, stop):
+def conditionals(t: TreeArrays, pm: Floats, pe: Ints, kept: Floats, stop: Flag):
     """What each clique holds, divided by what it sends, after a wide inward pass."""
     arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)
     n_cliques = t.parent.size

@@ -7,11 +7,15 @@ wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, fo
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pgm.inference.trees.tree_arrays import TreeArrays
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
@@ -24,7 +28,7 @@ OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab b
 
 
 @njit
-def numbers(p, r):
+def numbers(p: ProgramArrays, r: ReducedArrays):
     """The number of each variable of the program among the reduced ones, -1 if it is not there."""
     number = np.full(p.cards.size, -1, np.int64)
     for i in range(r.variables.size):
@@ -33,7 +37,7 @@ def numbers(p, r):
 
 
 @njit
-def gather(p, r, codes, virtual_at, n_values, source):
+def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, n_values: int, source: Ints):
     """Where in the program's values, virtual evidence behind them, each entry of the reduced tables is."""
     number = numbers(p, r)
     for g in range(r.factors.size):
@@ -75,14 +79,14 @@ def gather(p, r, codes, virtual_at, n_values, source):
 
 
 @njit
-def pick(values, sources, out):
+def pick(values: Floats, sources: Ints, out: Floats):
     """The values that stand there."""
     for i in range(out.size):
         out[i] = values[sources[i]]
 
 
 @njit
-def gather_scalars(p, r, codes, source):
+def gather_scalars(p: ProgramArrays, r: ReducedArrays, codes: Ints32, source: Ints):
     """Where in the program's values each factor stands of which one number is left."""
     for h in range(r.scalars.size):
         f = r.scalars[h]
@@ -94,7 +98,7 @@ def gather_scalars(p, r, codes, source):
 
 
 @njit
-def moves(p, r, slot_of):
+def moves(p: ProgramArrays, r: ReducedArrays, slot_of: Ints):
     """Which tables, and behind them single numbers, move with variables that have a slot, and how far."""
     count = 0
     for turn in range(2):
@@ -159,7 +163,7 @@ def _loss(operands, n_factors, least, high, loss, terms):
 
 
 @njit
-def proven(t, pool, loss):
+def proven(t: TreeArrays, pool: Floats, loss: Floats):
     """Whether all that the roots keep is right, however far it may be off: NARROW if not."""
     n_factors = t.item_at.size - 1 - t.parent.size
     for c in range(t.parent.size):
@@ -330,7 +334,21 @@ def _multiply_listed(t, c, length, begin, pool, out):
 
 
 @njit
-def inward(t, cliques, largest, pool, work, kept, low, high, exponent, loss, out_too, slab, stop):
+def inward(
+    t: TreeArrays,
+    cliques: Ints,
+    largest: Bytes,
+    pool: Floats,
+    work: Floats,
+    kept: Floats,
+    low: Ints,
+    high: Ints,
+    exponent: Ints,
+    loss: Floats,
+    out_too: bool,
+    slab: Ints,
+    stop: Flag,
+):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
     `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
@@ -471,20 +489,20 @@ def inward(t, cliques, largest, pool, work, kept, low, high, exponent, loss, out
 
 @njit
 def outward(
-    t,
-    cliques,
-    pool,
-    down,
-    results,
-    low,
-    high,
-    exponent,
-    ratio_low,
-    ratio_high,
-    repeated,
-    belief,
-    slab,
-    stop,
+    t: TreeArrays,
+    cliques: Ints,
+    pool: Floats,
+    down: Floats,
+    results: Floats,
+    low: Ints,
+    high: Ints,
+    exponent: Ints,
+    ratio_low: Ints,
+    ratio_high: Ints,
+    repeated: Floats,
+    belief: Floats,
+    slab: Ints,
+    stop: Flag,
 ):
     """Send messages away from the roots and read the results, multiplying each clique a second time.
 
@@ -570,7 +588,7 @@ def outward(
             length = (t.list_at[c + 1] - t.list_at[c]) // (
                 1 + last - first + t.wanted_at[c + 1] - t.wanted_at[c]
             )
-            to = t.lists[t.list_at[c] : t.list_at[c] + length]
+            entry = t.lists[t.list_at[c] : t.list_at[c] + length]
             for begin in range(0, length, BLOCK):
                 if stop[0] != 0:
                     return STOPPED
@@ -578,7 +596,7 @@ def outward(
                 _multiply_listed(t, c, length, begin, pool, some)
                 if not is_root:
                     for j in range(some.size):
-                        some[j] *= ratio[to[begin + j]]
+                        some[j] *= ratio[entry[begin + j]]
                 column = t.list_at[c] + begin + length * (1 + first_child - first)
                 for o in range(first_child, last):
                     part = down[t.item_at[t.operand[o]] - first_message :]
@@ -668,7 +686,7 @@ def outward(
 
 
 @njit
-def normalise(result_at, results):
+def normalise(result_at: Ints, results: Floats):
     """Divide each result by its sum; 3 if one has none."""
     for q in range(result_at.size - 1):
         total = 0.0
@@ -682,7 +700,17 @@ def normalise(result_at, results):
 
 
 @njit
-def fill(values, codes, sources, begins, item, slot, stride, n_tables, pool):
+def fill(
+    values: Floats,
+    codes: Ints,
+    sources: Ints,
+    begins: Ints,
+    item: Ints,
+    slot: Ints,
+    stride: Ints,
+    n_tables: int,
+    pool: Floats,
+):
     """Put the tables of a sliced tree, for these states of what was observed, where the tree has them.
 
     Returns the product of the single numbers behind the tables, as a wide number.
@@ -701,7 +729,7 @@ def fill(values, codes, sources, begins, item, slot, stride, n_tables, pool):
 
 
 @njit
-def finish(results, codes, places, fixed, seen_at, answer):
+def finish(results: Floats, codes: Ints, places: Ints, fixed: Ints, seen_at: Ints, answer: Floats):
     """Put results where they stand in an answer; what is fixed, and the states observed, are certain."""
     for i in range(places.size):
         answer[places[i]] = results[i]
@@ -712,7 +740,17 @@ def finish(results, codes, places, fixed, seen_at, answer):
 
 
 @njit
-def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
+def sliced(
+    packed: Ints,
+    at: Ints,
+    axes: Ints32,
+    lookup: Ints32,
+    values: Floats,
+    codes: Ints,
+    row: int,
+    scratch: Floats,
+    answer: Floats,
+):
     """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
 
     All arrays of 64-bit integers come as one, `at` says where each begins: to hand over forty would take
@@ -812,15 +850,15 @@ def sliced(packed, at, axes, lookup, values, codes, row, scratch, answer):
     total, more = total_of(t, pool, powers)
     m, shift = math.frexp(m * total)
     if not both and places.size > 0:
-        at = t.item_at[n_tables + n_cliques - 1]
-        results = pool[at : at + places.size]
+        root = t.item_at[n_tables + n_cliques - 1]
+        results = pool[root : root + places.size]
         normalise(np.array([0, places.size]), results)
     finish(results, codes, places, fixed, seen_at, answer)
     return DONE, m, e + more + shift
 
 
 @njit
-def support(t, bits, down, counts, most, stop):
+def support(t: TreeArrays, bits: Bytes, down: Bytes, counts: Ints, most: float, stop: Flag):
     """Which entries can be other than zero at all.
 
     `bits` has 1 for each entry of a table that is not zero, and gets those of the messages. `down` is what is
@@ -931,7 +969,7 @@ def _mark_row(lookup, kind, run, ix, row, part):
 
 
 @njit
-def list_entries(t, bits, down, stop):
+def list_entries(t: TreeArrays, bits: Bytes, down: Bytes, stop: Flag):
     """Write the lists of the cliques that are to have one, after `support`."""
     n_factors = t.item_at.size - 1 - t.parent.size
     longest = 1
@@ -971,7 +1009,7 @@ def list_entries(t, bits, down, stop):
 
 
 @njit
-def wide_product(mantissas, exponents):
+def wide_product(mantissas: Floats, exponents: Ints):
     """Multiply wide numbers into one."""
     m, e = 1.0, 0
     for i in range(mantissas.size):
@@ -1025,7 +1063,7 @@ def _along(lookup, kind, run, ix, j):
 
 
 @njit
-def powers_of(t, exponent, powers):
+def powers_of(t: TreeArrays, exponent: Ints, powers: Ints):
     """For each entry of the pool the power of two that an inward pass has taken out, below it too."""
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
@@ -1040,7 +1078,7 @@ def powers_of(t, exponent, powers):
 
 
 @njit
-def inward_wide(t, pm, pe, largest, stop):
+def inward_wide(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, stop: Flag):
     """As `inward`, in wide numbers; cliques marked `largest` take maxima, not sums. Nothing needs scaling."""
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques
@@ -1076,7 +1114,7 @@ def inward_wide(t, pm, pe, largest, stop):
 
 
 @njit
-def outward_wide(t, pm, pe, gm, ge, rm, re, stop):
+def outward_wide(t: TreeArrays, pm: Floats, pe: Ints, gm: Floats, ge: Ints, rm: Floats, re: Ints, stop: Flag):
     """For every operand of every clique, the sum of the product of all the others: no division.
 
     gm, ge are laid out as the items: for a table the derivative of the total by each of its entries, for a
@@ -1138,7 +1176,7 @@ def outward_wide(t, pm, pe, gm, ge, rm, re, stop):
 
 
 @njit
-def total_of(t, pool, exponent):
+def total_of(t: TreeArrays, pool: Floats, exponent: Ints):
     """The product of what all roots hold, as a wide number."""
     n_cliques = t.parent.size
     n_factors = t.item_at.size - 1 - n_cliques

@@ -27,6 +27,7 @@ from pgm.inference.engines.posterior import Wide
 from pgm.inference.program.reduction import reduce_case
 from pgm.results import Report
 from pgm.runtime.clock import Clock
+from pgm.runtime.jit import Floats, Ints
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import code, run
 from pgm.variables import Variable
@@ -42,13 +43,13 @@ _LEAST = 1e-150  # a smaller sd has no precision in doubles
 class Equations(NamedTuple):
     """The densities that matter, as equations `left` x = `right` + a standard normal."""
 
-    scope_at: np.ndarray  # int64[m + 1]
-    scopes: np.ndarray  # int64 hidden numbers, counted by themselves
-    owner: np.ndarray  # int64 whose each of these places is
-    user_at: np.ndarray  # int64[n + 1]
-    users: np.ndarray  # int64 the places where each number stands
-    left: np.ndarray  # float64 the coefficient of each place
-    right: np.ndarray  # float64[m]
+    scope_at: Ints  # [m + 1]
+    scopes: Ints  # hidden numbers, counted by themselves
+    owner: Ints  # whose each of these places is
+    user_at: Ints  # [n + 1]
+    users: Ints  # the places where each number stands
+    left: Floats  # the coefficient of each place
+    right: Floats  # [m]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

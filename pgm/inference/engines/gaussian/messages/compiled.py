@@ -8,8 +8,12 @@ nothing cancels.
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import njit
+from pgm.runtime.jit import Flag, Floats, FloatTable, Ints, njit
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.messages import Equations
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # products between two looks at the stop flag
@@ -68,7 +72,17 @@ def _send(e, v, down, sent, belief):
 
 
 @njit
-def sweep(e, order, at_once, damping, down, sent, belief, out, stop):
+def sweep(
+    e: Equations,
+    order: Ints,
+    at_once: bool,
+    damping: float,
+    down: FloatTable,
+    sent: FloatTable,
+    belief: FloatTable,
+    out: Floats,
+    stop: Flag,
+):
     """Every number in turn hears its equations and answers; `at_once`: all hear before any answers."""
     most, work = 0.0, 0
     for k in range(order.size):

@@ -1,0 +1,112 @@
+"""Real questions, each call of a loop made interpreted and in every compiled form, equal to the last bit.
+
+Only some files of loops are compiled here, unless the environment variable PGM_REPLAY is set: to "all", or to
+"checked" for the form in which every index is tested.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pgm
+from tests.loops import replay
+
+WANTED = os.environ.get("PGM_REPLAY", "")
+SAMPLE = [
+    "pgm.graphs.compiled",
+    "pgm.inference.program.reduction.compiled",
+    "pgm.inference.trees.sweeps.compiled",
+]
+NAMES = list(replay.modules()) if WANTED else SAMPLE
+
+pytestmark = [
+    pytest.mark.skipif(replay.COMPILER is None, reason="no C++ compiler is installed"),
+    pytest.mark.filterwarnings("ignore::pgm.ConvergenceWarning"),
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def replayed() -> Iterator[Counter[str]]:
+    count: Counter[str] = Counter()
+    with replay.installed(count, NAMES, checked=WANTED == "checked"):
+        yield count
+
+
+def of_numbers() -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("sex", {"f": 0.4, "m": 0.6})
+    rows = {"f": pgm.LinearGaussian(bias=1.65, sd=0.07), "m": pgm.LinearGaussian(bias=1.78, sd=0.08)}
+    net.add("height", rows, parents=["sex"])
+    net.add("weight", pgm.LinearGaussian({"height": 90.0}, bias=-80.0, sd=9.0))
+    return net
+
+
+def grid(n: int, states: int) -> pgm.MarkovNetwork:
+    """An n x n grid of variables whose neighbours are coupled by random tables."""
+    rng, net = np.random.default_rng(4), pgm.MarkovNetwork()
+    for i, j in np.ndindex(n, n):
+        net.add_variable(f"x[{i},{j}]", list(range(states)))
+        net.add_factor([f"x[{i},{j}]"], rng.random(states) + 0.1)
+    for i, j in np.ndindex(n, n):
+        for k, m in ((i + 1, j), (i, j + 1)):
+            if k < n and m < n:
+                net.add_factor([f"x[{i},{j}]", f"x[{k},{m}]"], rng.random((states, states)) + 0.1)
+    return net
+
+
+def ask(question: Callable[[], Any]) -> None:
+    """Ask; a refusal in words is as good as an answer here."""
+    try:
+        question()
+    except pgm.PGMError:
+        pass
+
+
+@pytest.mark.parametrize("name", ["asia", "child"])
+@pytest.mark.parametrize("observed", [0, 3])
+def test_exact_questions(name: str, observed: int) -> None:
+    net = pgm.load_network(name)
+    given = {v: net.variables[v].states[0] for v in list(net.variables)[-observed:]} if observed else {}
+    free = [v for v in net.variables if v not in given]
+    net.marginals(given)
+    net.query(free[:2], given)
+    net.map(given)
+    net.k_best(given, k=3)
+    net.max_marginals(given)
+    net.expected_counts(given)
+    cases = dict(net.sample(30, given=given, seed=1))
+    net.log_likelihood({v: cases[v] for v in net.variables if v in cases})
+    net.predict_proba({v: cases[v] for v in free[1:]}, free[0])
+
+
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+@pytest.mark.parametrize("engine", pgm.engines.ENGINES)
+def test_engines(engine: str) -> None:
+    for net in (pgm.load_network("asia"), grid(3, 2), grid(3, 3)):
+        first = next(iter(net.variables))
+        for given in ({}, {first: net.variables[first].states[0]}):
+            ask(lambda net=net, given=given: net.marginals(given, engine=engine))
+            ask(lambda net=net, given=given: net.map(given, engine=engine))
+            ask(lambda net=net, given=given: net.log_probability(given, engine=engine))
+
+
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+def test_numbers() -> None:
+    net = of_numbers()
+    net.marginals({"weight": 80.0})
+    net.query("sex", {"height": 1.7})
+    net.sample(10, given={"weight": 75.0}, seed=3)
+
+
+def test_loops_were_replayed(replayed: Counter[str]) -> None:
+    pgm.load_network("asia").marginals()
+    used = {name.partition("_interpreted")[0] for name in replayed}
+    assert set(SAMPLE) <= used
+    assert set(NAMES) - used <= {"pgm.inference.engines.fronts.compiled"}, set(NAMES) - used

@@ -1,0 +1,273 @@
+"""The translator on small loops: what it takes, what it refuses, and what becomes of arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+import threading
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from build_loops import compiler
+from build_loops.source import Refused, Source
+from tests.loops import replay
+
+needs_compiler = pytest.mark.skipif(replay.COMPILER is None, reason="no C++ compiler is installed")
+
+HEAD = """
+from __future__ import annotations
+import math
+from typing import NamedTuple
+import numpy as np
+from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, njit
+
+LIMIT, SMALL = 3, 2.0**-3
+"""
+
+LOOPS = (
+    HEAD
+    + '''
+
+class Pair(NamedTuple):
+    at: Ints
+    values: Floats
+
+
+@njit
+def arithmetic(a: int, b: int, x: float, y: float):
+    """As Python has it: floors, remainders, shifts, mixed kinds, chains, conditions."""
+    some = (a // b, a % b, -a // b, -a % b, a // -b, a % -b, a << 3, a >> 1, a ^ b, a & b, a | b, ~a)
+    kept = 0
+    if 0 < a <= 7 and not b > 3 or a in (2, 9):
+        kept = 1.5
+    m, e = math.frexp(x)
+    more = math.ldexp(m, e + 2) + math.floor(y) + int(y) + abs(-a) + SMALL
+    first, second = (x, y) if a > b else (y, x)
+    return some, kept, e, more, max(a, 2, b), min(x, y, 0), first / second, 2.0**y, LIMIT + True
+
+
+@njit
+def arrays(p: Pair, flags: Bytes, table: FloatTable):
+    """Slices as in Python, rows, places that change in place, new arrays, of several kinds."""
+    n = p.at.size
+    out = np.full(n + 1, -1, np.int32)
+    for i in range(n - 1, -1, -1):
+        out[i] = p.at[i] * 2
+        flags[i] |= 1
+    out[-1] = 5
+    part = p.values[1:99]
+    part[:] = 0.5
+    part[0], part[1] = part[1] + 1, part[0] + 2
+    table[1] = table[0]
+    table[0, :2] = p.values[:2]
+    total = 0.0
+    for row in range(table.shape[0]):
+        for x in table[row]:
+            total += x
+    keys = np.argsort(p.values, kind="mergesort")
+    return out, out[1:-1], out[:0], np.zeros((2, n)), np.arange(n).astype(np.int32), total, keys, p.at
+
+
+@njit
+def _grown(array, size):
+    if size <= array.size:
+        return array
+    larger = np.zeros(2 * size, array.dtype)
+    larger[: array.size] = array
+    return larger
+
+
+@njit
+def growing(n: int):
+    """Room that is dropped on the way, and room that is not."""
+    kept, other = np.empty(1, np.int64), np.ones(1)
+    for i in range(n):
+        kept = _grown(kept, i + 1)
+        other = _grown(other, 1000 * (i + 1))
+        kept[i] = i
+        spare = np.empty(100_000)
+        spare[0] = 1.0
+    return kept[:n].copy(), other.size
+
+
+@njit
+def fibonacci(n: int):
+    """It calls itself."""
+    if n < 2:
+        return n
+    return fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@njit
+def entry(array: Floats, i: int):
+    """One entry."""
+    return array[i]
+
+
+@njit
+def rest(array: Floats):
+    """A part of an argument."""
+    return np.ones(2), array[1:]
+
+
+@njit
+def wait(stop: Flag):
+    """Until another thread says so."""
+    turns = 0
+    while stop[0] == 0:
+        turns += 1
+    return 1
+'''
+)
+
+
+def written(folder: Path, text: str) -> tuple[str, ModuleType]:
+    """The C++ of a text, and the text as Python reads it."""
+    path = folder / "compiled.py"
+    path.write_text(text)
+    (folder / "pgm").symlink_to(replay.ROOT / "pgm")
+    spec = importlib.util.spec_from_file_location("loops_interpreted", path)
+    assert spec is not None
+    assert spec.loader is not None
+    plain = text.replace("Flag, Floats", "Floats, Flag").replace(", njit\n", "\nnjit = lambda f: f\n")
+    module = ModuleType("plain")
+    exec(compile(plain, str(path), "exec", dont_inherit=True), module.__dict__)
+    return compiler.translated(path, folder), module
+
+
+@pytest.fixture(scope="module")
+def forms(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
+    """Interpreted, and compiled with every index tested."""
+    text, plain = written(tmp_path_factory.mktemp("loops"), LOOPS)
+    return plain, replay.extension(replay.build(text, "baseline", tuple(compiler.CHECKED)))
+
+
+@needs_compiler
+@pytest.mark.parametrize(("a", "b"), [(7, 2), (-7, 2), (7, -3), (-8, -3), (2, 5), (0, 1), (2**61, -1)])
+@pytest.mark.parametrize(("x", "y"), [(0.3, -2.7), (-1e300, 1e-310), (5e-324, 3.0), (2.0, -0.5)])
+def test_arithmetic(forms: tuple[ModuleType, ModuleType], a: int, b: int, x: float, y: float) -> None:
+    a = min(a, 2**59)
+    plain, compiled = (form.arithmetic(a, b, x, y) for form in forms)
+    assert replay.same(plain, compiled), (plain, compiled)
+
+
+@needs_compiler
+def test_arrays(forms: tuple[ModuleType, ModuleType]) -> None:
+    found = []
+    for form in forms:
+        pair = (np.arange(4), np.array([3.0, -1.0, 2.0, -1.0]))
+        pair = forms[0].Pair(*pair)
+        flags, table = np.array([0, 1, 2, 255], np.uint8), np.arange(6.0).reshape(2, 3)
+        found.append((form.arrays(pair, flags, table), pair, flags, table))
+        assert found[-1][0][-1] is pair.at
+    assert replay.same(*found)
+
+
+@needs_compiler
+def test_room_is_given_back_inside_a_loop(forms: tuple[ModuleType, ModuleType]) -> None:
+    plain, compiled = (form.growing(3000) for form in forms)  # 2.4 GB if nothing were given back on the way
+    assert replay.same(plain, compiled)
+    assert forms[1].fibonacci(15) == forms[0].fibonacci(15)
+
+
+@needs_compiler
+def test_results_outlive_each_other(forms: tuple[ModuleType, ModuleType]) -> None:
+    first, _ = forms[1].growing(10)
+    view = first[3:]
+    del first
+    assert view.tolist() == list(range(3, 10))
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("name", "args", "error"),
+    [
+        ("entry", (np.zeros(3), 3), IndexError),
+        ("entry", (np.zeros(3), -1), IndexError),  # counted from the end by Python: no loop does that
+        ("entry", (np.zeros(3, np.float32), 0), TypeError),
+        ("entry", (np.zeros((3, 1)), 0), TypeError),
+        ("entry", (np.zeros(6)[::2], 0), (ValueError, BufferError)),
+        ("entry", (np.zeros(3), 0.5), TypeError),
+        ("entry", (np.zeros(3),), TypeError),
+        ("arithmetic", (1, 0, 1.0, 1.0), ZeroDivisionError),
+        ("arithmetic", (2**70, 1, 1.0, 1.0), OverflowError),
+        ("rest", (np.zeros(3),), SystemError),
+        ("arrays", ((np.arange(4),), np.zeros(4, np.uint8), np.zeros((2, 3))), TypeError),
+    ],
+)
+def test_bad_arguments_are_errors(
+    forms: tuple[ModuleType, ModuleType], name: str, args: Any, error: Any
+) -> None:
+    with pytest.raises(error):
+        getattr(forms[1], name)(*args)
+
+
+@needs_compiler
+def test_what_is_written_must_be_writable(forms: tuple[ModuleType, ModuleType]) -> None:
+    flags = np.zeros(2, np.uint8)
+    flags.flags.writeable = False
+    with pytest.raises((ValueError, BufferError)):
+        forms[1].arrays((np.arange(2), np.zeros(2)), flags, np.zeros((2, 3)))
+    assert forms[1].entry(np.frombuffer(np.arange(3.0).tobytes()), 2) == 2.0
+
+
+@needs_compiler
+def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
+    """In the form that is used, not the checked one: a compiler may not lift the look out of the loop."""
+    text, _ = written(tmp_path, LOOPS)
+    compiled = replay.extension(replay.build(text))
+    stop = np.zeros(1, np.uint8)
+    thread = threading.Thread(target=compiled.wait, args=(stop,), daemon=True)
+    thread.start()
+    time.sleep(0.05)  # this thread runs on meanwhile
+    stop[0] = 1
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("return [x for x in a]", "a loop cannot have"),
+        ("try:\n        pass\n    except ValueError:\n        pass", "a loop cannot have"),
+        ("b = 1\n    b = a", "b is"),
+        ("return unheard_of(a)", "no loop is named unheard_of"),
+        ("return math.gamma(a[0])", "loops do not have math.gamma"),
+        ("return a.mean()", "has no mean() here"),
+        ("return a.sum()", "has no sum() here"),
+        ("return a[::2]", "a slice has no step here"),
+        ("a[0] = a", "is needed"),
+        ("n = a.size\n    a[0] += touch(a) + touch(a)", "two calls"),
+        ("if a[0] > 0:\n        return 1", "does not return something on every path"),
+        ("while later:\n        later = later\n    return 1", "cannot be found out"),
+        ("k = a.size\n    k[0] = 1", "has no entries"),
+        ("return a & 1", "is no number"),
+        ("return 2**64", "no number for a loop"),
+        ("print(a)", "no"),
+    ],
+)
+def test_what_is_not_taken_is_refused_with_its_line(tmp_path: Path, body: str, said: str) -> None:
+    touch = "\n\n@njit\ndef touch(a):\n    a[0] = 1.0\n    return 1.0\n"
+    head = f"{HEAD}{touch}\n\n@njit\ndef loop(a: Floats):\n"
+    line = len(head.splitlines())
+    (tmp_path / "pgm").symlink_to(replay.ROOT / "pgm")
+    (tmp_path / "compiled.py").write_text(f"{head}    {body}\n")
+    with pytest.raises(Refused, match=r"compiled\.py:\d+: ") as error:
+        compiler.translated(tmp_path / "compiled.py", tmp_path)
+    text = str(error.value)
+    assert said in text
+    assert line <= int(text.split(":")[1]) <= line + 4
+
+
+@pytest.mark.parametrize("name", replay.modules())
+def test_every_file_of_loops_is_taken_and_what_python_calls_is_annotated(name: str) -> None:
+    path = replay.modules()[name]
+    text = compiler.translated(path, replay.ROOT)
+    for function, node in Source.of(path, replay.ROOT).functions.items():
+        if not function.startswith("_"):
+            assert all(a.annotation for a in node.args.args), function
+            assert f"py_{function}(" in text
