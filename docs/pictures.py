@@ -3,6 +3,7 @@
 Each function draws one picture of its name; the pages, the tests and the gallery know no others.
 """
 
+import ast
 import contextlib
 import runpy
 import subprocess
@@ -11,12 +12,14 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import networkx as nx
 from matplotlib.figure import Figure
 
 import pgm
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
+PACKAGE = HERE.parent / "pgm"
 
 
 def wet_grass() -> pgm.BayesianNetwork:
@@ -97,7 +100,30 @@ def gate() -> Figure:
     return chain.plot().figure
 
 
-PICTURES = [structure, believed, bars, clinic, overlays, gate]
+def rooms() -> Figure:
+    """Which room of pgm imports which, read off its files; what follows from other arrows is left out."""
+    house = nx.DiGraph()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        inside = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        if inside[1] in ("__init__", "__main__"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("pgm"):
+                continue
+            named = [f"pgm.{a.name}" for a in node.names] if node.module == "pgm" else [node.module]
+            for above in (room(tuple(name.split("."))) for name in named):
+                if above not in ("plot", room(inside)):  # the door to `plot` is open to all, and not drawn
+                    house.add_edge(above, room(inside))
+    edges = list(nx.transitive_reduction(house).edges)
+    return pgm.BayesianNetwork(edges=edges).plot(title="").figure
+
+
+def room(module: tuple[str, ...]) -> str:
+    """The room of a module, of inference the floor."""
+    return " ".join(module[1:3]) if module[1] == "inference" else module[1]
+
+
+PICTURES = [structure, believed, bars, clinic, overlays, gate, rooms]
 
 
 def write(folder: Path) -> None:

@@ -145,6 +145,72 @@ def test_compiled_functions_are_plain_njit(path: Path) -> None:
             assert node.name not in called, f"{node.name} calls itself"
 
 
+# What the answers of each file of loops are checked against, that shares no code with them.
+ORACLES = {
+    "pgm/graphs": ("tests/graphs/test_triangulation.py", "tests.graphs import twins"),
+    "pgm/inference/program/reduction": ("tests/inference/test_truth.py", "tests.oracle import"),
+    "pgm/inference/trees": ("tests/inference/test_truth.py", "tests.oracle import"),
+    "pgm/inference/trees/sweeps": ("tests/inference/test_paths.py", "tests.inference import test_truth"),
+    "pgm/inference/trees/readout": ("tests/inference/test_truth.py", "tests.oracle import"),
+    "pgm/inference/trees/batching": ("tests/inference/test_rows.py", "tests.oracle import"),
+    "pgm/inference/engines/bounds": ("tests/inference/test_bounds.py", "tests.oracle import"),
+    "pgm/inference/engines/branching": ("tests/inference/test_branching.py", "itertools.product"),
+    "pgm/inference/engines/counting": ("tests/inference/test_counting.py", "tests.oracle import"),
+    "pgm/inference/engines/cuts": ("tests/inference/test_cuts.py", "tests.oracle import"),
+    "pgm/inference/engines/factor_graph": ("tests/inference/test_loopy.py", "tests.oracle import"),
+    "pgm/inference/engines/fronts": ("tests/inference/test_fronts.py", "itertools.product"),
+    "pgm/inference/engines/gaussian": ("tests/inference/test_gaussian.py", "tests.gaussian_oracle import"),
+    "pgm/inference/engines/gaussian/messages": ("tests/inference/test_gaussian_messages.py", "np.linalg"),
+    "pgm/inference/engines/loopy": ("tests/inference/test_loopy.py", "tests.oracle import"),
+    "pgm/inference/engines/mean_field": ("tests/inference/test_mean_field.py", "tests.oracle import"),
+    "pgm/inference/engines/sampling": ("tests/inference/test_sampling.py", "tests.oracle import"),
+    "pgm/inference/engines/search": ("tests/inference/test_search.py", "tests.oracle import"),
+}
+
+
+def test_every_file_of_loops_has_an_oracle() -> None:
+    assert set(ORACLES) == {str(path.parent.relative_to(ROOT)) for path in COMPILED}
+    for test, oracle in ORACLES.values():
+        assert oracle in (ROOT / test).read_text(encoding="utf-8"), f"{test} no longer uses {oracle}"
+
+
+MOST_LINES = 400
+# Files of ordinary code that are longer, and why. None is added without a reason; none stays that is shorter.
+LONG = {
+    "pgm/cli.py": "one command, a function for each of its verbs",
+    "pgm/cpds/base.py": "what every distribution can do, with its help",
+    "pgm/cpds/linear_gaussian.py": "one distribution: table, density, statistics, fit and text",
+    "pgm/cpds/logistic.py": "one distribution: table, statistics, fit and text",
+    "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",
+    "pgm/cpds/table_input.py": "each way to write a table down, with its errors",
+    "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
+    "pgm/densities.py": "one result: half of it is help",
+    "pgm/frames.py": "the one gate for data: every kind of frame, with its errors",
+    "pgm/inference/asking/questions.py": "the face of every model: half of it is help",
+    "pgm/inference/engines/__init__.py": "the options of all engines: most of it is help",
+    "pgm/inference/engines/approximate.py": "engines on a reduced case; to be divided among them",
+    "pgm/inference/engines/branching/__init__.py": "one search, its queue and its moves",
+    "pgm/inference/engines/gaussian/hybrid.py": "one posterior of states and continuous variables",
+    "pgm/inference/engines/gaussian/quadrature.py": "one engine: grids, their error, and both ways",
+    "pgm/inference/engines/posterior.py": "the exact answers to every kind of question",
+    "pgm/io/hugin.py": "one format, read and written",
+    "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
+    "pgm/models/markov_network.py": "the face of one model: half of it is help",
+    "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
+    "pgm/results.py": "to be divided: a file for each kind of result",
+    "pgm/variables.py": "variables, states and bins, with their errors",
+}
+
+
+def test_a_file_is_read_in_a_sitting() -> None:
+    long = {
+        name(path)
+        for path in SOURCES
+        if path.name != "compiled.py" and len(path.read_text(encoding="utf-8").splitlines()) > MOST_LINES
+    }
+    assert long == set(LONG)
+
+
 TEXTS = [
     path
     for pattern in (

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import pgm
+import pgm.io
 from pgm.inference.engines import approximate
 from pgm.io.json import networks
+from tests.io import formats
 
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
 
@@ -77,6 +79,22 @@ def test_what_its_head_names_is_all_that_a_distribution_needs(
     named += re.findall(r"and (docs/\S+):", head or "")
     assert all((FOLDER.parents[2] / name).exists() for name in named if not name.endswith("echo.py"))
     assert "pgm/cpds/registry.py" in named
+
+
+def test_the_file_format_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pgm.io.words", load("file_format"))
+    monkeypatch.setitem(pgm.io.FORMATS, "words", "words")
+    monkeypatch.setitem(formats.ROOT, "words", "states a x y\ntable a = {} {}")
+    monkeypatch.setitem(formats.MAY_REFUSE, "words", " \t\n\r=")
+    monkeypatch.setitem(
+        formats.MORE_SEEDS, "words", [formats.write(pgm.load_network("asia"), "words").decode()]
+    )
+    formats.check_round_trip(pgm.load_network("asia"), "words")
+    formats.check_refusals("words", 1000, 0)
+    with pytest.raises(pgm.FileFormatError, match=r":2:1: no states were given for 'b'"):
+        formats.read(b"states a x y\ntable b = 0.5 0.5", "words")
+    with pytest.raises(pgm.FileFormatError, match=r"sum to 1\.2"):
+        formats.read(formats.ROOT["words"].format(0.6, 0.6).encode(), "words")
 
 
 def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
