@@ -29,7 +29,6 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
-from pgm.densities import Density
 from pgm.distributions import Categorical, Gaussian
 from pgm.errors import (
     ConvergenceWarning,
@@ -57,11 +56,12 @@ from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
 from pgm.models.clique_tree import CliqueTree
 from pgm.results import (
     Assignment,
+    Density,
     Distribution,
-    Explanations,
     Marginals,
     MaxMarginals,
     Probability,
+    RankedAssignments,
     Report,
     Samples,
 )
@@ -139,7 +139,7 @@ __all__ = [
 ]
 
 _RESULTS = (
-    *(Distribution, Density, Marginals, MaxMarginals, Probability, Assignment, Explanations, Samples),
+    *(Distribution, Density, Marginals, MaxMarginals, Probability, Assignment, RankedAssignments, Samples),
     *(CliqueTree, Plan, Report),
 )
 _FORMS = (

@@ -25,14 +25,13 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pgm
-from pgm.densities import Density
 from pgm.errors import InvalidArgument, InvalidFrame, PGMError, UnknownVariable, listed, nearest, shown
 from pgm.inference.engines import ENGINES, Engine
 from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.results import Assignment, Distribution, Report
+from pgm.results import Assignment, Density, Distribution, Report
 from pgm.variables import Variable, is_missing
 
 Model = BayesianNetwork | MarkovNetwork
@@ -612,7 +611,7 @@ def _json(answer: object) -> None:
     _print(json.dumps(_plain(answer), indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def _distribution(p: Distribution) -> dict[str, Any]:
+def _distribution(p: Distribution | Density) -> dict[str, Any]:
     if isinstance(p, Density):
         return {
             "variables": list(p.names),

@@ -165,6 +165,22 @@ def _with_columns(notes: str, kept: Sequence[int], total: int) -> str:
     return f"{said}\n{notes}" if notes else said
 
 
+class Tabular:
+    """Prints as a table, in a terminal and in a notebook; `_table` gives its header, rows and notes."""
+
+    __slots__ = ()
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]], str]:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        """As a table."""
+        return text_table(*self._table())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._table())
+
+
 # --- facts --------------------------------------------------------------------------------------------------
 
 

@@ -578,6 +578,19 @@ def typed_array(values: Sequence[State]) -> np.ndarray:
     return array
 
 
+def states_array(variable: Variable, codes: np.ndarray) -> np.ndarray:
+    """The states that codes stand for: an array of bool, int64, float64 or objects; -1 gives None.
+
+    >>> rain = Variable("rain", [False, True])
+    >>> states_array(rain, np.array([1, 0])), states_array(rain, np.array([1, -1]))
+    (array([ True, False]), array([True, None], dtype=object))
+    """
+    array = variable.domain.array
+    if codes.size and codes.min() < 0:
+        array = typed_array([*variable.states, None])  # the last one, as -1 asks
+    return np.take(array, codes)
+
+
 # --- states and what means them -----------------------------------------------------------------------------
 
 

@@ -14,7 +14,16 @@ import numpy as np
 
 import pgm
 from pgm.inference import engines
-from pgm.results import Assignment, Course, Distribution, Explanations, Intervals, Logarithm, Report, Trace
+from pgm.results import (
+    Assignment,
+    Course,
+    Distribution,
+    Intervals,
+    Logarithm,
+    RankedAssignments,
+    Report,
+    Trace,
+)
 from pgm.runtime.clock import Profile
 from pgm.variables import Continuous, as_domain
 
@@ -105,7 +114,7 @@ def _large() -> dict[str, object]:
         "large independencies": net.independencies(),
         "large marginals": net.marginals(),
         "large map": net.map(),
-        "large k best": Explanations(guesses),
+        "large k best": RankedAssignments(guesses),
         "large samples": net.sample(1000, seed=0),
         "large plan": net.plan(),
         "large junction tree": net.junction_tree(),
@@ -143,7 +152,7 @@ def _values() -> dict[str, object]:
         "course": Course("iterations", (1.0,), (-4.0,), (np.inf,)),
         "intervals": Intervals(np.zeros(1000), np.ones(1000)),
         "logarithm": Logarithm(-2000.0),
-        "no explanations": Explanations(),
+        "no explanations": RankedAssignments(),
         "trace": Trace(("sweep", "message"), [("1", NASTY[0])]),
         "report": Report(
             "loopy", exact=False, converged=False, error=3e-4, advice="raise " + "max_iter= " * 99

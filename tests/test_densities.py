@@ -64,17 +64,24 @@ def test_the_moments_of_a_mixture() -> None:
     assert p.form == "mixture"
     drawn = p.sample(40_000, seed=0)
     assert drawn.mean() == pytest.approx(1.1, abs=5 * p.std / 200)
-    for refused in (
-        p.mode,
-        p.entropy,
-        lambda: p.expectation(lambda x: x**2),
-        lambda: p[1.0],
-        lambda: list(p),
-    ):
+    for refused in (p.mode, p.entropy, lambda: p.expectation(lambda x: x**2)):
         with pytest.raises(pgm.InvalidArgument):
             refused()
-    with pytest.raises(AttributeError, match=r"\.mean"):
-        p.values  # noqa: B018
+
+
+def test_a_density_has_nothing_of_what_is_about_states() -> None:
+    p = mixture([1.0], [2.0], [3.0])
+    for name in ("values", "states", "keys", "items", "bounds"):
+        with pytest.raises(AttributeError, match=rf"a Density has no \.{name}: see \.mean, \.variance"):
+            getattr(p, name)
+    for name in ("__getitem__", "__iter__", "__array__"):
+        assert not hasattr(p, name)
+    with pytest.raises(TypeError, match="'Density' object is not subscriptable"):
+        p[1.0]  # type: ignore[index]
+    with pytest.raises(AttributeError, match=r"has no \.meen$") as caught:
+        p.meen  # noqa: B018
+    assert (caught.value.name, caught.value.obj) == ("meen", p)  # by which Python proposes .mean
+    assert not isinstance(p, pgm.Distribution)
 
 
 def joint() -> pgm.Density:

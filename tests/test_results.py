@@ -4,7 +4,6 @@ import copy
 import math
 import pickle
 import time
-from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -16,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 
 import pgm
 from pgm.errors import InvalidArgument, UnknownState, UnknownVariable
+from pgm.printing import text_table
 from pgm.results import (
     EXACT,
     Assignment,
@@ -29,11 +29,9 @@ from pgm.results import (
     Samples,
     Trace,
     farthest,
-    states_array,
-    text_table,
-    together,
+    merged,
 )
-from pgm.variables import Bins, Variable, as_domain
+from pgm.variables import Bins, Variable, as_domain, states_array
 
 RAIN = Variable("rain", [False, True])
 MOOD = Variable("mood", ["bad", "fair", "good"])
@@ -156,11 +154,11 @@ def test_an_answer_of_several_runs_says_the_worst_of_them():
         "loopy", True, iterations=3, residuals=(0.1, 0.0), log_bounds=(0.0, 1.0), advice="well done"
     )
     bad = Report("loopy", False, converged=False, iterations=5, residuals=(0.5, 0.25), advice="go on")
-    assert together([good]) is good
-    found = together([good, bad, good])
+    assert merged([good]) is good
+    found = merged([good, bad, good])
     assert (found.exact, found.converged, found.iterations) == (False, False, 11)
     assert (found.residual, found.advice, found.log_bounds) == (0.25, "go on", None)
-    assert together([good, good]).exact
+    assert merged([good, good]).exact
 
 
 def test_an_error_that_was_not_measured_is_none():
@@ -172,13 +170,13 @@ def test_an_error_that_was_not_measured_is_none():
     assert unknown.error is None
     assert unknown.log_error is None
     assert unknown.to_dict()["error"] is None
-    assert ("error", "not measured") in unknown._facts()
+    assert ("error", "not measured") in unknown._lines()
     for text in (str(unknown), repr(unknown), unknown._repr_html_()):
         assert "not measured" in text
     measured = Report("gibbs", False, error=0.0)  # no draw differed: 0 was measured, and is said
     assert str(measured) == "APPROXIMATE (gibbs): error 0"
-    assert together([measured, replace(measured, error=0.2), EXACT]).error == 0.2
-    assert together([measured, unknown]).error is None
+    assert merged([measured, measured.changed(error=0.2), EXACT]).error == 0.2
+    assert merged([measured, unknown]).error is None
 
 
 def test_sure_intervals_say_how_far_off_each_answer_may_be():
@@ -187,7 +185,7 @@ def test_sure_intervals_say_how_far_off_each_answer_may_be():
     assert report.error == pytest.approx(0.2)
     ends = Intervals(np.array([0.1, 0.5, 0.5, 0.5, 0.0]), np.array([0.4, 0.9, 0.5, 0.5, 0.1]))
     values = np.array([0.3, 0.7, 0.5, 0.5, 0.0])
-    both = Marginals([RAIN, MOOD], values, [0, 2], replace(report, intervals=ends))
+    both = Marginals([RAIN, MOOD], values, [0, 2], report.changed(intervals=ends))
     assert (both["rain"].report.error, both["mood"].report.error) == (pytest.approx(0.2), 0.1)
     value = Probability(0.25, Report("bounds", False, log_bounds=(math.log(0.2), math.log(0.4))))
     assert value.report.error == pytest.approx(0.15)

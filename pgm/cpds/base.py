@@ -15,8 +15,7 @@ from pgm.errors import InvalidArgument, InvalidTable, listed, shown
 from pgm.factors import Factor, Gate, GaussianFactor, Score
 from pgm.printing import COLUMNS, html_table, html_text, joined, label, text_table
 from pgm.randomness import draw_count, generator
-from pgm.results import states_array
-from pgm.variables import Variable
+from pgm.variables import Variable, states_array
 
 from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
 from .statistics import Codes, Configurations, RowCounts

@@ -5,7 +5,7 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 """
 
 from .bar_grid import assignment, marginals, samples
-from .bars import distribution, explanations, max_marginals
+from .bars import distribution, max_marginals, ranked_assignments
 from .networks import junction_tree, network
 from .plans import plan
 from .traces import report
@@ -13,12 +13,12 @@ from .traces import report
 __all__ = [
     "assignment",
     "distribution",
-    "explanations",
     "junction_tree",
     "marginals",
     "max_marginals",
     "network",
     "plan",
+    "ranked_assignments",
     "report",
     "samples",
 ]

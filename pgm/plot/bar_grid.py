@@ -12,9 +12,8 @@ from matplotlib.collections import PolyCollection
 from matplotlib.colors import ListedColormap, to_rgb
 from matplotlib.patches import Patch
 
-from pgm.densities import Density, MixedAssignment
 from pgm.errors import InvalidArgument
-from pgm.results import Assignment, Distribution, Marginals, Samples, condition
+from pgm.results import Assignment, Density, Distribution, Marginals, MixedAssignment, Samples, condition
 from pgm.variables import Continuous, Variable
 
 from .bars import draw_distribution
@@ -61,7 +60,7 @@ def marginals(
         return _stacked(answers, paper, said)
 
 
-def _stacked(answers: Mapping[str, Distribution], paper: Paper, said: str) -> Axes:
+def _stacked(answers: Mapping[str, Distribution | Density], paper: Paper, said: str) -> Axes:
     names = list(answers)
     _refuse_many(len(names))
     size = 9.0
@@ -271,7 +270,7 @@ def _has_numbers(column: np.ndarray) -> bool:
     return column.dtype.kind == "f" and len(np.unique(column)) > _NUMBERS
 
 
-def _shares(name: str, column: np.ndarray) -> Distribution:
+def _shares(name: str, column: np.ndarray) -> Distribution | Density:
     """The share of each state that was drawn; of numbers mean and variance."""
     if not len(column):
         return Distribution((Variable(name, ["(no samples)"]),), np.zeros(1))

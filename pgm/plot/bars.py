@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from pgm.densities import Density
 from pgm.printing import joined
-from pgm.results import Distribution, Explanations, MaxMarginals, condition
+from pgm.results import Density, Distribution, MaxMarginals, RankedAssignments, condition
 
 from .canvas import BAR, EDGE, Paper, Size, beside, ink, plain, readable_on, shortened, text_width, tidy
 from .curves import density
@@ -26,7 +25,7 @@ _ERRORS: dict[str, Any] = {"elinewidth": 1.0, "capsize": 2.5}
 
 
 def distribution(
-    dist: Distribution,
+    dist: Distribution | Density,
     ax: Axes | None = None,
     *,
     figsize: Size | None = None,
@@ -46,7 +45,7 @@ def distribution(
         return draw_distribution(dist, paper)
 
 
-def draw_distribution(dist: Distribution, paper: Paper) -> Axes:
+def draw_distribution(dist: Distribution | Density, paper: Paper) -> Axes:
     """Draw it on this."""
     if isinstance(dist, Density):
         return density(dist, paper)
@@ -66,8 +65,8 @@ def draw_distribution(dist: Distribution, paper: Paper) -> Axes:
     return ax
 
 
-def explanations(
-    best: Explanations,
+def ranked_assignments(
+    best: RankedAssignments,
     ax: Axes | None = None,
     *,
     figsize: Size | None = None,
@@ -75,10 +74,10 @@ def explanations(
 ) -> Axes:
     """Draw the probability of each of several explanations beside the states in which they differ."""
     with Paper(ax, figsize, title) as paper:
-        return _explanations(best, paper)
+        return _ranked_assignments(best, paper)
 
 
-def _explanations(best: Explanations, paper: Paper) -> Axes:
+def _ranked_assignments(best: RankedAssignments, paper: Paper) -> Axes:
     names = best.differing()
     shown = best[:MOST_BARS]
     labels = [

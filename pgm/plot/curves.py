@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from pgm.densities import Density
 from pgm.errors import InvalidArgument, listed
+from pgm.results import Density
 
 from .canvas import BAR, DARK_LINES, EDGE, Paper, beside, lines, plain, shortened, tidy
 

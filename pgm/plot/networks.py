@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from pgm.densities import Density
 from pgm.errors import IncompleteModel, InvalidArgument, listed, nearest, shown
 from pgm.evidence import observe
 from pgm.graphs import JunctionTree
 from pgm.graphs.layout import Link
 from pgm.inference.engines import Engine
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.results import Density
 
 from . import overlays
 from .canvas import Paper, Size, shortened, wrapped

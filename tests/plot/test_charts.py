@@ -13,7 +13,7 @@ import pgm
 from pgm import plot
 from pgm.inference import engines
 from pgm.plot.canvas import DARK_LINES, INK, STATES, readable_on
-from pgm.results import Course, Distribution, Explanations, Report
+from pgm.results import Course, Distribution, RankedAssignments, Report
 from tests.html_page import everything
 
 # Machado, Oliveira & Fernandes (2009), table 1: the colours that someone sees who lacks one kind of cone.
@@ -302,7 +302,7 @@ def test_samples_are_drawn_as_shares():
 def test_explanations_show_where_they_differ():
     best = net().k_best({"wet": True}, k=3)
     assert isinstance(best, list)
-    assert isinstance(best, Explanations)
+    assert isinstance(best, RankedAssignments)
     ax = best.plot()
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([one.probability for one in best])
     first = f"cloudy={best[0]['cloudy']}, sprinkler={best[0]['sprinkler']}, rain={best[0]['rain']}"

@@ -16,9 +16,10 @@ from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.posterior import log_of
-from pgm.results import EXACT, states_array
+from pgm.results import EXACT
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.running import Impossible
+from pgm.variables import states_array
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot

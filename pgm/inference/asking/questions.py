@@ -55,23 +55,23 @@ from pgm.inference.trees import TreeCache
 from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
+    Density,
     Distribution,
-    Explanations,
     Information,
     Logarithm,
     Marginals,
     MaxMarginals,
     Probability,
+    RankedAssignments,
     Report,
     Samples,
-    states_array,
-    together,
+    merged,
 )
 from pgm.runtime import jit
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.forks import Lock
 from pgm.runtime.running import Impossible
-from pgm.variables import Interval, Variable, VariableList, unordered
+from pgm.variables import Interval, Variable, VariableList, states_array, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.asking.frame_queries import CompiledQuery
@@ -189,8 +189,10 @@ class Questions:
 
     def query(
         self, targets: str | Iterable[str], given: Given = None, *, engine: str | Engine = "auto"
-    ) -> Distribution:
+    ) -> Distribution | Any:  # or a Density: were that said, `p[state]` would need a cast
         """Return P(targets | given): of one variable, or the joint of several in the order asked.
+
+        It is a `Distribution`, and of continuous variables a `Density`.
 
         Args:
             targets: one name or a list of names; they may be observed too.
@@ -221,7 +223,7 @@ class Questions:
         compiled = self._compile_in(clock)
         asked = self._asked(compiled, targets)
 
-        def answer(posterior: Posterior) -> Distribution:
+        def answer(posterior: Posterior) -> Distribution | Density:
             positions = [compiled.position[name] for name in asked]
             if isinstance(posterior, HybridPosterior) and posterior.numbers(positions):
                 return numbers.density(compiled, posterior, positions)
@@ -292,7 +294,7 @@ class Questions:
     ) -> Marginals:
         """The marginals of these, some of them each by a question of its own."""
         most = [name for name in names if name not in alone]
-        each: dict[str, Distribution] = {}
+        each: dict[str, Distribution | Density] = {}
         reports = []
         if most:
             first = self.marginals(given, targets=most, engine=engine)
@@ -302,7 +304,7 @@ class Questions:
             if name in alone:
                 each[name] = self.query(name, given, engine=engine)
                 reports.append(each[name].report)
-        return numbers.gathered(compiled, each, replace(together(reports), log_bounds=reports[0].log_bounds))
+        return numbers.gathered(compiled, each, merged(reports).changed(log_bounds=reports[0].log_bounds))
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -379,7 +381,7 @@ class Questions:
             # a density may be as large as it likes
             dense = any(compiled.by_name[name].continuous for name in first.given)
             between = _between(report, *reports, most=math.inf if dense else first.log_most)
-            report = replace(together([report, *reports]), log_bounds=between)
+            report = merged([report, *reports]).changed(log_bounds=between)
         weight = (both.log_weight if both else 0.0) - second.log_weight
         log = log_of(above) - log_of(under) + weight
         if report.log_bounds is not None and not report.log_bounds[0] <= log <= report.log_bounds[1]:
@@ -456,7 +458,7 @@ class Questions:
         >>> [one["bronc"] for one in net.k_best({"dysp": "yes"}, k=2, targets="bronc")]
         ['yes', 'no']
         """
-        return Explanations(self._best(given, _whole(k, "k", 1), targets, engine))
+        return RankedAssignments(self._best(given, _whole(k, "k", 1), targets, engine))
 
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine

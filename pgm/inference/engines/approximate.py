@@ -42,7 +42,7 @@ from pgm.inference.program import SUMMED, logs_to_wide
 from pgm.inference.program.proportional_fitting import NoFit, in_doubles
 from pgm.inference.program.reduction import Case, Known, open_index, open_targets, reduce_case
 from pgm.inference.trees.needs import RESULT, Needs
-from pgm.results import Report, together
+from pgm.results import Report, merged
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
@@ -116,17 +116,17 @@ class Approximate(Posterior):
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        found = replace(together(self.reports), profile=self.clock.profile, given=self.given)
+        found = merged(self.reports).changed(profile=self.clock.profile, given=self.given)
         more = self.log_weight + (0.0 if self.numbers is None else self.numbers.solve().offset)
         if more == 0.0:
             return found
         if found.course is not None:
-            found = replace(found, course=found.course.moved(more))
+            found = found.changed(course=found.course.moved(more))
         if found.log_bounds is None:
             return found
         low, high = (end + more for end in found.log_bounds)
         off = 2.0**-51 * (abs(more) + abs(low))
-        return replace(found, log_bounds=(low - off, high + off))
+        return found.changed(log_bounds=(low - off, high + off))
 
     # --- sums ---
 
@@ -135,7 +135,7 @@ class Approximate(Posterior):
         log = 0.0 if self.numbers is None else self.numbers.log_density()
         found = self._solve(self._case([], only_wanted=False), _NOTHING).total()
         # What was measured of single variables says nothing of the sum.
-        self.reports[-1] = replace(self.reports[-1], intervals=None, error=None)
+        self.reports[-1] = self.reports[-1].changed(intervals=None, error=None)
         return times_exp(found, log) if log else found
 
     def _only_states(self, targets: Sequence[int] | None) -> None:
@@ -157,7 +157,7 @@ class Approximate(Posterior):
         case = self._case(targets)
         found = self._solve(case, open_targets(case, targets))
         # What the targets do not depend on was left out of the sum: this says nothing of P(given).
-        self.reports[-1] = replace(self.reports[-1], log_bounds=None, log_error=None)
+        self.reports[-1] = self.reports[-1].changed(log_bounds=None, log_error=None)
         if found.values is None:
             return self._by_conditioning(list(targets), self._settled(case, found))
         index, shape = open_index(case, targets), self.program.arrays.cards[list(targets)]
@@ -192,7 +192,7 @@ class Approximate(Posterior):
             table = more
         said = f"the joint was put together from {runs:,} runs, by conditioning"
         own = self.reports[0].advice
-        self.reports[0] = replace(self.reports[0], advice=f"{own}; {said}" if own else said)
+        self.reports[0] = self.reports[0].changed(advice=f"{own}; {said}" if own else said)
         return np.asarray(table / table.sum())
 
     def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:
@@ -237,7 +237,7 @@ class Approximate(Posterior):
         """Put intervals where their numbers are in the answer."""
         last = self.reports[-1]
         if last.intervals is not None:
-            self.reports[-1] = replace(last, intervals=last.intervals.changed(put, values))
+            self.reports[-1] = last.changed(intervals=last.intervals.changed(put, values))
 
     # --- draws ---
 
@@ -276,7 +276,7 @@ class Approximate(Posterior):
         if found.report.exact and not proven and more:
             said = "what is hidden inside gates is summed, and the bound is loose there"
         error = 0.0 if proven else _below(bound, log)
-        self.reports.append(replace(found.report, exact=proven, advice=said, error=error))
+        self.reports.append(found.report.changed(exact=proven, advice=said, error=error))
         exactly = Posterior(self.program, self.trees, known, self.clock, self.names)
         return codes, value, log if proven else max(bound, log), exactly
 
@@ -298,7 +298,7 @@ class Approximate(Posterior):
             log = log_of(value)
             said = found.report.advice if not sure else "" if found.settled else _ANY
             error = 0.0 if sure else _below(bound, log)
-            report = replace(found.report, exact=sure, error=error, advice=said)
+            report = found.report.changed(exact=sure, error=error, advice=said)
             made.append((codes, value, log if sure else max(bound, log), report))
         return made
 
@@ -358,7 +358,7 @@ class Approximate(Posterior):
         log = log_of(value)
         proven = proven or (not said and found.bound - log <= _ROUNDING * max(1.0, abs(log)))
         error = 0.0 if proven else _below(found.bound, log)
-        self.reports.append(replace(found.report, exact=proven, advice=_ANY if proven else said, error=error))
+        self.reports.append(found.report.changed(exact=proven, advice=_ANY if proven else said, error=error))
         return codes[: self.program.n_named], value, log if proven else max(found.bound, log), exactly
 
     def _climb(

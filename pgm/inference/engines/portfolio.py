@@ -29,7 +29,7 @@ from pgm.inference.engines.approximate import make_approximate
 from pgm.inference.engines.model_snapshot import ModelSnapshot, by_position, make_posterior
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.posterior import Posterior, Wide, log_of
-from pgm.results import Intervals, Report, together
+from pgm.results import Intervals, Report, merged
 from pgm.runtime.clock import Clock
 
 _PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
@@ -57,12 +57,13 @@ class _Rival(Generic[_Answer]):
 
     def spread(self) -> np.ndarray | None:
         """The standard error of each number, of an engine that draws enough."""
-        size, intervals = self.report.effective_sample_size, self.report.intervals
+        size: float | None = self.report.effective_sample_size
+        intervals: Intervals | None = self.report.intervals
         if size is None or size < _ENOUGH:
             return None
         if intervals is not None and intervals.errors is not None:
             return intervals.errors
-        off = self.report.log_error
+        off: float | None = self.report.log_error
         return None if off is None or self.values.size > 1 else np.array([off])
 
 
@@ -79,7 +80,7 @@ class Portfolio(Posterior):
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return replace(together(self.made), profile=self.clock.profile, given=self.observed.given)
+        return merged(self.made).changed(profile=self.clock.profile, given=self.observed.given)
 
     # --- maxima ---
 
@@ -157,8 +158,7 @@ class Portfolio(Posterior):
         said = f"the tightest of {listed(names)} is of {best.name}" if len(names) > 1 else f"of {best.name}"
         moved = not np.array_equal(values, best.values)
         self.made.append(
-            replace(
-                best.report,
+            best.report.changed(
                 engine=Best.name,
                 error=error,
                 advice=said + (", moved into the bounds" if moved else ""),

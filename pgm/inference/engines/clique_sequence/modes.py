@@ -7,7 +7,6 @@ shows it. Another order may find another part. Each says how much probability it
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from pgm.inference.engines.loopy import wide_of
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.program.reduction import wide_multiply
-from pgm.results import Report, together
+from pgm.results import Report, merged
 
 _APART = 0.5  # of a probability: two that differ by more are of different parts of the distribution
 _CLOSE = 0.1  # two that differ by more do not confirm each other
@@ -44,16 +43,16 @@ def _joined(first: Settled, second: Settled) -> Settled:
     """The first, where the second confirms it; of two parts of one distribution their mixture."""
     apart = float(np.abs(first.singles - second.singles).max(initial=0.0))
     both = first.report.residuals + second.report.residuals
-    report = replace(together([first.report, second.report]), residuals=both)
+    report = merged([first.report, second.report]).changed(residuals=both)
     if not (first.report.converged and second.report.converged):
         found = second if second.report.converged else first
         said = f"another order of the tables gave numbers up to {apart:.2g} apart; {found.report.advice}"
-        return found._replace(report=replace(report, converged=False, error=apart, advice=said))
+        return found._replace(report=report.changed(converged=False, error=apart, advice=said))
     if apart <= _APART:
         said = f"another order of the tables gave numbers up to {apart:.2g} apart; {first.report.advice}"
         if apart <= _CLOSE:
             said = first.report.advice
-        return first._replace(report=replace(report, converged=apart <= _CLOSE, error=apart, advice=said))
+        return first._replace(report=report.changed(converged=apart <= _CLOSE, error=apart, advice=said))
     top = max(first.log_total, second.log_total)
     share = np.exp([first.log_total - top, second.log_total - top])
     log_total = top + math.log(float(share.sum()))
@@ -68,5 +67,5 @@ def _joined(first: Settled, second: Settled) -> Settled:
         return None if a is None or b is None else share[0] * a + share[1] * b
 
     singles = share[0] * first.singles + share[1] * second.singles
-    report = replace(report, converged=False, error=apart, advice=said, modes=2)
+    report = report.changed(converged=False, error=apart, advice=said, modes=2)
     return Settled(singles, mixed(first.values, second.values), log_total, report)

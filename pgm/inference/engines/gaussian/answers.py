@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.densities import Density, MixedAssignment, MixedMarginals
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.posterior import log_of
-from pgm.results import Assignment, Distribution, Marginals, Report, Samples, states_array
-from pgm.variables import Interval, as_float
+from pgm.results import (
+    Assignment,
+    Density,
+    Distribution,
+    Marginals,
+    MixedAssignment,
+    MixedMarginals,
+    Report,
+    Samples,
+)
+from pgm.variables import Interval, as_float, states_array
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior
@@ -43,7 +51,9 @@ def marginals(compiled: ModelSnapshot, posterior: HybridPosterior, places: Seque
     return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
 
 
-def gathered(compiled: ModelSnapshot, each: Mapping[str, Distribution], report: Report) -> Marginals:
+def gathered(
+    compiled: ModelSnapshot, each: Mapping[str, Distribution | Density], report: Report
+) -> Marginals:
     """Distributions that were asked for apart, as one answer in the model's order."""
     every = [v for v in compiled.variables if v.name in each]
     plain = [v for v in every if not v.continuous]

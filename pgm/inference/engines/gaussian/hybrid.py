@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.config import current
-from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.gaussian import deterministic, elimination
@@ -19,7 +18,7 @@ from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.posterior import Posterior, Wide, log_of, times_exp
 from pgm.inference.program import compile_program
-from pgm.results import Report
+from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, Impossible, run
 from pgm.variables import Interval, Variable, as_float
 
@@ -65,7 +64,7 @@ class HybridPosterior(Posterior):
     def report(self) -> Report:
         """How the answers are made."""
         own = self.measured or Report(self.engine, exact=True, given=self.given)
-        return replace(own, profile=self.clock.profile)
+        return own.changed(profile=self.clock.profile)
 
     # --- shared ground ---
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.densities import Density, as_density
 from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.layout import Layout
-from pgm.results import Report
+from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable
 

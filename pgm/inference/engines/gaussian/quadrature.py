@@ -10,7 +10,6 @@ step has an error of the other sign, so that the difference of two answers says 
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from pgm.config import current
-from pgm.densities import Density, MixedMarginals
 from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, GaussianFactor
@@ -29,7 +27,7 @@ from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
 from pgm.inference.engines.plan import Plan
-from pgm.results import EXACT, Distribution, Marginals, Report
+from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock
 from pgm.variables import REAL, as_domain
 
@@ -435,14 +433,11 @@ def _apart(a: Any, b: Any) -> float:
 
 def _reported(found: Any, report: Report) -> Any:
     if isinstance(found, Density):
-        parts = found.components
-        return Density(found.variables, *parts, report, "moments")
+        return found.only_moments(report)
     if isinstance(found, MixedMarginals):
         numbers = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
-        discrete = _reported(found._discrete, report)
+        discrete = _reported(found.discrete, report)
         return MixedMarginals(found.variables, discrete, numbers.__getitem__, report)
     if isinstance(found, tuple):
         return found[0], report
-    made = copy.copy(found)
-    object.__setattr__(made, "report", report)
-    return made
+    return found.with_report(report)

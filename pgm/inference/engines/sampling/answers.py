@@ -64,7 +64,7 @@ def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) 
         else "drawn by weight from weighted cases: some may come several times"
     )
     advice = f"{report.advice}; {said}" if report.advice else said
-    return drawn.states[chosen].astype(np.int64), replace(report, advice=advice, intervals=None)
+    return drawn.states[chosen].astype(np.int64), report.changed(advice=advice, intervals=None)
 
 
 def _draw(layout: Layout, options: Sampler, clock: Clock) -> Draws:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from pgm.densities import Density, as_density
 from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines import Loopy
@@ -25,7 +24,7 @@ from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import how_to_go_on
 from pgm.inference.engines.posterior import Wide
 from pgm.inference.program.reduction import reduce_case
-from pgm.results import Report
+from pgm.results import Density, Report, as_density
 from pgm.runtime.clock import Clock
 from pgm.runtime.jit import Floats, Ints
 from pgm.runtime.progress import report as report_progress
@@ -76,8 +75,8 @@ class Told(HybridPosterior):
         made = self._beliefs().report
         if self.unproven:
             advice = "; ".join(said for said in (made.advice, self.unproven) if said)
-            made = replace(made, exact=False, error=None, advice=advice)
-        return replace(made, profile=self.clock.profile, given=self.given)
+            made = made.changed(exact=False, error=None, advice=advice)
+        return made.changed(profile=self.clock.profile, given=self.given)
 
     def _beliefs(self) -> Beliefs:
         if not self.found:

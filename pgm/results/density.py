@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, UnknownVariable, listed, shown
-from pgm.evidence import names as names_of
-from pgm.printing import ROWS as _ROWS
-from pgm.printing import Share, html_table, label, number, text_table
+from pgm.distributions.normal import cholesky_of_correlations, log_normal, log_peak
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.printing import ROWS, Share, label, number
 from pgm.randomness import draw_count, generator
-from pgm.results import EXACT, Assignment, Distribution, Marginals, Report, condition, noted
-from pgm.variables import Variable, VariableList
+from pgm.results.base import OfVariables, condition, pandas, put
+from pgm.results.report import EXACT, Report
+from pgm.variables import Variable
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
 
 Form = Literal["normal", "mixture", "moments"]
-_put = object.__setattr__
+_OF_STATES = frozenset(("bounds", "items", "keys", "states", "values"))  # of a Distribution
 
 
-class Density(Distribution):
+class Density(OfVariables):
     """The distribution of one continuous variable, or the joint one of several.
 
     `form` says what is known: a "normal" distribution, an exact "mixture" of normals, or only "moments":
@@ -39,6 +37,7 @@ class Density(Distribution):
 
     __slots__ = ("_covariances", "_means", "_weights", "form")
     form: Form
+    _letter: ClassVar[str] = "p"
     _weights: np.ndarray  # (k,)
     _means: np.ndarray  # (k, d)
     _covariances: np.ndarray  # (k, d, d)
@@ -56,10 +55,10 @@ class Density(Distribution):
         for name, values in (("_weights", weights), ("_means", means), ("_covariances", covariances)):
             values = values.view()
             values.flags.writeable = False
-            _put(self, name, values)
-        _put(self, "variables", variables)
-        _put(self, "report", report)
-        _put(self, "form", form or ("normal" if len(weights) == 1 else "mixture"))
+            put(self, name, values)
+        put(self, "variables", variables)
+        put(self, "report", report)
+        put(self, "form", form or ("normal" if len(weights) == 1 else "mixture"))
 
     # --- moments ---
 
@@ -101,7 +100,19 @@ class Density(Distribution):
         return self._weights, self._means, self._covariances
 
     def expectation(self, f: Callable[..., float] | None = None) -> Any:
-        """The mean. The expectation of a function would take an integral, which is not computed."""
+        """The mean. That of a function would take an integral, which is not computed.
+
+        Args:
+            f: to be left out; it is there because distributions over states take one.
+
+        Raises:
+            InvalidArgument: there is a function.
+
+        >>> from pgm.variables import Continuous
+        >>> p = Density((Variable("x", Continuous()),), np.ones(1), np.array([[1.0]]), np.array([[[4.0]]]))
+        >>> p.expectation()
+        1.0
+        """
         if f is not None:
             raise InvalidArgument(
                 f"The mean of a function of {listed(self.names)} is an integral; average it over "
@@ -168,9 +179,10 @@ class Density(Distribution):
         points = _points(x, len(self.variables), self.names)
         logs = np.full((len(self._weights), *points.shape[:-1]), -np.inf)
         for k in np.flatnonzero(self._weights).tolist():
-            logs[k] = math.log(self._weights[k]) + _log_normal(
-                points - self._means[k], self._covariances[k], self.names
-            )
+            log = log_normal(points - self._means[k], self._covariances[k])
+            if log is None:
+                raise _singular(self.names, "density")
+            logs[k] = math.log(self._weights[k]) + log
         top = logs.max(axis=0)
         shift = np.where(np.isfinite(top), top, 0.0)
         with np.errstate(divide="ignore"):
@@ -268,7 +280,7 @@ class Density(Distribution):
         sign, log = np.linalg.slogdet(self._covariances[0])
         if sign <= 0:
             return -math.inf
-        return float(0.5 * (len(self.variables) * (1.0 + math.log(2.0 * math.pi)) + log))
+        return 0.5 * len(self.variables) - log_peak(len(self.variables), float(log))
 
     def mutual_information(
         self, a: str | Sequence[str], b: str | Sequence[str], given: str | Sequence[str] = ()
@@ -300,8 +312,10 @@ class Density(Distribution):
         def log_determinant(*names: str) -> float:
             """Of their correlations: the scales cancel."""
             at = [place[name] for name in names]
-            factor, _ = _factor(self._covariances[0][np.ix_(at, at)], names, "mutual information")
-            return 2.0 * float(np.log(np.diag(factor)).sum())
+            found = cholesky_of_correlations(self._covariances[0][np.ix_(at, at)])
+            if found is None:
+                raise _singular(names, "mutual information")
+            return 2.0 * float(np.log(np.diag(found[0])).sum())
 
         first, second, known = sets
         apart = log_determinant(*first, *known) + log_determinant(*second, *known)
@@ -333,52 +347,42 @@ class Density(Distribution):
         return np.asarray(found[:, 0] if self._one else found)
 
     def marginal(self, names: str | Sequence[str]) -> Density:
-        """The distribution of some of the variables, in the order given."""
-        own = {variable.name: i for i, variable in enumerate(self.variables)}
-        kept = names_of(names, dict(zip(own, self.variables, strict=True)))
-        if not kept:
-            raise InvalidArgument(f"marginal needs at least one of the names {listed(own)}.")
-        at = [own[name] for name in kept]
+        """The distribution of some of the variables, in the order asked.
+
+        Args:
+            names: one name, or a list of names in the order wanted.
+
+        Raises:
+            UnknownVariable: a name that this is not the density of.
+            InvalidArgument: no name at all.
+
+        >>> from pgm.variables import Continuous
+        >>> xy = Variable("x", Continuous()), Variable("y", Continuous())
+        >>> p = Density(xy, np.ones(1), np.array([[1.0, 2.0]]), np.array([[[1.0, 0.6], [0.6, 1.0]]]))
+        >>> p.marginal("y").mean
+        2.0
+        """
+        at = self._kept(names)
         variables = tuple(self.variables[i] for i in at)
         covariances = self._covariances[:, at][:, :, at]
         return Density(variables, self._weights, self._means[:, at], covariances, self.report, self.form)
-
-    # --- what a number has not ---
-
-    @property
-    def values(self) -> NoReturn:  # type: ignore[override]
-        """Refuse: there are no states to have probabilities."""
-        raise AttributeError("a Density has no .values: see .mean, .variance, .pdf(x) and .quantile(q)")
-
-    def _no_states(self) -> NoReturn:
-        raise InvalidArgument(
-            f"{listed(self.names)}: a number has no states; see .mean, .std, .pdf(x), .cdf(x) and "
-            ".quantile(q)."
-        )
-
-    def __getitem__(self, key: object) -> NoReturn:
-        """Refuse: see `pdf`."""
-        self._no_states()
-
-    def keys(self) -> NoReturn:
-        """Refuse: there are no states."""
-        self._no_states()
-
-    def items(self) -> NoReturn:
-        """Refuse: there are no states."""
-        self._no_states()
-
-    def __iter__(self) -> NoReturn:
-        """Refuse: there are no states."""
-        self._no_states()
 
     def __len__(self) -> int:
         """The number of variables."""
         return len(self.variables)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """Refuse: there are no probabilities."""
-        self._no_states()
+    def __getattr__(self, name: str) -> NoReturn:
+        """Say what there is in place of what only distributions over states have."""
+        instead = ": see .mean, .variance, .pdf(x) and .quantile(q)" if name in _OF_STATES else ""
+        raise AttributeError(f"a Density has no .{name}{instead}", name=name, obj=self)
+
+    def only_moments(self, report: Report) -> Density:
+        """The same mean and covariance, of a density that is not known.
+
+        Args:
+            report: how they were found.
+        """
+        return Density(self.variables, self._weights, self._means, self._covariances, report, "moments")
 
     # --- elsewhere ---
 
@@ -390,32 +394,12 @@ class Density(Distribution):
 
     def to_pandas(self) -> Any:
         """A Series of mean and standard deviation; of a joint distribution a frame with the covariances."""
-        import pandas
-
         if self._one:
-            series: pd.Series = pandas.Series(self.to_dict(), name=self.names[0])
+            series: pd.Series = pandas().Series(self.to_dict(), name=self.names[0])
             return series
-        frame: Any = pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
+        frame: Any = pandas().DataFrame(self.covariance, index=self.names, columns=self.names)
         frame.insert(0, "mean", self.mean)
         return frame
-
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        figsize: tuple[float, float] | None = None,
-        title: str | None = None,
-    ) -> Axes:
-        """Draw the density of one variable or of two; returns the Axes.
-
-        Args:
-            ax: axes to draw on; a new figure if left out.
-            figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
-        """
-        from pgm import plot
-
-        return plot.distribution(self, ax, figsize=figsize, title=title)
 
     def __eq__(self, other: object) -> bool:
         """Equal when variables, weights, means and covariances are."""
@@ -433,10 +417,8 @@ class Density(Distribution):
         """That of the variables and means."""
         return hash((self.variables, (self._means + 0.0).tobytes()))
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the parts."""
-        parts = (self.variables, self._weights, self._means, self._covariances, self.report, self.form)
-        return Density, parts
+    def _parts(self) -> tuple[object, ...]:
+        return self.variables, self._weights, self._means, self._covariances, self.report, self.form
 
     # --- in print ---
 
@@ -452,49 +434,37 @@ class Density(Distribution):
             header, rows = self._covariance_table()
         elif self.form == "mixture":
             header = [self.title, "mean", "sd"]
-            order = np.argsort(-self._weights, kind="stable")[: _ROWS - 1]
+            order = np.argsort(-self._weights, kind="stable")[: ROWS - 1]
             sds = np.sqrt(self._covariances[:, 0, 0])
-            rows = [["all", _digits(self.mean), _digits(self.std)]]
+            rows = [["all", digits(self.mean), digits(self.std)]]
             rows += [
                 [
                     Share(self._weights[i], f"p = {number(self._weights[i])}"),
-                    _digits(self._means[i, 0]),
-                    _digits(sds[i]),
+                    digits(self._means[i, 0]),
+                    digits(sds[i]),
                 ]
                 for i in order
             ]
-            if k >= _ROWS:
+            if k >= ROWS:
                 notes.append(f"... {k - len(order):,} more of {k:,} components")
         else:
             header = ["variable", "mean", "sd"]
-            rows = [[label(self.names[0]), _digits(self.mean), _digits(self.std)]]
+            rows = [[label(self.names[0]), digits(self.mean), digits(self.std)]]
         if self.report.given and header[0] != self.title:
             notes.append(f"given {condition(self.report.given)}")
         if not self.report.exact:
             notes.append(self.report.summary)
         return header, rows, "\n".join(notes)
 
-    @property
-    def title(self) -> str:
-        """What this is the density of, and given what."""
-        return f"p{super().title[1:]}"
-
     def _covariance_table(self) -> tuple[list[str], list[list[str]]]:
         mean, covariance = self.mean, self.covariance
         some = list(self.names[:10])
         more = ["..."] if len(self.names) > 10 else []
         rows = [
-            [label(name), _digits(mean[i]), *map(_digits, covariance[i, :10]), *more]
-            for i, name in enumerate(self.names[:_ROWS])
+            [label(name), digits(mean[i]), *map(digits, covariance[i, :10]), *more]
+            for i, name in enumerate(self.names[:ROWS])
         ]
         return ["variable", "mean", *(f"cov {label(name)}" for name in some), *more], rows
-
-    def __repr__(self) -> str:
-        """A table of moments, or of the components of a mixture."""
-        return text_table(*self._table())
-
-    def _repr_html_(self) -> str:
-        return html_table(*self._table())
 
 
 def as_density(
@@ -511,118 +481,8 @@ def as_density(
     return Density(variables, weights, means, covariances, report, form)
 
 
-class MixedMarginals(Marginals):
-    """The distribution of each unobserved variable, discrete or continuous: {name: distribution}."""
-
-    __slots__ = ("_densities", "_discrete")
-    _discrete: Marginals
-    _densities: Callable[[str], Density]
-
-    def __init__(
-        self,
-        variables: Iterable[Variable],
-        discrete: Marginals,
-        densities: Callable[[str], Density],
-        report: Report = EXACT,
-    ) -> None:
-        """Take all variables in order, the discrete distributions, and what makes the others when asked."""
-        _put(self, "_variables", VariableList.of(variables))
-        _put(self, "_places", None)
-        _put(self, "_discrete", discrete)
-        _put(self, "_densities", densities)
-        _put(self, "report", report)
-
-    def __getitem__(self, name: str) -> Distribution:
-        """The distribution of one variable."""
-        if name in self._discrete:
-            return self._discrete[name]
-        if not isinstance(name, str) or name not in self._index:
-            raise UnknownVariable(name, self._index)
-        return self._densities(name)
-
-    def _all(self) -> Iterator[Distribution]:
-        return (self[name] for name in self)
-
-    def to_array(self, prefix: str) -> np.ndarray:
-        """The probabilities of variables with states; see `Marginals.to_array`."""
-        if any(v.continuous and v.name.startswith(f"{prefix}[") for v in self._variables):
-            raise InvalidArgument(
-                f"The variables '{prefix}[...]' are numbers, which have no states to give probabilities to; "
-                "take .mean and .std of each."
-            )
-        return self._discrete.to_array(prefix)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A long frame with the columns variable, state, p of what has states, and mean, sd of the others."""
-        import pandas
-
-        frame = self._discrete.to_pandas()
-        rows = [(name, p.mean, p.std) for name, p in self.items() if isinstance(p, Density)]
-        return pandas.concat([frame, pandas.DataFrame(rows, columns=["variable", "mean", "sd"])])
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle every distribution."""
-        made = {name: p for name, p in self.items() if isinstance(p, Density)}
-        return MixedMarginals, (self.variables, self._discrete, made.__getitem__, self.report)
-
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        rows = []
-        for name, p in islice(self.items(), _ROWS):
-            if isinstance(p, Density):
-                rows.append([label(name), f"{_digits(p.mean)} (mean)", f"{_digits(p.std)} (sd)"])
-            else:
-                best = int(p.values.argmax())
-                rows.append([label(name), label(p.states[best]), Share(p.values[best])])
-        return ["variable", "most probable", "P"], rows, noted(len(self), len(rows), "variables", self.report)
-
-
-class MixedAssignment(Assignment):
-    """A joint assignment of discrete and continuous variables: {name: state or number}.
-
-    Probabilities are densities here: `log_joint` is log p(states and numbers, given).
-    """
-
-    __slots__ = ("numbers",)
-    numbers: dict[str, float]
-
-    def __init__(
-        self,
-        variables: Iterable[Variable],
-        codes: Sequence[int] | np.ndarray,
-        numbers: Mapping[str, float],
-        log_probability: float | None,
-        log_joint: float,
-        report: Report = EXACT,
-    ) -> None:
-        """Take codes of all variables, those of continuous ones 0, and the numbers of these."""
-        super().__init__(variables, codes, log_probability, log_joint, report)
-        _put(self, "numbers", dict(numbers))
-
-    def __getitem__(self, name: str) -> Any:
-        """The state or number of one variable."""
-        found = self.numbers.get(name)
-        return super().__getitem__(name) if found is None else found
-
-    def to_dict(self) -> dict[str, Any]:
-        """{name: state or number}."""
-        return {name: self[name] for name in self}
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the parts."""
-        parts = (self.variables, self.codes, self.numbers, self._log_probability, self.log_joint, self.report)
-        return MixedAssignment, parts
-
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        rows = [
-            [label(name), _digits(value) if name in self.numbers else label(value)]
-            for name, value in islice(self.to_dict().items(), _ROWS)
-        ]
-        notes = noted(len(self), len(rows), "variables", self.report)
-        density = f"log density {self.log_joint:.10g}, with what was given"
-        return ["variable", "value"], rows, "\n".join(note for note in (density, notes) if note)
-
-
-def _digits(value: float) -> str:
+def digits(value: float) -> str:
+    """A value in print."""
     return f"{value:.6g}"
 
 
@@ -644,30 +504,8 @@ def _points(x: Any, dim: int, names: tuple[str, ...]) -> np.ndarray:
     return points
 
 
-def _log_normal(off: np.ndarray, covariance: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
-    """Log density of a normal at these distances from its mean."""
-    dim = covariance.shape[0]
-    if dim == 1:
-        variance = float(covariance[0, 0])
-        if variance == 0.0:
-            return np.where(off[..., 0] == 0.0, np.inf, -np.inf)
-        return np.asarray(-0.5 * off[..., 0] ** 2 / variance - 0.5 * math.log(2.0 * math.pi * variance))
-    factor, scale = _factor(covariance, names, "density")
-    solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
-    log = np.log(np.diag(factor)).sum() + np.log(scale).sum() + 0.5 * dim * math.log(2.0 * math.pi)
-    return np.asarray((-0.5 * (solved**2).sum(axis=0) - log).reshape(off.shape[:-1]))
-
-
-def _factor(covariance: np.ndarray, names: Sequence[str], what: str) -> tuple[np.ndarray, np.ndarray]:
-    """The Cholesky factor of the correlations, and the standard deviations."""
-    scale = np.sqrt(np.diag(covariance))
-    try:
-        factor = np.linalg.cholesky(covariance / np.outer(scale, scale)) if (scale > 0).all() else None
-    except np.linalg.LinAlgError:
-        factor = None
-    if factor is None or np.diag(factor).min(initial=1.0) < 1e-7:  # what is left of a variance is rounding
-        raise InvalidArgument(
-            f"The joint distribution of {listed(names)} has no {what}: its covariance is singular, some of "
-            "them follow from the others. Leave those out."
-        )
-    return factor, scale
+def _singular(names: Sequence[str], what: str) -> InvalidArgument:
+    return InvalidArgument(
+        f"The joint distribution of {listed(names)} has no {what}: its covariance is singular, some of "
+        "them follow from the others. Leave those out."
+    )
