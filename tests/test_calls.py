@@ -174,7 +174,7 @@ def test_a_name_without_a_file_is_perhaps_a_network_of_ours(tmp_path: Path) -> N
     with pytest.raises(pgm.InvalidArgument, match=r"those are 'alarm', 'asia'.*Did you mean 'asia'\?"):
         pgm.read("asai")
     (tmp_path / "alarm").write_text("network unknown {}")
-    with pytest.raises(pgm.InvalidArgument, match="Which format has"):
+    with pytest.raises(pgm.InvalidArgument, match="What is the format of"):
         pgm.read(tmp_path / "alarm")
     done = subprocess.run(
         [sys.executable, "-c", "from pgm.cli import run; run()", "info", "asai"],

@@ -238,7 +238,7 @@ class DefaultCPD(CPD):
             codes[number] = [v.code(key.at(i).state()) for i, v in enumerate(given)]
             seen.add(codes[number].tobytes())
             if len(seen) <= number:
-                key.fail("these states are there twice")
+                key.fail("these states appear twice")
         values = part.at("then").rows(count, child.card, "the rows")
         other = part.at("else").numbers(child.card, "the row of all others")
         rows = checked_rows(child, np.vstack([values, other]), lambda row: f"number {row}")

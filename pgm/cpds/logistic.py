@@ -273,7 +273,7 @@ class Logistic(CPD):
             if len(entry.at("states").elements("a list of states")) != len(
                 entry.at("weights").elements("a list of weights")
             ):
-                entry.fail("states and weights are not of one length")
+                entry.fail("states and weights do not have the same length")
             keys = [entry.at("states", i).state() for i in range(len(found["states"]))]
             if len(set(keys)) < len(keys):
                 entry.fail("a state has two weights", "states")
@@ -346,7 +346,7 @@ def _weight(part: Part, child: Variable) -> Any:
 
 
 def _of_second(w: tuple[float, ...]) -> float | list[float]:
-    """Return a weight of each state; of two, the first being zero, only the second."""
+    """Return a weight for each state; of two, only the second if the first is zero."""
     return w[1] if len(w) == 2 and str(w[0]) == "0.0" else list(w)
 
 

@@ -317,7 +317,7 @@ class NoisyMax(CPD):
         return {"causes": causes, "leak": self._leak.tolist() if leak is None else leak}
 
     def _lone(self, row: Array) -> float | None:
-        """Return the one number of which a row of two is made, if that makes it to the last bit."""
+        """Return the number that determines a row of two, if it does so to the last bit."""
         numbers: list[float] = row.tolist()[::-1] if self.smallest else row.tolist()
         return numbers[1] if list(pair(numbers[1])) == numbers else None
 

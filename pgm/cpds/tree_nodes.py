@@ -16,7 +16,7 @@ from .table_input import Array, checked
 
 Context = dict[int, frozenset[int]]  # for some parents the codes they may have
 
-_NUMBERS_A_STEP = 50  # what a branch takes
+_NUMBERS_A_STEP = 50  # memory of a branch, in numbers
 
 
 class TreeNode(NamedTuple):
@@ -60,7 +60,7 @@ class Region:
 def write_tree(
     nodes: Sequence[TreeNode], rows: Array, given: Sequence[Variable], state: Callable[[Any, str], Any]
 ) -> dict[str, Any]:
-    """Return the nodes: which parent is asked, and for which of its states which node or row comes next."""
+    """Return the nodes: which parent each one tests, and the next node or row for each of its states."""
     found = []
     for node in nodes:
         v = given[node.parent]
@@ -100,7 +100,7 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
         node.members("a node of a tree", ["ask", "branches"])
         name = node.at("ask").text("the name of a parent")
         if name not in place:
-            node.fail(f"{shown(name)} is no parent of {shown(child.name)}", "ask")
+            node.fail(f"{shown(name)} is not a parent of {shown(child.name)}", "ask")
         i = place[name]
         left = set(region.context.get(i, range(given[i].card)))
         branch = np.zeros(given[i].card, dtype=np.int64)
@@ -132,14 +132,14 @@ def read_tree(part: Part, child: Variable, given: tuple[Variable, ...]) -> tuple
 
 
 def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
-    """Return the states of a branch, and take them away from those that are left."""
+    """Return the states of a branch, and remove them from those that are left."""
     found = step.members("a branch", ["if"], ["node", "row"])["if"]
     codes = set()
     for i in range(len(step.at("if").elements("a list of states"))):
         code = v.code(step.at("if", i).state())
         if code not in left:
             step.fail(
-                f"{shown(v.name)} = {shown(v.states[code])} does not come here, or a second time", "if", i
+                f"{shown(v.name)} = {shown(v.states[code])} cannot reach this branch, or twice", "if", i
             )
         left.discard(code)
         codes.add(code)
@@ -149,7 +149,7 @@ def _codes(step: Part, v: Variable, left: set[int]) -> frozenset[int]:
 
 
 def _next(step: Part, number: int, nodes: int, count: int, reached: set[int]) -> int:
-    """Return where a branch leads, and keep that it does."""
+    """Return where a branch leads, and record it as reached."""
     if ("node" in step.value) == ("row" in step.value):
         step.fail("a branch has either a node or a row")
     if "node" in step.value:

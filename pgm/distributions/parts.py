@@ -61,14 +61,14 @@ class Part:
         return cls(_Memory(), value)
 
     def at(self, *steps: str | int) -> Part:
-        """Return what is further inside."""
+        """Return the part at the end of these steps."""
         value = self.value
         for step in steps:
             value = value[step]
         return Part(self.source, value, (*self.path, *steps))
 
     def fail(self, message: str, *steps: str | int, key: bool = False) -> NoReturn:
-        """Raise the error about this part, or about one inside it, or about its key."""
+        """Raise an error about this part, one inside it, or its key."""
         raise self.source.error(message, (*self.path, *steps), key)
 
     def take(self, count: int, what: str) -> None:
@@ -80,7 +80,7 @@ class Part:
         return self.source.state(self)
 
     def expected(self, what: str, *steps: str | int) -> NoReturn:
-        """Fail, telling what was found instead."""
+        """Fail, saying what was found instead."""
         value = self.at(*steps).value
         if isinstance(value, dict | list):
             found = "a list" if isinstance(value, list) else "an object"
@@ -103,7 +103,7 @@ class Part:
             if key not in known:
                 keys = f"it has {listed(known)}" if known else "it has none"
                 hint = nearest(key, known)
-                self.fail(f"{shown(key)} is no key of {what}; {keys}.{hint}", key, key=True)
+                self.fail(f"{shown(key)} is not a key of {what}; {keys}.{hint}", key, key=True)
         for key in required:
             if key not in found:
                 self.fail(f"{what} has no {written(key)}")
@@ -154,7 +154,7 @@ class Part:
         if len(set(found)) < len(found):
             first = {name: i for i, name in reversed(list(enumerate(found)))}
             i = next(i for i, name in enumerate(found) if first[name] < i)
-            self.fail(f"{written(found[i])} is there twice", i)
+            self.fail(f"{written(found[i])} appears twice", i)
         return found
 
     def numbers(self, count: int, what: str, *, infinite: bool = False) -> np.ndarray:
@@ -196,7 +196,7 @@ class Part:
         raise AssertionError(what)
 
     def positions(self, flat: list[Any], step: Callable[[int], Path], below: int, what: str) -> np.ndarray:
-        """Return whole numbers from 0 on, all below a bound; `step` tells the way to each."""
+        """Return integers from 0 up to a bound; `step` gives the path to each."""
         if set(map(type, flat)) <= {int}:
             try:
                 values = np.array(flat, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Files: the format follows from the name, and a name that ends in .gz is packed.
+"""Files: the format follows from the file name; a name that ends in .gz is gzipped.
 
 A format is a module of this folder with two functions:
 
@@ -23,7 +23,7 @@ from .uai_results import read_result, write_result
 
 Model = BayesianNetwork | MarkovNetwork
 
-# What a name ends in, which is also the name of the format, and the module; each is loaded when it is used.
+# File name extension, which is also the name of the format, and its module, loaded when first used.
 FORMATS = {
     "bif": "bif",
     "dsc": "dsc",
@@ -43,13 +43,13 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
     """Read a model from a file: a `BayesianNetwork`, or a `MarkovNetwork` where the file holds one.
 
     Args:
-        file: a path, or a file that is open; it may be packed by gzip.
-        format: what the name would end in, such as "bif"; needed where the name does not tell.
-        encoding: of a file that is not UTF-8 and does not say so itself, such as "latin-1".
+        file: a path or an open file, gzipped or not.
+        format: the file name extension, such as "bif"; needed if the name does not have one.
+        encoding: the encoding of a file that is not UTF-8 and does not declare it, such as "latin-1".
 
     Raises:
-        InvalidArgument: nothing says which format it has.
-        FileFormatError: the file is not what its format says; with line and column.
+        InvalidArgument: the format cannot be told from the arguments.
+        FileFormatError: the file does not follow its format; with line and column.
         OSError: it cannot be opened.
         TooLarge: it is larger than the memory limit allows.
 
@@ -62,9 +62,7 @@ def read(file: File, *, format: str | None = None, encoding: str | None = None) 
     True
     """
     module = _module(_format(file, format, "read"))
-    return module.read(
-        read_text(file, encoding)
-    )  # Any: only the file knows of which kind, and users of either do
+    return module.read(read_text(file, encoding))  # Any: only the file determines the kind of model
 
 
 @guarded
@@ -76,14 +74,14 @@ def write(
     expand: bool = False,
     evidence: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a model to a file, whole or not at all; what the format cannot hold is an error.
+    """Write a model to a file, whole or not at all; anything that the format cannot hold is an error.
 
     Args:
         model: a Bayesian network; some formats hold others too.
-        file: a path, packed by gzip if it ends in .gz, or a file that is open, for text or for bytes.
-        format: what the name would end in, such as "bif"; needed where the name does not tell.
+        file: a path, gzipped if it ends in .gz, or a file open for text or bytes.
+        format: the file name extension, such as "bif"; needed if the name does not have one.
         expand: write tables in place of distributions that the format does not know, and bins as text.
-        evidence: what was observed; for UAI, which has a file for it: model.uai.evid.
+        evidence: what was observed; only for UAI, which has a separate file for it: model.uai.evid.
 
     Raises:
         InvalidArgument: the format cannot hold something, which is named; `expand=True` may help.
@@ -114,7 +112,7 @@ def write(
 
 
 def _format(file: File, format: str | None, what: str) -> str:
-    """Return the format that is asked for, or the one that the name tells."""
+    """Return the format that is asked for, or the one that the name implies."""
     name = name_of(file, what)
     known = ", ".join(FORMATS)
     if format is not None:
@@ -127,7 +125,7 @@ def _format(file: File, format: str | None, what: str) -> str:
     if extension[1:] in FORMATS:
         return extension[1:]
     if not name:
-        raise InvalidArgument(f"Which format has the open file? Pass format=, one of {known}.")
+        raise InvalidArgument(f"What is the format of the open file? Pass format=, one of {known}.")
     reader = "read_evidence" if extension == ".evid" else "read_result"
     hint = f" This is read by pgm.{reader}(file, model)." if extension in _ANSWERS else ""
     if not extension and what == "read" and not os.path.exists(name):
@@ -135,7 +133,7 @@ def _format(file: File, format: str | None, what: str) -> str:
 
         raise InvalidArgument(f"There is no file {shown(name)}. {bundled_instead(name)}")
     raise InvalidArgument(
-        f"Which format has {shown(name)}? A name ends in .{', .'.join(FORMATS)} (and .gz); "
+        f"What is the format of {shown(name)}? A name ends in .{', .'.join(FORMATS)} (and .gz); "
         f"or pass format=, one of {known}.{hint}"
     )
 

@@ -6,7 +6,7 @@ variable one probability block:
     probability ( child | parent, parent ) { (state, state) 0.9, 0.1;  default 0.5, 0.5; }
     probability ( child | parent ) { table 0.9 0.5 0.1 0.5; }       the state of the child changes slowest
 
-Properties are read over: they say how other programs draw or explain a network.
+Properties are skipped: they say how other programs draw or describe a network.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Reader(Reader):
         title = ""
         if self.peek() != "{":
             before = self.pos
-            if self.word("the name of the network") != _NAMELESS:  # without quotes it is no name
+            if self.word("the name of the network") != _NAMELESS:  # without quotes it is not a name
                 self.pos = before
                 title = self.name("the name of the network")
         for _ in self.attributes("after the name of the network"):
@@ -68,7 +68,7 @@ class _Reader(Reader):
                 self.fail(f"a second type {where}", at)
             if self.word("'discrete'") != "discrete":
                 self.pos = at
-                self.expected(f"'discrete', the one type that BIF defines, {where}")
+                self.expected(f"'discrete', the only type that BIF defines, {where}")
             self.add(name, self.states(self.state_count(), where, at), at)
         if name not in self.variables:
             self.fail(f"expected 'type discrete [ ... ] {{ ... }};' {where}, found none", position)
@@ -81,7 +81,7 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
     """Return a network as text; `expand` writes tables in place of other distributions, and bins as text."""
     net = bayesian(model, "BIF")
     variables = net.variables
-    # By identity: domains of 0, 1 and of False, True are equal, their texts are not.
+    # By identity: the domains (0, 1) and (False, True) are equal, but not as text.
     states = {id(v.domain): _states(v, expand) for v in variables.values()}
     names = {name: written(name, "the name", _KEYWORDS) for name in variables}
     title = _NAMELESS if net.name == "" else written(net.name, "the name of the network", _KEYWORDS)

@@ -1,4 +1,4 @@
-"""Probability blocks, which BIF and DSC have: rows of numbers after the states of the parents."""
+"""Probability blocks of BIF and DSC: rows of numbers, each after the states of the parents."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Rows:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each piece begins, counted from the first; only messages ask."""
+        """Where each piece begins, relative to the first; only error messages need it."""
         return list(accumulate((len(piece) + 1 for piece in self.pieces), initial=0))
 
     def fail(self, message: str, piece: int) -> NoReturn:
@@ -45,8 +45,8 @@ class Rows:
         self.reader.fail(f"{shown(self.child.name)}: {message}", self.position(piece))
 
     def cpd(self) -> TableCPD | DefaultCPD:
-        """Return the table that the rows make; where most of them are the default, that stays one row."""
-        pieces: list[int] = []  # of each row: its number, the states before it, its probabilities
+        """Return the table that the rows define; if most are the default, that is stored as one row."""
+        pieces: list[int] = []  # for each row: its piece, the states before it, its probabilities
         keys: list[str] = []
         texts: list[str] = []
         special: dict[str, tuple[int, str]] = {}
@@ -77,7 +77,7 @@ class Rows:
         return text
 
     def keyword(self, text: str, piece: int) -> tuple[str, str]:
-        """Return which kind of line this is, and what follows; "" where it is none."""
+        """Return the keyword of this line and what follows it; "" if it has none."""
         keyword, rest = [*text.split(None, 1), "", ""][:2]
         return (keyword, rest) if keyword in ("table", "default", "property") else ("", "")
 
@@ -99,7 +99,7 @@ class Rows:
         return np.array(found, dtype=np.int64).reshape(len(keys), len(self.given))
 
     def fail_key(self, words: list[str], piece: int) -> NoReturn:
-        """Raise the error that says which state of which parent there is not."""
+        """Raise the error that names the unknown state and its parent."""
         if len(words) != len(self.given):
             parents = listed([variable.name for variable in self.given])
             self.fail(f"expected a state of each parent ({parents}), found {len(words)} words", piece)
@@ -116,13 +116,13 @@ class Rows:
     def made(
         self, pieces: list[int], codes: Codes, texts: list[str], special: dict[str, tuple[int, str]]
     ) -> TableCPD | DefaultCPD:
-        """Put the rows where they belong."""
+        """Put the rows in their places in the table."""
         cards, card = [variable.card for variable in self.given], self.child.card
         count = table_input.product(cards)
         whole, default = special.get("table"), special.get("default")
         if whole and (texts or default):
-            self.fail("rows or a default beside a 'table': only one of them can hold", whole[0])
-        # As bytes where there are too many configurations to number them.
+            self.fail("rows or a default together with a 'table': a block has only one of them", whole[0])
+        # As bytes if there are too many configurations to index.
         places = [row.tobytes() for row in codes] if count == table_input.UNCOUNTED else self.places(codes)
         if not whole:
             self.check_twice(places, codes, pieces)
@@ -147,7 +147,7 @@ class Rows:
     def compact(
         self, pieces: list[int], codes: Codes, texts: list[str], default: tuple[int, str]
     ) -> DefaultCPD:
-        """Return the rows that there are, and the one that all others share."""
+        """Return the rows that are given, and the one that all others share."""
         pieces, texts = [*pieces, default[0]], [*texts, default[1]]
         values = self.numbers(pieces, texts, self.child.card).reshape(len(texts), self.child.card)
         bad = 0
@@ -164,14 +164,14 @@ class Rows:
         return DefaultCPD.trusted(self.child, self.given, codes.astype(np.int32), found)
 
     def check_twice(self, places: Sequence[object], codes: Codes, pieces: list[int]) -> None:
-        """Refuse rows given twice."""
+        """Raise if a row is given twice."""
         if len(set(places)) < len(places):
             first = {place: number for number, place in reversed(list(enumerate(places)))}
             again = next(number for number, place in enumerate(places) if first[place] < number)
             self.fail(f"a second row for {table_input.row_label(self.given, codes[again])}", pieces[again])
 
     def check_missing(self, places: Sequence[object], count: int) -> None:
-        """Refuse rows left out, where no default stands for them."""
+        """Raise if a row is left out without a default."""
         missing = count - len(places)
         if not missing:
             return
@@ -188,7 +188,7 @@ class Rows:
         )
 
     def places(self, codes: Codes) -> list[int]:
-        """Return the numbers of these configurations in the table."""
+        """Return the indices of these configurations in the table."""
         strides = np.ones(len(self.given), dtype=np.int64)
         for axis in range(len(self.given) - 1, 0, -1):
             strides[axis - 1] = strides[axis] * self.given[axis].card
@@ -196,7 +196,7 @@ class Rows:
         return found
 
     def configuration(self, place: int) -> list[int]:
-        """Return the codes of the configuration of this number."""
+        """Return the codes of the configuration with this index."""
         codes: list[int] = []
         for variable in reversed(self.given):
             place, code = divmod(place, variable.card)

@@ -23,7 +23,7 @@ _WIDTH = 80  # of a source in print
 
 @dataclass(frozen=True, slots=True)
 class Bundled:
-    """What is known of a network before it is loaded."""
+    """What is known about a network before it is loaded."""
 
     name: str
     nodes: int
@@ -86,7 +86,7 @@ def list_networks() -> BundledNetworks:
 
 @guarded
 def load_network(name: str) -> BayesianNetwork:
-    """Return a network that comes with pgm; `pgm.list_networks()` shows which there are.
+    """Return a network that comes with pgm; `pgm.list_networks()` shows them all.
 
     Args:
         name: one of `pgm.list_networks()`.
@@ -108,7 +108,7 @@ def load_network(name: str) -> BayesianNetwork:
 
 
 def bundled_instead(name: str) -> str:
-    """What to say to someone who reads a file by a name that has none: the networks that come with pgm.
+    """The hint for a file that does not exist: the networks that come with pgm.
 
     >>> bundled_instead("asia")
     'A network of this name comes with pgm: pgm.load_network("asia").'

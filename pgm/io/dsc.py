@@ -4,13 +4,13 @@
     node a_b { name : "a b"; type : discrete [ 2 ] = { "x", "y" }; }
     probability ( c | a_b ) { (0) : 0.9, 0.1; (1) : 0.5, 0.5; }
 
-Before a row stand the states of the parents: their numbers from 0, or the states themselves; `default` stands
+A row begins with the states of the parents: their indices from 0, or the states themselves; `default` stands
 for the rows left out. A colon, an equals sign and the word `is` mean the same. Quoted text has escapes as in
 C.
 
-Nodes are called by identifiers as in C. A name that is none is written as the attribute `pgm_name`, and as
-`name`, which other programs show, of a node with an identifier made of it. So it is read: the name is
-`pgm_name`, else the identifier; `name` is a caption, which need not be there nor differ from others.
+Nodes are called by identifiers as in C. Any other name is written as the attribute `pgm_name`, and as
+`name`, which other programs show, of a node with an identifier derived from it. When read, the name is
+`pgm_name`, else the identifier; `name` is a caption, which may be absent or repeated.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class _Reader(Reader):
                 self.skip_braces(before)
             elif keyword in ("decision", "utility"):
                 name = shown(self.name("the name of the node"))
-                self.fail(f"{name} is a {keyword}, which a Bayesian network has not", before)
+                self.fail(f"{name} is a {keyword}, which a Bayesian network does not have", before)
             else:
                 self.pos = before
                 self.expected(choice)
@@ -105,7 +105,7 @@ class _Reader(Reader):
         self.mark("{", where)
         while self.peek() != "}":
             at = self.first(self.pos)
-            # A property of the user has its name in parentheses.
+            # User properties have their name in parentheses.
             keyword = "" if self.peek() == "(" else self.word(f"an attribute or '}}' {where}")
             if keyword == "type":
                 if states is not None:
@@ -144,7 +144,7 @@ class _Reader(Reader):
         self.numbered: dict[Domain, dict[str, int]] = {}
 
     def codes_of(self, variable: Variable) -> dict[str, int]:
-        """Return what a state is called before a row: its number, or its name if that is no number."""
+        """Return what a state may be called before a row: its index, or its name unless that is a number."""
         found = self.numbered.get(variable.domain)
         if found is None:
             found = self.codes_of_names(variable) | {str(code): code for code in range(variable.card)}
@@ -152,7 +152,7 @@ class _Reader(Reader):
         return found
 
     def codes_of_names(self, variable: Variable) -> dict[str, int]:
-        """Return what a state is called in quotes, whatever its name is."""
+        """Return what a state is called in quotes, whatever its name."""
         return super().codes_of(variable)
 
 
@@ -180,7 +180,7 @@ class _Rows(Rows):
         words = super().words(key, piece)
         if QUOTE in key and len(words) == len(self.given):
             for place, word in enumerate(key.replace(",", " ").split()):
-                if QUOTE in word:  # a state in quotes is no number, whatever it is called
+                if QUOTE in word:  # a quoted state is a name even if it looks like a number
                     code = self.reader.codes_of_names(self.given[place]).get(words[place])
                     words[place] = f'"{words[place]}"' if code is None else str(code)
         return words
@@ -189,7 +189,7 @@ class _Rows(Rows):
         zeros = ["0"] * (len(self.given) + 1)
         if not all(key.replace(",", " ").split() == zeros for key in keys):
             return super().configurations(keys, pieces)
-        # GeNIe writes as many zeros before every row, and the rows in order.
+        # GeNIe writes all zeros before every row, and the rows in order.
         count = table_input.product(variable.card for variable in self.given)
         if len(keys) > count:
             self.fail(f"{len(keys):,} rows, and the parents have {count:,} configurations", pieces[count])

@@ -7,12 +7,12 @@
     potential ( z | a_b w ) { data = (normal ( 1.0, 0.25 ) normal ( 0.5 + 2.0 * w, 1.0 )); }   mean, variance
 
 Lists of numbers may be nested by parent, in part, or not at all; `%`, `//` and `/*` begin comments. Without
-`data` the distribution is Hugin's default, uniform or normal(0, 1). Attributes that say how a network is
-drawn or was learned are read over; decisions, utilities, functions, models and instances are errors.
+`data` the distribution is Hugin's default, uniform or normal(0, 1). Attributes that say how a network was
+drawn or learned are skipped; decisions, utilities, functions, models and instances are errors.
 
-Nodes are called by identifiers as in C. A name that is none is written as the attribute `pgm_name`, and as
-the label, which Hugin shows, of a node with an identifier made of it. So it is read: the name is `pgm_name`,
-else the identifier; a label is a caption, which need not be there nor differ from others. States are quoted
+Nodes are called by identifiers as in C. Any other name is written as the attribute `pgm_name`, and as
+the label, which Hugin shows, of a node with an identifier derived from it. When read, the name is `pgm_name`,
+else the identifier; a label is a caption, which may be absent or repeated. States are quoted
 text with escapes as in C, and bins are nodes of the subtype interval.
 """
 
@@ -42,7 +42,7 @@ _KEYWORDS = frozenset(
 )
 _UNHELD = ("decision", "utility", "function", "instance")
 _UNITS = {"infinity": math.inf, "+infinity": math.inf, "-infinity": -math.inf}
-_NUMBERS_A_LINE = 100  # what a linear Gaussian takes while it is one of many, beside its weights
+_NUMBERS_A_LINE = 100  # memory of one of many linear Gaussians besides its weights, in numbers
 _NORMAL = re.compile(r"normal\s*\(([^()]*)\)")
 _GROUP = re.compile(r"[()]|[^()]+")
 _TERM = re.compile(
@@ -105,7 +105,7 @@ class _Reader(Reader):
         self.mark("}", where)
 
     def skip(self, keyword: str, where: str, at: int) -> None:
-        """Read over the value of an attribute."""
+        """Skip the value of an attribute."""
         self.skip_value(f"the attribute {self.as_written(keyword)} {where} has no ';' at its end", at)
 
     # --- nodes ---
@@ -116,7 +116,7 @@ class _Reader(Reader):
             kind, keyword = keyword, self.word("'node'")
         if keyword in _UNHELD:
             name = shown(self.name("the name of the node"))
-            self.fail(f"{name} is of the kind {keyword}, which a Bayesian network has not", at)
+            self.fail(f"{name} is of the kind {keyword}, which a Bayesian network does not have", at)
         if keyword != "node":
             self.pos = at
             self.expected(choice)
@@ -142,7 +142,7 @@ class _Reader(Reader):
             else:
                 self.skip(keyword, where, place)
         true_name = texts.get("pgm_name", "")
-        if not stands_for(name, true_name, "n", _KEYWORDS):  # another program gave the node another one
+        if not stands_for(name, true_name, "n", _KEYWORDS):  # another program has renamed the node
             true_name = ""
         if continuous:
             self.add(name, REAL, at, true_name)
@@ -154,7 +154,7 @@ class _Reader(Reader):
             if not labelled or states == [str(interval) for interval in bins.states]:
                 self.add(name, bins, at, true_name)
                 return
-        elif values and not labelled:  # a node of numbers need not have labels
+        elif values and not labelled:  # a numeric node need not have labels
             states = values
         if not states:
             self.fail(f"expected 'states = ( ... );' {where}, found none", at)
@@ -197,7 +197,7 @@ class _Reader(Reader):
         for parent in given:
             if parent.continuous:
                 self.fail(
-                    f"{shown(child.name)} has states, and its parent {shown(parent.name)} none", block.at
+                    f"{shown(child.name)} is discrete, and its parent {shown(parent.name)} is not", block.at
                 )
         shape = [variable.card for variable in (*given, child)]
         uniform = np.full((1, child.card), 1.0 / child.card)
@@ -217,14 +217,14 @@ class _Reader(Reader):
         return self.table(child, given, values, lambda row: self.place(text, block.start, row * child.card))
 
     def place(self, text: str, start: int, number: int) -> int:
-        """Return where the number of this place in a list is."""
+        """Return the text position of the number at this index in a list."""
         matches = re.finditer(r"[^\s,()]+", text)
         return start + next(match.start() for place, match in enumerate(matches) if place == number)
 
     def check_groups(self, name: str, text: str, start: int, cards: list[int], each: int) -> None:
-        """Refuse parentheses around numbers that do not belong together.
+        """Raise if parentheses group numbers that do not belong together.
 
-        A row does, or what is of one state of the first parents; a list may leave such parentheses out.
+        A row belongs together, as does the block of one state of the first parents; parentheses are optional.
         """
         sizes = [each]
         for card in reversed(cards):
@@ -248,7 +248,7 @@ class _Reader(Reader):
             self.fail(f"{shown(name)}: a '(' in this list is never closed", start)
 
     def normals(self, block: Block, child: Variable, given: tuple[Variable, ...]) -> LinearGaussian:
-        """Read a normal distribution for each configuration of the parents that have states."""
+        """Read a normal distribution for each configuration of the discrete parents."""
         switches = [variable for variable in given if not variable.continuous]
         causes = {
             name: variable.name
@@ -280,10 +280,10 @@ class _Reader(Reader):
         return selected.bind(child.name, None, given)
 
     def normal(self, name: str, match: re.Match[str], start: int, causes: dict[str, str]) -> LinearGaussian:
-        """Read ( mean, variance ), the mean a sum of numbers and of numbers times parents."""
+        """Read ( mean, variance ), the mean a sum of constants and of constants times parents."""
         at = start + match.start(1)
         mean, comma, variance = match[1].partition(",")
-        variance = variance.strip()  # of blanks that `float` does not know
+        variance = variance.strip()  # of blanks that `float` does not accept
         if not comma or not NUMBER.fullmatch(variance) or float(variance) < 0:
             self.fail(f"{shown(name)}: expected ( mean, variance ), the variance a number from 0", at)
         bias, weights, place = 0.0, dict.fromkeys(causes, 0.0), 0
@@ -295,7 +295,7 @@ class _Reader(Reader):
             value = float(term[2] or term[5] or 1.0) * (-1.0 if term[1] == "-" else 1.0)
             cause = term[3] or term[4] or ""
             if cause and cause not in causes:
-                message = f"{self.as_written(cause)} is no continuous parent"
+                message = f"{self.as_written(cause)} is not a continuous parent"
                 self.fail(f"{shown(name)}: {message}", at + place)
             if cause in seen:
                 self.fail(f"{shown(name)}: a second term of its kind in this sum", at + place)
@@ -323,7 +323,7 @@ def _without_parentheses(text: str) -> str:
 
 
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
-    """Return a network as text; `expand` writes tables in place of what is neither table nor Gaussian."""
+    """Return a network as text; `expand` writes tables for what is neither table nor Gaussian."""
     net = bayesian(model, "Hugin NET", continuous=True)
     names = identifiers(net.variables, "n", _KEYWORDS)
     title = f"  name = {quoted(net.name, 'the name of the network')};\n" if net.name else ""
@@ -350,7 +350,7 @@ def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
 
 
 def _is_uniform(cpd: CPD) -> bool:
-    """Whether it is what Hugin takes a potential without data for, and not written out here either."""
+    """Whether it is Hugin's default for a potential without data, which is then not written out."""
     listing = cpd.listed_rows()
     return listing is not None and not len(listing[0]) and bool((listing[2] == 1.0 / cpd.child.card).all())
 
@@ -361,7 +361,7 @@ def _node(variable: Variable, name: str) -> str:
         caption = quoted(variable.name, "the name")
         lines += [f"  label = {caption};\n", f"  pgm_name = {caption};\n"]
     if not variable.continuous:
-        # Bins are not lost as text, because their edges stand beside it.
+        # Bins are not lost as text, because their edges are written too.
         texts = states_as_text(variable, "Hugin NET", variable.bins is not None)
         what = f"a state of {shown(variable.name)}"
         lines.append(f"  states = ({' '.join([quoted(text, what) for text in texts])});\n")
@@ -384,7 +384,7 @@ def _nested(rows: list[str], cards: Sequence[int]) -> str:
 
 
 def _normals(names: dict[str, str], cpd: LinearGaussian) -> list[str]:
-    """Return the distribution for each configuration of the parents that have states."""
+    """Return the distribution for each configuration of the discrete parents."""
     causes = [names[parent] for parent in cpd.parents[len(cpd.parents) - cpd.weights.shape[-1] :]]
     count = np.size(cpd.bias)
     rows = zip(

@@ -1,7 +1,7 @@
 """Names as identifiers, for formats whose names are letters, digits and underscores.
 
-A name that is an identifier stays; any other gets one that is like it and that no other name has. The file
-keeps the name itself beside it; `stands_for` tells whether it still belongs there after another program.
+A name that is an identifier stays; any other gets a similar one that is unique. The file
+also keeps the name itself; `stands_for` tells whether the two still match after another program's edits.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
-_LONGEST = 60  # letters of a made identifier, before its number
+_LONGEST = 60  # letters of a derived identifier, before its number
 _OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 
 def identifier(name: str, prefix: str, keywords: Container[str] | None = None) -> str:
-    """Return what is like the name and an identifier; where there are keywords, one as in C.
+    """Return an identifier similar to the name; if there are keywords, one as in C.
 
     >>> identifier("Asy/Patchy", "s"), identifier("<5", "s"), identifier("+", "s"), identifier("é", "s")
     ('Asy_Patchy', 's_5', 's', 'é')
@@ -31,7 +31,7 @@ def identifier(name: str, prefix: str, keywords: Container[str] | None = None) -
 
 
 def identifiers(names: Iterable[str], prefix: str, keywords: Container[str] | None = None) -> dict[str, str]:
-    """Return an identifier for each name, no two alike.
+    """Return a unique identifier for each name.
 
     >>> identifiers(["a b", "a_b", "a+b", "0"], "s")
     {'a b': 'a_b_2', 'a_b': 'a_b', 'a+b': 'a_b_3', '0': 's_0'}
@@ -52,7 +52,7 @@ def identifiers(names: Iterable[str], prefix: str, keywords: Container[str] | No
 
 
 def stands_for(made: str, name: str, prefix: str, keywords: Container[str] | None = None) -> bool:
-    """Tell whether `identifiers` may have made this of the name."""
+    """Tell whether `identifiers` may have derived this from the name."""
     base = identifier(name, prefix, keywords)
     return made == base or re.fullmatch(re.escape(base) + "_[0-9]+", made) is not None
 

@@ -1,4 +1,4 @@
-"""What readers of networks in XML share: variables, tables of numbers, a network without a circle."""
+"""What readers of networks in XML share: variables, tables, and networks without cycles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .text import NUMBER, parsed
 
 
 class MarkedNetwork(Markup):
-    """An XML file that says what network?"""
+    """An XML file that holds a network."""
 
     def new(self, name: str, states: Sequence[str], at: Element) -> Variable:
         """Return a variable."""
@@ -33,7 +33,7 @@ class MarkedNetwork(Markup):
         return found
 
     def shape(self, child: Variable, given: Sequence[Variable], at: Element) -> tuple[int, ...]:
-        """Return the shape of the table, child last; one that no array can have is refused."""
+        """Return the shape of the table, child last; raise if no array can have it."""
         if len(given) >= table_input.MAX_AXES:
             self.fail(f"{shown(child.name)} has {len(given)} parents: too many", at)
         if len({v.name for v in (child, *given)}) <= len(given):
@@ -48,7 +48,7 @@ class MarkedNetwork(Markup):
         return words
 
     def numbers(self, element: Element, count: int, name: str) -> Array:
-        """Return so many numbers; nothing is made of an announced size."""
+        """Return so many numbers; nothing is allocated for an announced size."""
         words = self.words(element, count, f"numbers for {shown(name)}")
         found = parsed(words, "".join(words))
         if found is not None:
@@ -57,7 +57,7 @@ class MarkedNetwork(Markup):
         self.fail_word(f"{shown(name)}: expected a number, found {shown(words[number])}", element, number)
 
     def table(self, element: Element, child: Variable, given: Sequence[Variable], at: Element) -> Array:
-        """Return the rows of a table, the parents in the order given and the child's state fastest."""
+        """Return the rows of a table, parents in the order given, the child's state changing fastest."""
         shape = self.shape(child, given, at)
         values = self.numbers(element, math.prod(shape), child.name).reshape(shape)
         return self.checked(element, child, given, values)

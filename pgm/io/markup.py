@@ -1,4 +1,4 @@
-"""XML read safely: no entities but the five of XML, nothing fetched, no deep nesting; places are known."""
+"""XML read safely: no entities but the five of XML, nothing fetched, no deep nesting, exact positions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Element:
 
     def __init__(self, name: str, attributes: dict[str, str], line: int, column: int) -> None:
         self.name, self.line, self.column = name, line, column
-        # Most have none: an empty list and an empty dict would double what an element takes.
+        # Most have none: an empty list and an empty dict would double the memory of an element.
         self.attributes: Mapping[str, str] = attributes or _NONE
         self.children: Sequence[Element] = ()
         self.text = ""
 
     def add(self, child: Element) -> None:
-        """Put another element at the end of this one."""
+        """Append another element to this one."""
         if isinstance(self.children, list):
             self.children.append(child)
         else:
@@ -62,7 +62,7 @@ class Markup:
     def _parsed(self) -> Element:
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
-        parser.specified_attributes = True  # defaults of a DTD could make much out of little
+        parser.specified_attributes = True  # attribute defaults of a DTD could blow up a small file
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._characters
@@ -77,7 +77,7 @@ class Markup:
         except expat.ExpatError as error:
             still = self._open[-1]
             hint = f"; <{still.tag}> of line {still.line} is open" if still.name else ""
-            message = f"this is not XML as it should be: {expat.ErrorString(error.code)}{hint}"
+            message = f"this is not well-formed XML: {expat.ErrorString(error.code)}{hint}"
             raise FileFormatError(message, self.source.path, error.lineno, error.offset + 1) from None
         finally:
             del self._parser
@@ -90,7 +90,7 @@ class Markup:
         if self._left < 0:
             raise TooLarge(f"{self.source.path}: more XML elements than the memory limit allows")
         if len(self._open) > _DEEPEST:
-            self._refuse(f"elements stand in each other more than {_DEEPEST} deep")
+            self._refuse(f"elements are nested more than {_DEEPEST} deep")
         parser = self._parser
         made = Element(name, attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
         self._open[-1].add(made)
@@ -127,13 +127,13 @@ class Markup:
         raise self.source.error(message, found)
 
     def inside(self, element: Element) -> Iterator[Element]:
-        """Yield the elements in one that holds no text besides them."""
+        """Yield the children of an element that holds no text of its own."""
         if stray := element.text.strip(_BLANK):
             self.fail(f"expected elements in <{element.tag}>, found the text {shown(stray)}", element)
         yield from element.children
 
     def leaf(self, element: Element) -> str:
-        """Return the text of an element that holds nothing else, without the blanks around it."""
+        """Return the text of an element without children, stripped."""
         if element.children:
             child = element.children[0]
             self.fail(f"expected text in <{element.tag}>, found the element <{child.tag}>", child)
@@ -143,7 +143,7 @@ class Markup:
 
 
 def marked(text: str, what: str) -> str:
-    """Return a text as it stands in XML, also in an attribute."""
+    """Return a text escaped for XML, also in an attribute."""
     if bad := _FORBIDDEN.search(text):
         raise InvalidArgument(f"XML cannot hold {what} {shown(text)}: it has the character {bad[0]!r}")
     found = escape(text)

@@ -1,4 +1,4 @@
-"""Files of numbers in white space, as those of the UAI competitions are."""
+"""Files of whitespace-separated numbers, such as those of the UAI competitions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgm.errors import shown
 
 from .text import NUMBER, Text, parsed
 
-# In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark behind the numbers.
+# In 2016 a line that begins with the letter c was a comment; aGrUM writes # and a remark after the numbers.
 _COMMENT = re.compile(r"^c(?!\S)[^\r\n]*|#[^\r\n]*", re.MULTILINE)
 WORD = re.compile(r"\S+")
 _SPACE = re.compile(r"\s")
@@ -39,7 +39,7 @@ class Numbers:
     def _converted(self) -> np.ndarray:
         parts = [np.empty(0)]
         start, end = self.start, len(self.content)
-        while start < end:  # in parts: as words the numbers take many times what they take as numbers
+        while start < end:  # in chunks: numbers as words take many times their size as floats
             space = _SPACE.search(self.content, start + _CHUNK)
             stop = space.start() if space else end
             chunk = self.content[start:stop]
@@ -63,7 +63,7 @@ class Numbers:
         raise self.source.error(message.replace(THIS, shown(match[0])) if match else message, place)
 
     def count(self, what: str) -> int:
-        """Read a whole number."""
+        """Read an integer."""
         if self.pos >= self.size:
             self.fail(f"the file ends before {what}", self.pos)
         value: float = self.values.item(self.pos)
@@ -73,7 +73,7 @@ class Numbers:
         return int(value)
 
     def counts(self, length: int, what: str, least: int = 0) -> list[int]:
-        """Read so many whole numbers."""
+        """Read so many integers."""
         self.at_most_left(length, "numbers")
         found: list[float] = self.values[self.pos : self.pos + length].tolist()
         for number, value in enumerate(found):
@@ -84,7 +84,7 @@ class Numbers:
         return list(map(int, found))
 
     def at_most_left(self, count: int, what: str) -> int:
-        """Return the count if so many things can follow; nothing is made before this is known."""
+        """Return the count if so many items can follow; nothing is allocated before this is known."""
         left = self.size - self.pos
         if count > left:
             self.fail(f"{THIS} {what} are announced, and {left:,} numbers follow", self.pos - 1)

@@ -27,12 +27,12 @@ from pgm.variables import Bins, Domain, Variable
 from .scanner import Scanner
 from .text import NUMBER, Refusals, Text, parsed
 
-_SMALL = 64  # numbers of a table that takes no more memory than the object around it
+_SMALL = 64  # entries of a table that takes no more memory than the object around it
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The place of a table whose numbers are read when all variables are known."""
+    """The position of a table whose numbers are read once all variables are known."""
 
     at: int
     child: str
@@ -47,7 +47,7 @@ class Reader(Scanner):
     def __init__(self, source: Text) -> None:
         super().__init__(source)
         self.variables: dict[str, Variable] = {}
-        self.declared: dict[str, int] = {}  # where, for messages
+        self.declared: dict[str, int] = {}  # text positions, for messages
         self.true_names: set[str] = set()
         self.codes: dict[Domain, dict[str, int]] = {}
         self.blocks: dict[str, Block] = {}
@@ -58,13 +58,13 @@ class Reader(Scanner):
     # --- variables ---
 
     def declare(self, name: str, position: int) -> None:
-        """Keep where a variable is declared."""
+        """Record where a variable is declared."""
         if name in self.declared:
             self.fail(f"the variable {shown(name)} is declared a second time", position)
         self.declared[name] = position
 
     def add(self, name: str, states: Sequence[str] | Bins | Domain, at: int, true_name: str = "") -> None:
-        """Keep a variable, under what the file calls it; its name is the true one, if there is one."""
+        """Store a variable under its name in the file; the variable has its true name, if there is one."""
         if self.pulse is not None:
             self.pulse.beat("reading")
         called = true_name or name
@@ -84,7 +84,7 @@ class Reader(Scanner):
         return count
 
     def states(self, count: str, where: str, at: int) -> list[str]:
-        """Read { the states };, of which there must be so many."""
+        """Read { the states };, whose number is known."""
         self.mark("{", "and the states")
         start = self.pos
         chunk = self.until("}", f"after the states {where}")
@@ -105,7 +105,7 @@ class Reader(Scanner):
         return found
 
     def codes_of(self, variable: Variable) -> dict[str, int]:
-        """Return the codes of the states as texts; kept, as most variables have the states of others."""
+        """Return the codes of the states as texts; cached, because most variables share their states."""
         found = self.codes.get(variable.domain)
         if found is None:
             found = self.codes[variable.domain] = {state: code for code, state in enumerate(variable.states)}
@@ -114,7 +114,7 @@ class Reader(Scanner):
     # --- tables ---
 
     def head(self, at: int, what: str) -> tuple[str, list[str]]:
-        """Read ( variable | parents ): what the table is of, for which there must be no other."""
+        """Read ( variable | parents ), the head of a table; a second table for a variable is an error."""
         if self.pulse is not None:
             self.pulse.beat("reading")
         self.mark("(", "and the name of a variable")
@@ -133,7 +133,7 @@ class Reader(Scanner):
         return child, parents
 
     def probability(self, at: int) -> None:
-        """Read over a probability block, and keep where its rows are."""
+        """Skip a probability block, recording where its rows are."""
         child, parents = self.head(at, "probability block")
         self.mark("{", "and the probabilities")
         end = self.text.find("}", self.pos)
@@ -143,7 +143,7 @@ class Reader(Scanner):
         self.pos = end + 1
 
     def check_blocks(self, what: str) -> None:
-        """Refuse variables without a table and tables without a variable."""
+        """Raise for variables without a table and tables without a variable."""
         for name, position in self.declared.items():
             if name not in self.blocks:
                 self.fail(f"the variable {shown(name)} has no {what}", position)
@@ -158,13 +158,13 @@ class Reader(Scanner):
         )
 
     def reserve(self, shape: Sequence[int], name: str, position: int) -> None:
-        """Count the numbers of all tables, before any of them is made."""
+        """Count the entries of all tables before any of them is allocated."""
         cells = table_input.product(shape)
         self.cells += cells
         if self.cells > self.limit:
             place = self.source.error("", position)
             raise TooLarge(
-                f"{str(place).rstrip()} the table of {shown(name)} has {counted(cells)} numbers; with "
+                f"{str(place).rstrip()} the table of {shown(name)} has {counted(cells)} entries; with "
                 f"it the network would have {counted(self.cells)}, and the memory limit allows {self.limit:,}"
             )
         if len(shape) > table_input.MAX_AXES:
@@ -179,7 +179,7 @@ class Reader(Scanner):
         return found
 
     def check_numbers(self, words: list[str], name: str, position: int) -> None:
-        """Refuse a word at or after a position that is no number."""
+        """Raise for the word at or after a position that is not a number."""
         for word in words:
             if not NUMBER.fullmatch(word):
                 at = self.text.find(word, position)

@@ -1,4 +1,4 @@
-"""Words, marks and places of a text with comments, quoted names and braces."""
+"""Tokenises text with comments, quoted names and braces, and knows the position of each word and mark."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pgm.errors import InvalidArgument, shown
 
 from .text import Text
 
-# A quoted text may hold what elsewhere ends a word. Before anything is read, such characters are exchanged,
-# one for one, for control characters, which no file may have; then a quoted text is a word like any other,
+# A quoted text may hold what would end a word elsewhere. Before anything is read, it is exchanged,
+# one for one, for control characters, which no file may have; a quoted text is then a word like any other,
 # and every position is still that in the file.
 _ENDS_WORD = [chr(code) for code in range(0x3001) if chr(code).isspace()] + list(',;(){}[]|"=:')
 _CONTROL = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if not chr(code).isspace()]
 _MASK = dict(zip(map(ord, _ENDS_WORD), _CONTROL, strict=False))
 _UNMASK = {ord(mask): chr(code) for code, mask in _MASK.items()}
-QUOTE = _MASK[ord('"')]  # as it stands in Scanner.text
+QUOTE = _MASK[ord('"')]  # as it appears in Scanner.text
 _INNER_QUOTE = _CONTROL[len(_MASK)]  # one that was escaped
 _UNMASK[ord(_INNER_QUOTE)] = '"'
 _FORBIDDEN = re.compile(f"[{''.join(map(re.escape, _CONTROL))}]")
@@ -25,14 +25,14 @@ _ESCAPED = re.compile(r"\\([\\\"nrt])")
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
 
 _PARTS = 1 << 16
-_BLANK = re.compile(r"[\s,]*")  # a comma between words is blank
+_BLANK = re.compile(r"[\s,]*")  # a comma between words counts as blank
 _LIST = re.compile(r"[^;(){}\[\]]*")
 _TO_SEMICOLON = re.compile(r"[^;{}]*;")
 _BARE = re.compile(r'[^\s,;(){}\[\]|"]+')
 
 
 class Syntax:
-    """What is a mark, what a comment, and whether quoted text has escapes as in C."""
+    """What counts as a mark or a comment, and whether quoted text has escapes as in C."""
 
     def __init__(
         self, marks: str, comments: tuple[str, ...] = ("//", "/*"), *, escapes: bool = False
@@ -61,16 +61,16 @@ class Scanner:
         self.pos = 0
         content = source.content
         if bad := _FORBIDDEN.search(content):
-            self.fail(f"the character {bad[0]!r} has no place in a text file", bad.start())
+            self.fail(f"the character {bad[0]!r} is not allowed in a text file", bad.start())
         self.quotes = '"' in content
         if any(mark in content for mark in self.syntax.hiding):
             content = "".join(self._hidden(content))
         self.text = content
 
     def _hidden(self, content: str) -> Iterator[str]:
-        """Yield the text with quoted words masked and comments blank, a long part at a time.
+        """Yield the text with quoted words masked and comments blank, a large chunk at a time.
 
-        As pieces between quotes it would take many times its size.
+        Split at every quote it would take many times its size.
         """
         parts: list[str] = []
         done = 0
@@ -123,7 +123,7 @@ class Scanner:
         return match[1]
 
     def name(self, what: str) -> str:
-        """Read a word and take its quotes away."""
+        """Read a word and strip its quotes."""
         position = self.first(self.pos)
         return self.plain([self.word(what)], position)[0]
 
@@ -144,7 +144,7 @@ class Scanner:
         return chunk
 
     def attributes(self, where: str, *keywords: str) -> Iterator[str]:
-        """Yield the keywords of a block in braces; properties are read over."""
+        """Yield the keywords of a block in braces; properties are skipped."""
         self.mark("{", where)
         choice = " or ".join([f"'{keyword}'" for keyword in (*keywords, "property", "}")])
         while self.peek() != "}":
@@ -160,7 +160,7 @@ class Scanner:
         self.mark("}", where)
 
     def skip_value(self, message: str, position: int) -> None:
-        """Read over what comes before a semicolon, and it; the message says what lacks it."""
+        """Skip up to and including a semicolon; the message says what lacks it."""
         end = _TO_SEMICOLON.match(self.text, self.pos)
         if end is None:
             self.fail(message, position)

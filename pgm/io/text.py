@@ -22,21 +22,21 @@ from pgm.errors import FileFormatError, InvalidArgument, TooLarge, shown
 Path = str | os.PathLike[str]
 File = Path | IO[str] | IO[bytes]
 
-# A text that is being read takes about so many times its size: as bytes, characters, words and numbers.
+# Memory of a text while it is read, in multiples of its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
-_MOST_REFUSALS, _LETTERS_OF_REFUSALS = 10, 1000  # that one message lists
+_MOST_REFUSALS, _LETTERS_OF_REFUSALS = 10, 1000  # limits of one message
 _CHUNK = 1 << 20
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
 _GZIP = b"\x1f\x8b"
-# What an XML file says of itself. Codecs outside the second list are no alphabets, and some of them are slow.
+# The declaration of an XML file. Codecs outside the second list are not character sets, and some are slow.
 _DECLARED = re.compile(rb"""<\?xml\s[^>]{0,100}?encoding\s{0,9}=\s{0,9}["']([A-Za-z0-9._-]{1,40})["']""")
 _ALPHABETS = ("utf-8", "ascii", "iso8859", "cp", "koi8", "mac-", "gb", "big5", "euc_", "shift_jis")
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What a file says, and where in it a position is."""
+    """The text of a file, and the line and column of a position."""
 
     path: str
     content: str
@@ -50,9 +50,9 @@ class Text:
 
 
 class Refusals:
-    """What is wrong with parts of a file that do not depend on each other, to be told at once.
+    """Errors in independent parts of a file, to be reported together.
 
-    Each part is read in a `with` block; `check`, or the last error that is listed, raises them.
+    Each part is read in a `with` block; `check`, or reaching the most that are listed, raises them.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Refusals:
         """Begin a part."""
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        """Keep its error, if that is one of the file."""
+        """Record its error, if it is a FileFormatError."""
         if not isinstance(error, FileFormatError):
             return False
         self.found.append(error)
@@ -73,7 +73,7 @@ class Refusals:
         return True
 
     def check(self, more: str = "") -> None:
-        """Raise what was found, in the order of the file."""
+        """Raise the errors found, in file order."""
         if not self.found:
             return
         first, *others = sorted(self.found, key=lambda error: (error.line or 0, error.column or 0))
@@ -90,26 +90,26 @@ def name_of(file: File, what: str) -> str:
             return _checked(name)
     elif hasattr(file, what):
         name = getattr(file, "name", "")
-        return name if isinstance(name, str) else ""  # an open descriptor has its number for a name
+        return name if isinstance(name, str) else ""  # the name of an open descriptor is its number
     raise InvalidArgument(
         f"A file to {what} is a path (text or a pathlib.Path) or open with {what}(), not {shown(file)}."
     )
 
 
 def _checked(name: str) -> str:
-    """Return a name that a file can have: it goes to the system as bytes that end at the first zero."""
+    """Return a name that a file can have: the operating system ends it at the first zero byte."""
     try:
         if b"\0" not in os.fsencode(name):
             return name
     except UnicodeEncodeError:
         pass
-    raise InvalidArgument(f"No file can have the name {shown(name)}: it has a character that no name has.")
+    raise InvalidArgument(f"No file can have the name {shown(name)}: it has a forbidden character.")
 
 
 def read_text(file: File, encoding: str | None = None) -> Text:
     """Read a file, unpacking it if it is gzipped.
 
-    Without an encoding it is in that of its byte order mark or XML declaration, or in UTF-8.
+    Without an encoding, that of its byte order mark or XML declaration is used, else UTF-8.
     """
     name = name_of(file, "read") or "<file>"
     if encoding is not None:
@@ -148,12 +148,12 @@ def read_text(file: File, encoding: str | None = None) -> Text:
 def _check_encoding(encoding: object) -> None:
     try:
         "".encode(encoding)  # type: ignore[arg-type]
-    except (LookupError, TypeError, ValueError):  # unknown, no text at all, no encoding of text
+    except (LookupError, TypeError, ValueError):  # unknown, not text, or not a text encoding
         raise InvalidArgument(f"There is no encoding {shown(encoding)}; try 'utf-8' or 'latin-1'.") from None
 
 
 def _limited(stream: Any, name: str) -> Any:
-    """Return what an open file has, as text or bytes."""
+    """Return the content of an open file, as text or bytes."""
     limit = current().memory_limit // _OVERHEAD
     chunks: list[Any] = []
     size = 0
@@ -176,7 +176,7 @@ def _unpacked(data: bytes, name: str) -> bytes:
         return found
     except EOFError:
         raise FileFormatError(
-            "the gzipped file breaks off: it was not written or copied whole", name
+            "the gzipped file is truncated: it was not written or copied completely", name
         ) from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise FileFormatError(f"the gzipped file is damaged: {error}", name) from None
@@ -189,7 +189,7 @@ def _declared(data: bytes, name: str) -> str:
         return "utf-8"
     word = match[1].decode()
     if word.lower().startswith(("utf-16", "utf-32")):
-        return "utf-8"  # this was read as bytes of ASCII: it has been converted since
+        return "utf-8"  # the declaration was read as ASCII bytes: the file has been converted since
     try:
         found = codecs.lookup(word).name
     except LookupError:
@@ -201,10 +201,10 @@ def _declared(data: bytes, name: str) -> str:
 
 
 def write_text(file: File, content: str) -> None:
-    """Write a file in UTF-8, gzipped if its name says so; a reader finds the old one or the new one.
+    """Write a file in UTF-8, gzipped if its name says so; a reader sees either the old file or the new one.
 
-    What is open already is written to as it is, as text or bytes; so are pipes and devices, which nothing
-    replaces.
+    Files that are open already are written to directly, as text or bytes; so are pipes and devices, which are
+    never replaced.
     """
     name = name_of(file, "write")
     if not isinstance(file, str | os.PathLike):
@@ -212,7 +212,7 @@ def write_text(file: File, content: str) -> None:
         return
     data = content.encode()
     if name.lower().endswith(".gz"):
-        data = gzip.compress(data, mtime=0)  # no time in it: equal models make equal files
+        data = gzip.compress(data, mtime=0)  # no time stamp: equal models give equal files
     target = os.path.realpath(file)
     try:
         mode: int | None = os.stat(target).st_mode
@@ -224,18 +224,18 @@ def write_text(file: File, content: str) -> None:
         else:
             with open(target, "wb") as stream:
                 stream.write(data)
-    except OSError as error:  # say which file was to be written, not what it would have been called meanwhile
+    except OSError as error:  # name the target file, not the temporary one
         if error.errno is None:
             raise
         raise type(error)(error.errno, error.strerror, os.fspath(file)) from None
 
 
 def _replace(target: str, mode: int | None, data: bytes) -> None:
-    """Put a new file in the place of what has this mode, if there is anything."""
+    """Replace the file of this mode, if there is one, by a new file."""
     if mode is not None:
-        os.close(os.open(target, os.O_WRONLY))  # one that must not be written must not be replaced either
+        os.close(os.open(target, os.O_WRONLY))  # a write-protected file must not be replaced either
     folder = os.path.dirname(target)
-    # Not the target's name and more: that may have all the letters that a name can have.
+    # Not derived from the target's name, which may already have the maximal length.
     temporary = os.path.join(folder, f".{secrets.token_hex(8)}.tmp")
     descriptor, named = _opened(folder, temporary)
     try:
@@ -256,9 +256,9 @@ def _replace(target: str, mode: int | None, data: bytes) -> None:
 
 
 def _opened(folder: str, temporary: str) -> tuple[int, bool]:
-    """Open a new file, and say whether it has its name already.
+    """Open a new file, and say whether it already has its name.
 
-    Where the system can do without (Linux), the file has none until it is whole: a process that is killed
+    Where the system supports it (Linux), the file has no name until it is complete: a process that is killed
     leaves nothing behind.
     """
     if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
@@ -267,7 +267,7 @@ def _opened(folder: str, temporary: str) -> tuple[int, bool]:
         except OSError as error:
             if error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
                 raise
-    # Opened like this, not by tempfile, so that the new file has the permissions of any other.
+    # Opened like this, not by tempfile, so that the file gets the usual permissions.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.open(temporary, flags, 0o666), True
 
@@ -275,7 +275,7 @@ def _opened(folder: str, temporary: str) -> tuple[int, bool]:
 def _link(descriptor: int, folder: str, name: str) -> None:
     """Give an open file without a name one."""
     at = os.open(folder, os.O_RDONLY)
-    try:  # without dst_dir_fd Python would make a link to the link in /proc
+    try:  # without dst_dir_fd Python would link to the link in /proc
         os.link(f"/proc/self/fd/{descriptor}", os.path.basename(name), dst_dir_fd=at, follow_symlinks=True)
     finally:
         os.close(at)
@@ -293,9 +293,9 @@ def _write_open(stream: Any, content: str) -> None:
 def parsed(words: list[str], text: str) -> np.ndarray | None:
     """Return the words of a text as float64, or None if one of them is no `NUMBER`.
 
-    Python would also take nan, inf, 1_000 and the digits of other scripts.
+    Python would also accept nan, inf, 1_000 and the digits of other scripts.
     """
-    if text.translate(_IN_NUMBERS).strip():  # white space of other scripts may be left
+    if text.translate(_IN_NUMBERS).strip():  # Unicode white space may be left
         return None
     try:
         return np.array(words, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""UAI, the format of the UAI inference competitions (2006-2022): tables of variables that only have numbers.
+"""UAI, the format of the UAI inference competitions (2006-2022): tables of variables that are only numbered.
 
     MARKOV or BAYES; the number of variables, and of the states of each; the number of tables; for each table
     how many variables it has and which; then for each table how many numbers it has and these, the last
@@ -41,16 +41,16 @@ from .numbers import THIS, WORD, Numbers, without_comments
 from .text import File, Refusals, Text, read_text
 from .writing import check_states, tables
 
-_BYTES_A_STATE = 500  # what a state takes in a Domain
-_BYTES_A_NUMBER = 64  # what a number takes while it becomes text
-_FEW = 10_000  # states that a variable may have without a table to prove them
+_BYTES_A_STATE = 500  # memory of a state in a Domain
+_BYTES_A_NUMBER = 64  # memory of a number while it is turned into text
+_FEW = 10_000  # states that a variable without a table may announce
 
 
 # --- reading ------------------------------------------------------------------------------------------------
 
 
 def read(source: Text) -> MarkovNetwork | BayesianNetwork:
-    """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables bear it out."""
+    """Read a model: a Markov network, or a Bayesian one if the file says BAYES and its tables fit that."""
     content = without_comments(source)
     first = WORD.search(content)
     if first is None or first[0] not in ("MARKOV", "BAYES"):
@@ -99,7 +99,7 @@ def _table(numbers: Numbers, number: int, scope: list[int], shape: list[int]) ->
         message = f"table {number} has {THIS} numbers; its variables {listed(scope)} need {counted(needed)}"
         numbers.fail(message, at)
     if len(shape) > table_input.MAX_AXES:
-        numbers.fail(f"table {number} has {len(shape)} variables; {table_input.MAX_AXES} are possible", at)
+        numbers.fail(f"table {number} has {len(shape)} variables; the most is {table_input.MAX_AXES}", at)
     if size > numbers.size - numbers.pos:
         numbers.fail(f"the file ends within the {size:,} numbers of table {number}", numbers.size)
     values = numbers.values[numbers.pos : numbers.pos + size].reshape(shape)
@@ -111,7 +111,7 @@ def _table(numbers: Numbers, number: int, scope: list[int], shape: list[int]) ->
 def _variables(numbers: Numbers, cards: list[int], scopes: list[list[int]]) -> list[Variable]:
     used = {variable for scope in scopes for variable in scope}
     for variable, card in enumerate(cards):
-        # A table has a number for each state at least, so what is announced is there; without a table ...
+        # A table has at least one number per state, which bounds what is announced; without a table ...
         if card > max(_FEW, numbers.size) or (variable not in used and card > _FEW):
             numbers.fail(
                 f"variable {variable}: {card:,} states are announced, and no table has them", 1 + variable
@@ -138,7 +138,7 @@ def _bayesian(
     for number, (scope, table, place) in enumerate(zip(scopes, tables, places, strict=True)):
         with refusals:
             if not scope:
-                numbers.fail(f"table {number} has no variables, so it is no distribution{remedy}", place)
+                numbers.fail(f"table {number} has no variables, so it is not a distribution{remedy}", place)
             if scope[-1] in cpds:
                 again = f"is a second distribution of variable {scope[-1]}"
                 numbers.fail(f"table {number} {again}{remedy}", place)
@@ -162,15 +162,15 @@ def _bayesian(
 def read_evidence(file: File, model: Any) -> dict[str, State]:
     """Read what was observed, in the names and states of the model.
 
-    The file has the number of findings and then for each the variable and its state, both as numbers; the
+    The file has the number of findings and then for each the variable and its state, both by index; the
     older form has the number of samples before that, which must be one.
 
     Args:
         file: a path, or an open file.
-        model: whose variables and states the numbers mean.
+        model: the model whose variables and states the indices refer to.
 
     Raises:
-        FileFormatError: the file is not what its format says; with line and column.
+        FileFormatError: the file does not follow its format; with line and column.
         OSError: it cannot be opened.
         TooLarge: it is larger than the memory limit allows.
 
@@ -215,7 +215,7 @@ def read_evidence(file: File, model: Any) -> dict[str, State]:
 
 
 def write(model: BayesianNetwork | MarkovNetwork, *, expand: bool) -> str:
-    """Return a model as text, its names and states as their numbers in the model.
+    """Return a model as text, with variables and states by their index in the model.
 
     `expand` writes tables in place of other distributions and of sparse factors.
     """
@@ -296,17 +296,17 @@ def write_evidence(model: BayesianNetwork | MarkovNetwork, evidence: Mapping[str
 
 
 def observed_codes(model: object, evidence: Mapping[str, Any] | None) -> Mapping[str, int]:
-    """Return the code of each state that was observed; what is uncertain is an error."""
+    """Return the code of each observed state; uncertain evidence is an error."""
     observed = observe(variables_of(model), evidence)
     uncertain = next(iter([*observed.weights, *observed.soft]), None)
     if uncertain is not None or observed.log_weight:
         name = "one of the findings" if uncertain is None else shown(uncertain)
-        raise InvalidEvidence(f"UAI holds states as evidence, and {name} is no single state")
+        raise InvalidEvidence(f"UAI holds states as evidence, and {name} is not a single state")
     return observed.hard
 
 
 def variables_of(model: object) -> Mapping[str, Variable]:
-    """Return the variables of a model, all of which must have states."""
+    """Return the variables of a model, all of which must be discrete."""
     if not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(f"UAI holds Bayesian and Markov networks, not {shown(model)}")
     check_states(model.variables, "UAI")

@@ -1,11 +1,11 @@
-"""The answers of the UAI competitions: a word that says which question, then numbers.
+"""The result files of the UAI competitions: a word that names the question, then numbers.
 
     MAR     how many variables; for each how many states and their probabilities
     MAP     how many variables; for each its state (also MPE)
     PR      the logarithm to base 10 of the probability of what was observed, or of the partition function
 
-Of several answers that begin with -BEGIN- the last one counts; the older form has the number of samples of
-evidence, which must be one, before the answer. Variables that were observed are there too.
+If several answers begin with -BEGIN-, the last one counts; the older form has the number of samples of
+evidence, which must be one, before the answer. Observed variables are included.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .text import NUMBER, File, Text, read_text, write_text
 from .uai import observed_codes, variables_of
 
 _BEGIN = "-BEGIN-"
-_OFF = 1e-3  # that probabilities may be from a sum of one: solvers round them, and some approximate
+_OFF = 1e-3  # how far probabilities may be from summing to one: solvers round, and some approximate
 _READ = Report("UAI result file", exact=False, advice="it does not say how exact it is")
 
 
@@ -38,10 +38,10 @@ def read_result(file: File, model: BayesianNetwork | MarkovNetwork) -> Marginals
     Args:
         file: a path or an open file: MAR gives the marginals, MAP the most probable states, PR the (natural)
             logarithm of the probability of what was observed or, without that, of the partition function.
-        model: what was asked; the file has its variables and states by their numbers only.
+        model: the model that was asked; the file refers to its variables and states by index only.
 
     Raises:
-        FileFormatError: the file is not what its format says; with line and column.
+        FileFormatError: the file does not follow its format; with line and column.
         OSError: it cannot be opened.
         TooLarge: it is larger than the memory limit allows.
 
@@ -127,7 +127,7 @@ def _assignment(
             numbers.fail(message, at + number)
     states = {v.name: v.states[code] for code, v in zip(codes, variables, strict=True)}
     try:
-        log_joint = model.map(states).log_joint  # nothing is left to be found: it is what these states have
+        log_joint = model.map(states).log_joint  # every state is given, so this is their joint probability
     except ImpossibleEvidence:
         log_joint = -math.inf
     return Assignment(variables, codes, None, log_joint, _READ, bound=math.inf)
@@ -149,11 +149,11 @@ def write_result(
     Args:
         answer: what `marginals`, `map`, `probability` or `log_partition` of the model gave.
         file: a path, packed by gzip if it ends in .gz, or an open file.
-        model: what was asked; the file has its variables and states by their numbers only.
-        given: what was observed; such variables are no part of an answer, and are of the file.
+        model: the model that was asked; the file refers to its variables and states by index only.
+        given: what was observed; such variables are not in the answer, but are in the file.
 
     Raises:
-        InvalidArgument: the answer is not one of all variables of the model that were not observed.
+        InvalidArgument: the answer does not cover all unobserved variables of the model.
         OSError: the file cannot be written.
 
     >>> import io, pgm
@@ -194,7 +194,7 @@ def write_result(
 def _check(
     answer: Marginals | Assignment, variables: Mapping[str, Variable], known: Mapping[str, int]
 ) -> None:
-    """Refuse an answer that is not about all variables of the model, or about others."""
+    """Raise unless the answer covers exactly the variables of the model."""
     for variable in answer.variables:
         if variable.name not in variables:
             raise UnknownVariable(variable.name, variables, "The answer is of another model")
@@ -205,6 +205,6 @@ def _check(
     missing = [name for name in variables if name not in answer and name not in known]
     if missing:
         raise InvalidArgument(
-            f"The answer says nothing of {listed(missing)}; a result file has every variable. What was "
-            "observed is told by given=."
+            f"The answer lacks {listed(missing)}; a result file has every variable. Observed ones "
+            "are passed as given=."
         )

@@ -1,4 +1,4 @@
-"""What writers of tables share: what cannot be written, states as text, distributions as tables."""
+"""What writers of tables share: refusals, states as text, distributions as tables."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pgm.models import BayesianNetwork
 from pgm.runtime.progress import each
 from pgm.variables import Interval, Variable, as_domain
 
-FARTHEST = 10**9 - 1  # of a place in a picture
+FARTHEST = 10**9 - 1  # largest coordinate in a picture
 _LISTED = 10  # nodes in a message
-_BYTES_EACH = 64  # what a number takes while it becomes text
+_BYTES_EACH = 64  # memory of a number while it is turned into text
 
 
 def bayesian(model: object, format: str, *, continuous: bool = False) -> BayesianNetwork:
@@ -32,16 +32,16 @@ def bayesian(model: object, format: str, *, continuous: bool = False) -> Bayesia
 
 
 def check_states(variables: Mapping[str, Variable], format: str) -> None:
-    """Refuse continuous variables."""
+    """Raise if there are continuous variables."""
     found = [variable.name for variable in variables.values() if variable.continuous]
     if found:
-        raise InvalidArgument(f"{format} holds variables with states; these are continuous: {listed(found)}.")
+        raise InvalidArgument(f"{format} holds discrete variables; these are continuous: {listed(found)}.")
 
 
 def tables(
     net: BayesianNetwork, format: str, expand: bool, but: Container[str] = ()
 ) -> Iterator[tuple[str, Array]]:
-    """Yield each variable and its table, but some; with `expand` also of distributions that are no table."""
+    """Yield each variable and its table, except some; with `expand`, also tables of other distributions."""
     budget = current().memory_limit // _BYTES_EACH
     _check_forms(net, format, expand, but)
     for name in each(net.variables, "writing"):
@@ -61,13 +61,13 @@ def tables(
 
 
 def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container[str]) -> None:
-    """Refuse what has no table, and unless tables are to be made what is none, all at once."""
+    """Raise, in one error, for all that have no table, or are not tables and are not to be expanded."""
     found = []
     for name in net.variables:
         if name in but:
             continue
         reals = [parent for parent in net.parents(name) if net.variables[parent].continuous]
-        if reals:  # no table is of a number
+        if reals:  # no table has a continuous parent
             raise InvalidArgument(
                 f"{format} has no form for it: {shown(name)} depends on {listed(reals)}, continuous, and "
                 'has no table. A JSON file holds it: format="json".'
@@ -83,7 +83,7 @@ def _check_forms(net: BayesianNetwork, format: str, expand: bool, but: Container
 
 
 def listings(net: BayesianNetwork, format: str, expand: bool) -> Iterator[tuple[str, Array, Array | None]]:
-    """Yield each variable, its rows, and the row of all configurations that have none, if there are any."""
+    """Yield each variable, its rows, and the row of all configurations without one, if there are any."""
     compact = {name for name in net.variables if net.cpd(name).listed_rows() is not None}
     others = tables(net, format, expand, compact)
     for name in net.variables:
@@ -104,7 +104,7 @@ def keys(cpd: CPD, texts: Sequence[Sequence[str]]) -> Iterable[Sequence[str]]:
 
 
 def captions(net: BayesianNetwork) -> dict[str, str]:
-    """Return what nodes are called in pictures, where that is known."""
+    """Return the captions of nodes in pictures, where known."""
     for name, text in net.captions.items():
         if not isinstance(text, str):
             raise InvalidArgument(f"The caption of {shown(name)} is text, not {shown(text)}.")
@@ -112,7 +112,7 @@ def captions(net: BayesianNetwork) -> dict[str, str]:
 
 
 def positions(net: BayesianNetwork) -> dict[str, tuple[int, int, int, int]]:
-    """Return where nodes stand in pictures, where that is known."""
+    """Return the positions of nodes in pictures, where known."""
     for name, place in net.positions.items():
         if (
             not isinstance(place, tuple)
@@ -127,7 +127,7 @@ def positions(net: BayesianNetwork) -> dict[str, tuple[int, int, int, int]]:
 
 
 def states_as_text(variable: Variable, format: str, expand: bool) -> list[str]:
-    """Return the states as text, by which they are found again; with `expand` also bins, which are not."""
+    """Return the states as text that can be looked up again; with `expand` also bins, which cannot."""
     texts = [state if isinstance(state, str) else str(state) for state in variable.states]
     try:
         found = as_domain(texts)

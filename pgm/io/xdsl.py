@@ -10,7 +10,7 @@
 
 The child's state changes fastest, then that of the last parent. In a gate of GeNIe the child's last state is
 "no effect" and the first that any cause brings about shows, so it is our NoisyMin of the same states; a
-NoisyMax is written with its states turned round, and turned back when it is read. Its parameters are each
+NoisyMax is written with its states reversed, and reversed back when it is read. Its parameters are each
 cause's own, without the leak ("net", Diez 1993): for each parent a row for each of its states in the order of
 `strengths`, of which the last has no effect; then the leak.
 """
@@ -51,7 +51,7 @@ def read(source: Text) -> BayesianNetwork:
 
 
 class _Node:
-    """A node of the file: its variable with the states as they stand there, and what is in it."""
+    """A node of the file: its variable, with the states in file order, and its content."""
 
     def __init__(self, reader: _Reader, element: Element, taken: Mapping[str, object]) -> None:
         self.element = element
@@ -59,7 +59,7 @@ class _Node:
         for child in reader.inside(element):
             self.parts.setdefault(child.name, []).append(child)
         self.id = reader.attribute(element, "id")
-        if len(self.id.split()) > 1:  # among parents it would be several
+        if len(self.id.split()) > 1:  # in a list of parents it would be several
             reader.fail(f"the id {shown(self.id)} of a node has blanks in it", element)
         self.properties = {p.attributes.get("id", ""): p for p in self.parts.get("property", [])}
         self.name = self.id
@@ -127,7 +127,7 @@ class _Reader(MarkedNetwork):
         return net
 
     def drawn(self, net: BayesianNetwork, drawing: Element) -> None:
-        """Keep what the nodes are called in their picture, and where they stand, also in submodels."""
+        """Record the captions and positions of the nodes, also in submodels."""
         inside = list(reversed(drawing.children))
         while inside:
             element = inside.pop()
@@ -222,7 +222,7 @@ class _Reader(MarkedNetwork):
         return node.gate.trusted(node.final, final, tuple(effects), flat[-1, back].copy())
 
     def strengths(self, node: _Node, cards: list[int]) -> list[list[int]]:
-        """Return for each parent the order in which its states have their rows, "no effect" last."""
+        """Return for each parent the order of its states' rows, "no effect" last."""
         if "strengths" not in node.parts:
             return [list(range(card)) for card in cards]
         element = self.part(node, "strengths")
@@ -253,7 +253,7 @@ class _Writer:
         self.expand = expand
         self.ids = identifiers(net.variables, "n")
         self.states: dict[str, list[str]] = {}  # the identifiers, in the order of the file
-        # Which gates are written as such, and what is turned round for it, is known before any table.
+        # Which gates are written as such, and which states are reversed for it, is settled before any table.
         self.kept = {name for name in net.variables if self.fits(net.cpd(name))}
         self.turned = {name for name in self.kept if self.turns(net.cpd(name))}
 
@@ -281,7 +281,7 @@ class _Writer:
         net = self.net
         (title,) = identifiers([net.name], "net").values()
         lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<smile version="1.0" id="{title}">', "  <nodes>"]
-        heads = {name: self.head(name) for name in net.variables}  # functions need the states of all
+        heads = {name: self.head(name) for name in net.variables}  # functions need the states of all nodes
         rest = tables(net, "XDSL", self.expand, self.kept)
         for name in net.variables:
             cpd = net.cpd(name)
@@ -305,7 +305,7 @@ class _Writer:
         return "\n".join(lines)
 
     def head(self, name: str) -> tuple[list[str], list[str]]:
-        """Return the states of a variable, and the properties that tell what they and it are called."""
+        """Return the states of a variable, and the properties with its name and theirs."""
         texts = states_as_text(self.net.variables[name], "XDSL", self.expand)
         ids = identifiers(texts, "s")
         order = texts[::-1] if name in self.turned else texts
@@ -339,7 +339,7 @@ class _Writer:
         return [f"<strengths>{strengths}</strengths>", f"<parameters>{_text(parameters)}</parameters>"]
 
     def drawn(self) -> list[str]:
-        """Return how GeNIe draws it: names, and places; nodes that have none are in rows below the others."""
+        """Return how GeNIe draws it: names and positions; nodes without one go in rows below the others."""
         net = self.net
         placed, called = positions(net), captions(net)
         above = max((bottom for _, _, _, bottom in placed.values()), default=-30)

@@ -5,8 +5,8 @@
       <DEFINITION> <FOR>wet</FOR> <GIVEN>rain</GIVEN> <TABLE>0.9 0.1 0.2 0.8</TABLE> </DEFINITION>
     </NETWORK> </BIF>
 
-In a table the state of the child changes fastest, then that of the last parent. Properties are read over.
-Blanks around a name are no part of it, unless it says xml:space="preserve", as ours do that need them.
+In a table the state of the child changes fastest, then that of the last parent. Properties are skipped.
+Blanks around a name are stripped unless it says xml:space="preserve", as ours do where needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .markup import Element, leaf
 from .text import Refusals, Text
 from .writing import bayesian, states_as_text, tables
 
-_DEFINITIONS = ("DEFINITION", "PROBABILITY")  # the second in the first drafts of the format
+_DEFINITIONS = ("DEFINITION", "PROBABILITY")  # the second is from early drafts of the format
 _OUTCOMES = ("OUTCOME", "VALUE")
 _CHANCE = ("nature", "discrete")
 

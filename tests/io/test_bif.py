@@ -394,7 +394,7 @@ BROKEN = [
         "'b', row a='x'.*sum to 1.1",
     ),  # the child's state is not last
     (table("table 0.1 0.3 0.2 0.3 0.7 0.4;\ntable 0.1 0.3 0.2 0.3 0.7 0.4;"), 7, "a second 'table'"),
-    (table("table 0.1 0.3 0.2 0.3 0.7 0.4;\n(x) 0.1, 0.2, 0.7;"), 6, "beside a 'table'"),
+    (table("table 0.1 0.3 0.2 0.3 0.7 0.4;\n(x) 0.1, 0.2, 0.7;"), 6, "together with a 'table'"),
     (table("default 0.1 0.2;"), 6, "expected 3 numbers, found 2"),
     (table("default 0.1 0.2 0.6;"), 6, "sum to 0.9"),
     (table("table;"), 6, "expected 6 numbers, found 0"),
@@ -440,7 +440,7 @@ def wide(parents: int) -> str:
 @pytest.mark.parametrize("parents", [40, 70, 2000])
 def test_a_table_too_large_for_any_memory_is_not_made(parents, tmp_path):
     begun = time.thread_time()
-    with pytest.raises(TooLarge, match=f"'v{parents}' has .* numbers"):
+    with pytest.raises(TooLarge, match=f"'v{parents}' has .* entries"):
         loads(wide(parents) + "{ table 0.5 0.5; }", tmp_path)
     with pytest.raises(FileFormatError, match="missing"):
         loads(wide(parents) + "{ (" + "n " * parents + ") 0.5 0.5; }", tmp_path)

@@ -96,7 +96,7 @@ def test_it_is_read_and_written_as_one_row(format):
         (["(" + "no, " * 25 + ") 0.5;"], "expected 2 numbers, found 1"),
         (["(" + "no, " * 25 + ") 0.5 x;"], "expected a number or ';', found 'x'"),
         (["default 1, 0;"], "a second 'default'"),
-        (["table 1, 0;"], "beside a 'table'"),
+        (["table 1, 0;"], "together with a 'table'"),
     ],
 )
 def test_wrong_rows_are_refused_where_they_stand(rows, message):
@@ -119,7 +119,7 @@ def test_any_number_of_parents(format):
     if format == "bif":
         with pytest.raises(pgm.FileFormatError, match="'y': nearly every row is missing"):
             read(text(format, 14_300, [], None).encode(), format)
-        with pytest.raises(pgm.TooLarge, match=r"'y' has more than 10\*\*15 numbers"):
+        with pytest.raises(pgm.TooLarge, match=r"'y' has more than 10\*\*15 entries"):
             read(text(format, 14_300, ["table 0.5, 0.5;"], None).encode(), format)
     assert time.thread_time() - begun < 8 * slowness()
 

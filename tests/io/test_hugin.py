@@ -388,7 +388,7 @@ BROKEN = [
     (MIXED + "potential (w | z) { data = normal ( 1, inf ); }", 10, "variance"),
     (MIXED + "potential (w | z) { data = normal ( , 2 ); }", 10, "a sum of numbers"),
     (MIXED + "potential (w | z) { data = normal ( 1 2, 2 ); }", 10, "a sum of numbers"),
-    (MIXED + "potential (w | z) { data = normal ( 1 + 2 * y, 2 ); }", 10, "'y' is no continuous parent"),
+    (MIXED + "potential (w | z) { data = normal ( 1 + 2 * y, 2 ); }", 10, "'y' is not a continuous parent"),
     (MIXED + "potential (w | z) { data = normal ( z * z, 2 ); }", 10, "a sum of numbers"),
     (MIXED + "potential (w | z) { data = normal ( z + z, 2 ); }", 10, "a second term"),
     (MIXED + "potential (w | z) { data = normal ( 1e300, 2 ); }", 10, "bias"),
@@ -406,7 +406,7 @@ BROKEN = [
     (
         MIXED.replace("potential (b | a)", "potential (b | a z)") + "potential (w) { }",
         5,
-        "'b' has states, and its parent 'z' none",
+        "'b' is discrete, and its parent 'z' is not",
     ),
 ]
 

@@ -283,12 +283,12 @@ def test_what_the_format_cannot_hold():
 
 WRONG = [
     ("", 1, 1, "no element found"),
-    ("network n { }", 1, 1, "not XML"),
+    ("network n { }", 1, 1, "not well-formed XML"),
     ("<html/>", 1, 1, "XMLBIF begins with <BIF>, this file with <html>"),
     ("<smile/>", 1, 1, "format='xdsl'"),
     ("<BIF/>", 1, 1, "expected one <NETWORK>, found 0"),
     ("<BIF><NETWORK/><NETWORK/></BIF>", 1, 1, "expected one <NETWORK>, found 2"),
-    (SIMPLE[:-20], 6, 16, "not XML.*<DEFINITION> of line 5 is open"),
+    (SIMPLE[:-20], 6, 16, "not well-formed XML.*<DEFINITION> of line 5 is open"),
     (SIMPLE.replace("</TABLE></DEF", "</TABEL></DEF", 1), 4, 43, "mismatched tag.*<TABLE> of line 4 is open"),
     (SIMPLE.replace("<OUTCOME>q</OUTCOME>", "<OUT>q</OUT>"), 3, 59, "one of NAME, OUTCOME.*found <OUT>"),
     (SIMPLE.replace("<GIVEN>a</GIVEN>", "<GIVE>a</GIVE>"), 5, 25, "found <GIVE>"),

@@ -1,9 +1,9 @@
-"""The JSON of pgm: every model with all it has, to the last bit; docs/schema/pgm-1.json describes it.
+"""The JSON of pgm: every model in full, to the last bit; docs/schema/pgm-1.json describes it.
 
     {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
-"factors". "about" says where a file comes from; it is for people, and no part of the model.
+"factors". "about" says where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def read(text: Text) -> Model:
 def model_of(part: Part) -> Model:
     """Return the model of a file."""
     if type(part.value) is not dict or "pgm" not in part.value:
-        part.fail('this is no model of pgm, which is an object that begins {"pgm": 1, ...')
+        part.fail('this is not a model of pgm, which is an object that begins {"pgm": 1, ...')
     version = part.at("pgm").whole("the version of the format", 1)
     if version > VERSION:
         part.fail(

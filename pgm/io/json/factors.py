@@ -79,7 +79,7 @@ def _rows(values: np.ndarray) -> list[list[float]]:
 
 
 def _finite(values: Any) -> Any:
-    """Return numbers with a text in place of minus infinity."""
+    """Return the values with a text in place of minus infinity."""
     if isinstance(values, list):
         return list(map(_finite, values))
     return "-inf" if values == -math.inf else values
@@ -135,11 +135,11 @@ def _factor(part: Part, model: MarkovNetwork, cards: np.ndarray) -> Factor:
     conditional = "conditional" in value and part.at("conditional").truth("whether the last sums to one")
     shape = tuple(cards[scopes[0]].tolist())
     if conditional and (log or not shape):
-        part.fail("logarithms, or no variables, are no conditional distribution", "conditional")
+        part.fail("logarithms, or no variables, cannot be a conditional distribution", "conditional")
     if "states" in value:
         return _sparse(part, scopes, shape, log, int(conditional))
     if len(shape) > MAX_AXES:
-        part.fail(f"a table of {len(shape)} variables; {MAX_AXES} are possible")
+        part.fail(f"a table of {len(shape)} variables; at most {MAX_AXES} are possible")
     width = shape[-1] if shape else 1
     values = part.at("values").rows(math.prod(shape[:-1]), width, "the values", infinite=log)
     _check(part, values, log, lambda i: divmod(i, width))
@@ -172,7 +172,7 @@ def _scopes(part: Part, cards: np.ndarray) -> np.ndarray:
     ordered = np.sort(scopes, axis=1)
     twice = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     if twice.any():
-        part.fail("a variable is there twice", int(np.argmax(twice)))
+        part.fail("a variable appears twice", int(np.argmax(twice)))
     other = (cards[scopes] != cards[scopes[0]]).any(axis=1)
     if other.any():
         part.fail(
@@ -197,7 +197,7 @@ def _sparse(part: Part, scopes: np.ndarray, shape: tuple[int, ...], log: bool, h
         i, j = np.argwhere(codes >= shape)[0].tolist()
         rows.expected(f"the position of a state, below {shape[j]}", i, j)
     if len(np.unique(codes, axis=0)) < len(codes):
-        rows.fail("a row is there twice")
+        rows.fail("a row appears twice")
     values = part.at("values").numbers(len(codes), "the values", infinite=log)
     _check(part, values, log, lambda i: (i,))
     if heads and not _sums_to_one(codes[:, :-1], values, product(shape[:-1])):

@@ -1,4 +1,4 @@
-"""JSON as people read it: short things on one line, a table with one line for each row."""
+"""JSON laid out for people: short items on one line, tables with one line per row."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 from typing import Any
 
 WIDTH = 100
-_MANY = 64  # parts that are not worth trying on one line
+_MANY = 64  # members from which on one line is not tried
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _FULL_LINE = re.compile(rf"(.{{1,{WIDTH - 12}}}\],) ")
 
 
 class Filled(list[Any]):
-    """Lists of whole numbers, written many to a line."""
+    """Lists of integers, written many to a line."""
 
 
 def lay_out(value: Any, indent: int = 0) -> str:
-    """Return JSON text whose further lines begin after `indent` spaces."""
+    """Return JSON text whose later lines are indented by `indent` spaces."""
     if not value or not isinstance(value, dict | list):
         return encode(value)
     if len(value) <= _MANY and not _tall(value):
@@ -43,12 +43,12 @@ def lay_out(value: Any, indent: int = 0) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return JSON text as UTF-8 can hold it: half of a surrogate pair is written as an escape."""
+    """Return JSON text that UTF-8 can hold: a lone surrogate is written as an escape."""
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _tall(value: Any) -> bool:
-    """Whether this is, or has in it, a table of several rows."""
+    """Whether this is or contains a table of several rows."""
     if isinstance(value, dict):
         return any(map(_tall, value.values()))
     if isinstance(value, Filled) or not isinstance(value, list) or not value:

@@ -114,7 +114,7 @@ def _cpd(part: Part, variables: dict[str, Variable]) -> Any:
         those = " or ".join([f'"{other}"' for other, cpd in KINDS.items() if cpd.continuous])
         part.fail(f"{shown(child.name)} has no states: its distribution is {those}", key, key=True)
     if kind.continuous and not child.continuous:
-        part.fail(f'"{key}" is of a continuous variable, and this node has states', key, key=True)
+        part.fail(f'"{key}" is for continuous nodes, and this one has states', key, key=True)
     real = [v.name for v in given if v.continuous]
     if real and not kind.takes_continuous:
         part.fail(f'the parent {shown(real[0])} is continuous: "{key}" is of parents with states', "parents")

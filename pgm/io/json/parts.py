@@ -1,4 +1,4 @@
-"""JSON as it is read: each part of a file knows its place, so that an error has a line and a column."""
+"""JSON as it is read: each part of a file knows its position, so that an error has a line and a column."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .states import read_state
 
 DEEPEST = 64  # lists and objects inside each other; a network needs about ten
 _CHUNK = 1 << 20
-_BYTES_A_LIST, _BYTES_AN_OBJECT = 120, 400  # what Python takes for a short one
+_BYTES_A_LIST, _BYTES_AN_OBJECT = 120, 400  # memory of a short one in Python
 _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _TOKEN = re.compile(rf"({_STRING.pattern})|([\[\]{{}},:])|[^\s\[\]{{}},:\"]+", re.DOTALL)
 _WORD = re.compile(r"[^\s,:\[\]{}]{1,30}|.", re.DOTALL)
 
-# What the standard library says of text that is no JSON, in our words.
+# The standard library's messages about invalid JSON, in our words.
 _EXPECTED = {
     "Expecting value": "expected a value",
     "Expecting ',' delimiter": "expected ',' or the bracket that closes",
@@ -35,7 +35,7 @@ _EXPECTED = {
 _WRONG = {
     "Unterminated string starting at": "the quote that opens here is never closed",
     "Invalid control character at": r"a control character inside a text: it is written \n, \t or \u0000",
-    "Invalid \\escape": "a backslash that begins no escape: a backslash itself is written twice",
+    "Invalid \\escape": "a backslash that does not begin an escape: a backslash itself is written twice",
     "Invalid \\uXXXX escape": r"\u needs four hexadecimal digits after it",
     "Illegal trailing comma before end of array": "a comma before the bracket that closes",
     "Illegal trailing comma before end of object": "a comma before the bracket that closes",
@@ -76,7 +76,7 @@ class _File:
 
 
 def parse(source: Text) -> Part:
-    """Read JSON, strictly: no key twice, no NaN, nothing nested without end."""
+    """Read JSON, strictly: no duplicate keys, no NaN, no unlimited nesting."""
     content = source.content
     room = content.count("[") * _BYTES_A_LIST + content.count("{") * _BYTES_AN_OBJECT
     if room > current().memory_limit:
@@ -101,13 +101,13 @@ def parse(source: Text) -> Part:
         raise source.error(_explained(error, content), error.pos) from None
     except _Twice:
         place, path = next((at, path) for at, path, _, twice in _walk(content) if twice)
-        raise source.error(f"the key {written(path[-1])} is there twice", place) from None
+        raise source.error(f"the key {written(path[-1])} appears twice", place) from None
     except _Constant as constant:
         place = next(
             (m.start() for m in _TOKEN.finditer(content) if m[0].lstrip("-") == str(constant).lstrip("-")), 0
         )
         raise source.error(
-            f'{constant} is no JSON; an infinite number is written "inf" or "-inf", and NaN is none', place
+            f'{constant} is not JSON; infinity is written "inf" or "-inf", and NaN is not allowed', place
         ) from None
     except ValueError:  # Python's limit
         place = next(m.start() for m in _TOKEN.finditer(content) if len(m[0]) > 1000 and m[0][0] != '"')
@@ -135,7 +135,7 @@ def _explained(error: json.JSONDecodeError, content: str) -> str:
 
 
 def _depth(content: str) -> int:
-    """How deep lists and objects are nested; the parser would find out on its own stack."""
+    """How deep lists and objects are nested; the parser would overflow its own stack."""
     bare = _STRING.sub("", content)
     depth = deepest = 0
     for start in range(0, len(bare), _CHUNK):
@@ -149,7 +149,7 @@ def _depth(content: str) -> int:
 
 
 def _place_of_depth(content: str) -> int:
-    """Where the first of too many brackets opens, whatever else is wrong with the text."""
+    """Where the first bracket that is too deep opens, whatever else is wrong with the text."""
     depth = 0
     for match in _TOKEN.finditer(content):
         depth += (match[2] in ("[", "{")) - (match[2] in ("]", "}"))
@@ -159,12 +159,12 @@ def _place_of_depth(content: str) -> int:
 
 
 def _walk(content: str) -> Iterator[tuple[int, list[Any], bool, bool]]:
-    """Yield for each key and each value where it stands, the path to it, whether it is a key, a repeated one.
+    """Yield for each key and value its position, its path, whether it is a key, and whether it is repeated.
 
-    Slow, and only for messages. The path is one list that changes.
+    Slow; only for messages. The path is one list, updated in place.
     """
     path: list[Any] = []
-    keys: list[set[str] | None] = []  # of the objects around; None: a list
+    keys: list[set[str] | None] = []  # of the enclosing objects; None: a list
     for match in _TOKEN.finditer(content):
         string, mark = match[1], match[2]
         if mark == ":":

@@ -11,7 +11,7 @@ from pgm.variables import Bins, Domain, Interval, Variable
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _DEEPEST = 20  # tuples inside each other
-_MOST_BITS = 14_000  # of a whole number; Python reads no more than 4,300 digits
+_MOST_BITS = 14_000  # of an integer; Python reads no more than 4,300 digits
 
 
 def write_domain(name: str, domain: Domain) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def read_domain(part: Part, name: str) -> Domain:
     """Return the states of the variable that this object describes."""
     key = "bins" if "bins" in part.value else "states"
     if key == "bins" and "states" in part.value:
-        part.fail("states and bins: only one of them can hold", "bins", key=True)
+        part.fail("states and bins: a variable has only one of them", "bins", key=True)
     inside = part.at(key)
     what = "edges" if key == "bins" else "states"
     found = inside.elements(f"a list of {what}")
