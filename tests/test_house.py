@@ -228,6 +228,14 @@ TEXTS = [
 ] + [*SOURCES, *sorted((ROOT / "tests").rglob("*.py"))]
 
 
+def test_files_that_pages_name_exist() -> None:
+    for page in [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        for path in re.findall(
+            r"`((?:pgm|tests|docs|benchmarks)/[\w/.]*\w)`", page.read_text(encoding="utf-8")
+        ):
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
 def test_no_file_names_this_machine() -> None:
     """A checkout works anywhere: no home or work directories, no hosts that packages come from."""
     here = re.compile(r"/(home|root|Users|work|opt|tmp)/\w|index-url|find-links|\blocalhost\b|\b[A-Z]:\\")
