@@ -184,7 +184,6 @@ LONG = {
     "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",
     "pgm/cpds/table_input.py": "each way to write a table down, with its errors",
     "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
-    "pgm/densities.py": "one result: half of it is help",
     "pgm/frames.py": "the one gate for data: every kind of frame, with its errors",
     "pgm/inference/asking/questions.py": "the face of every model: half of it is help",
     "pgm/inference/engines/__init__.py": "the options of all engines: most of it is help",
@@ -197,7 +196,7 @@ LONG = {
     "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
     "pgm/models/markov_network.py": "the face of one model: half of it is help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
-    "pgm/results.py": "to be divided: a file for each kind of result",
+    "pgm/results/density.py": "one kind of result: half of it is help",
     "pgm/variables.py": "variables, states and bins, with their errors",
 }
 
