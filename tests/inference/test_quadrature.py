@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import integrate, stats
+from scipy import integrate, optimize, stats
 from scipy.special import expit
 
 import pgm
+from pgm.inference.engines.gaussian import quadrature
 from tests import strategies  # noqa: F401  (the profile of hypothesis)
 
 near = lambda x: pytest.approx(x, rel=1e-8, abs=1e-9)  # noqa: E731
@@ -437,3 +438,12 @@ def test_hundreds_of_answers() -> None:
     assert net.log_probability(right, engine=Q) == pytest.approx(truth, rel=1e-10)
     with pytest.raises(pgm.TooLarge, match="400 sums of hidden numbers that hang together"):
         chain.query("x7", right, engine=Q)
+
+
+def test_the_peak_of_a_wide_normal_beside_what_was_seen() -> None:
+    """One number, sd 10, and a state of logit x that was seen: the root of the slope, by scipy."""
+    logit = (np.zeros((1, 2)), np.array([[0.0, 1.0]]), 1)
+    peaks, slope = quadrature._peaks(np.zeros((1, 1)), np.full((1, 1, 1), 100.0), [logit])
+    right = optimize.brentq(lambda x: expit(-x) - x / 100.0, 0.0, 10.0)
+    assert peaks[0, 0] == pytest.approx(right, abs=0.1)
+    assert slope[0, 0] == pytest.approx(expit(-peaks[0, 0]) - peaks[0, 0] / 100.0)

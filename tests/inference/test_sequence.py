@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import pgm
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.clique_sequence.clusters import Cluster, cut, joined, trees
+from pgm.inference.engines.clique_sequence.forest import Forest
+from pgm.inference.program.reduction import Known, reduce_case
 from pgm.runtime.clock import Clock
 from tests.known import test_uai as uai
 from tests.strategies import TAME, knowledge, models
@@ -340,3 +342,19 @@ def test_its_plan_says_what_will_run():
     assert "forests of cliques of at most 2^6 entries; the sizes are those of one tree" in " ".join(
         repr(plan).split()
     )
+
+
+@pytest.mark.parametrize("least", [0.5, 0.3, 1e-5])
+def test_a_table_put_into_a_forest_says_how_small_its_entries_are(least: float) -> None:
+    """The power of two that says so is below the smallest entry, by less than one: no run may trust more."""
+    mrf = pgm.MarkovNetwork()
+    mrf.add_variable("a", states=[0, 1])
+    mrf.add_variable("b", states=[0, 1])
+    mrf.add_factor(["a", "b"], [[1.0, 2.0], [3.0, 4.0]])
+    program = mrf._compile().program
+    case = reduce_case(program, Known(), [0, 1], Clock(None, None), prune=False)
+    forest = Forest(case, tree=None, wide=[], inside=np.empty(0), arriving=[])  # type: ignore[arg-type]
+    forest.put(0, np.array([[3.0, least], [0.0, 1.5]]))
+    kept = program.values[:4]
+    assert np.ldexp(kept, int(program.arrays.exponent[0])).tolist() == [3.0, least, 0.0, 1.5]
+    assert program.arrays.low[0] <= math.log2(kept[kept > 0.0].min()) < program.arrays.low[0] + 1
