@@ -392,18 +392,14 @@ class BayesianNetwork(Questions):
         ):
             raise InvalidStructure(f"{node!r} has children whose tables depend on its present states.")
         settled = self._settled(node, cpd)
-        only_values = (
-            type(cpd) is type(self._cpds.get(node)) is TableCPD
-            and those == old
-            and cpd.child.domain == before
-        )
+        only_table = type(cpd) is type(self._cpds.get(node)) is TableCPD and those == old
         for other, found in settled.items():
             self._cpds[other] = found
             self._domains[other] = found.child.domain
             self._pending.pop(other, None)
         self._parents[node] = those
-        if only_values:
-            self._values_changed()
+        if cpd.child.domain == before and len(settled) == 1:
+            self._values_changed(node, cpd._values if type(cpd) is TableCPD and only_table else None)
         else:
             self._changed()
 

@@ -221,17 +221,6 @@ def test_a_tree_that_is_kept_knows_nothing_of_old_tables():
     assert ask({"c": True})[True] == before
 
 
-def test_old_tables_are_not_kept():
-    net = pgm.BayesianNetwork()
-    net.add("a", 0.3)
-    net.add("b", {True: 0.5, False: 0.1}, parents=["a"])
-    for i in range(20):
-        net.set("a", 0.01 + i / 30)
-        net.query("a", {"b": True})
-        net.marginals()
-    assert len({id(tree.program) for tree in net._compile().trees._trees.values()}) == 1
-
-
 def test_a_compiled_question_leaves_the_interpreter():
     script = """
         import time, pgm

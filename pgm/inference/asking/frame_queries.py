@@ -104,7 +104,8 @@ class CompiledQuery:
         if tree is None:
             return None
         try:
-            values, _ = tree.answer(np.array(list(hard.values()), dtype=np.int64), clock)
+            codes = np.array(list(hard.values()), dtype=np.int64)
+            values, _ = tree.answer(compiled.program, codes, clock)
         except Narrow:
             return None
         return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))

@@ -50,7 +50,7 @@ from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, make_pos
 from pgm.inference.engines.plan import Plan, searched
 from pgm.inference.engines.portfolio import make_portfolio
 from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
-from pgm.inference.program import Program, compile_program, same_structure
+from pgm.inference.program import Program, compile_program, with_tables
 from pgm.inference.trees import TreeCache
 from pgm.randomness import draw_count, generator
 from pgm.results import (
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from pgm.inference.asking.frame_queries import CompiledQuery
 
 _MOST_AXES = 64
+_MANY_TABLES = 0.1  # of all variables; where more have changed all are compiled
 _Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answers are arrays
 
 Given = Mapping[str, Any] | None
@@ -103,12 +104,14 @@ class Questions:
 
     _compiled: ModelSnapshot | None
     _outdated: ModelSnapshot | None  # its trees serve again if only values changed
+    _replaced: dict[str, np.ndarray] | None  # the tables that have changed since, if it was only tables
     _lock: Lock
 
     def __init__(self) -> None:
         """Nothing is compiled yet."""
         self._compiled = None
         self._outdated = None
+        self._replaced = None
         self._lock = Lock()
 
     # --- what a model provides ---
@@ -154,13 +157,22 @@ class Questions:
     def _changed(self) -> None:
         """Forget what was compiled: variables or factors have come or gone."""
         with self._lock:
-            self._compiled = self._outdated = None
+            self._compiled = self._outdated = self._replaced = None
 
-    def _values_changed(self) -> None:
-        """Forget the values: the same factors have other tables."""
+    def _values_changed(self, name: str, table: np.ndarray | None) -> None:
+        """Forget the values: the distribution of this variable has others.
+
+        Args:
+            name: the variable.
+            table: the new table, where that is all there is to it and was before.
+        """
         with self._lock:
-            self._outdated = self._compiled or self._outdated
-            self._compiled = None
+            if self._compiled is not None:
+                self._outdated, self._compiled, self._replaced = self._compiled, None, {}
+            if table is None:
+                self._replaced = None
+            elif self._replaced is not None:
+                self._replaced[name] = table
 
     def _compile(self) -> ModelSnapshot:
         found = self._compiled
@@ -168,22 +180,34 @@ class Questions:
             return found
         with self._lock:
             if self._compiled is None:
-                self._check_complete()
-                variables = VariableList.of_model(self.variables)
-                position = variables.places()
-                cards = map(attrgetter("card"), variables.domains)
-                program = compile_program(cards, self._parts(position))
-                old = self._outdated
-                trees = TreeCache() if old is None or not same_structure(old.program, program) else old.trees
-                trees.forget_values()
-                found = ModelSnapshot(program, trees, variables, position)
-                densities = self.densities()
-                found = with_densities(found, densities, self.factors)
-                if densities and (those := self.scores()):
-                    found = replace(found, linked=Linked(those, densities, self._parents_by(position)))
-                self._compiled = found
-                self._outdated = None
+                self._compiled = self._with_tables() or self._compile_anew()
+                self._outdated = self._replaced = None
             return self._compiled
+
+    def _with_tables(self) -> ModelSnapshot | None:
+        """The outdated snapshot with the tables that were replaced; None where more has changed."""
+        old, tables = self._outdated, self._replaced
+        if old is None or tables is None or old.gaussians is not None:
+            return None
+        if len(tables) > _MANY_TABLES * len(old.names):
+            return None
+        program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
+        return None if program is None else ModelSnapshot(program, old.trees, old.variables, old.position)
+
+    def _compile_anew(self) -> ModelSnapshot:
+        self._check_complete()
+        variables = VariableList.of_model(self.variables)
+        position = variables.places()
+        cards = map(attrgetter("card"), variables.domains)
+        program = compile_program(cards, self._parts(position))
+        found = ModelSnapshot(program, TreeCache(), variables, position)
+        densities = self.densities()
+        found = with_densities(found, densities, self.factors)
+        if self._outdated is not None:
+            found = found.with_trees_of(self._outdated)
+        if densities and (those := self.scores()):
+            found = replace(found, linked=Linked(those, densities, self._parents_by(position)))
+        return found
 
     # --- the questions ---
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from pgm.evidence import Observed
 from pgm.factors import Factor, GaussianFactor, Score
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, collect
+from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, collect, same_scopes
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
 from pgm.inference.engines.posterior import Posterior
-from pgm.inference.program import Program
+from pgm.inference.program import Program, same_structure, with_support_of
 from pgm.inference.program.reduction import Known
 from pgm.inference.trees import TreeCache
 from pgm.runtime.clock import Clock
@@ -43,6 +43,15 @@ class ModelSnapshot:
     def by_name(self) -> Mapping[str, Variable]:
         """The variables by name."""
         return _Named(self)
+
+    def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
+        """The same model with the trees of an older snapshot, if these differ in values at most."""
+        if not (same_structure(self.program, old.program) and same_scopes(self.gaussians, old.gaussians)):
+            return self
+        program = with_support_of(self.program, old.program)
+        if program.support is not old.program.support:
+            old.trees.forget(old.program.support)
+        return replace(self, program=program, trees=old.trees)
 
 
 class _Named(Mapping[str, Variable]):

@@ -130,7 +130,7 @@ class Posterior:
         if tree is None:
             return None
         try:
-            return tree.answer(np.array(list(hard.values()), dtype=np.int64), self.clock)
+            return tree.answer(self.program, np.array(list(hard.values()), dtype=np.int64), self.clock)
         except Narrow:
             return None
 

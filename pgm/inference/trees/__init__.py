@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar, cast
 
 import numpy as np
@@ -46,15 +46,29 @@ class Shape:
     layout: float  # bytes that the tree takes once it is laid out
     steps: float  # inner steps of one inward pass
     narrow: bool = False  # what is multiplied for a clique may leave the range of doubles
-    arranged: tuple[
-        np.ndarray, ...
-    ] = ()  # the cliques as they will be laid out, and where tables are multiplied
+    # The cliques as they will be laid out, and where tables are multiplied.
+    arranged: tuple[np.ndarray, ...] = ()
+    # Where tables would be multiplied if none went together, of a tree that is worth a look: see `narrow`.
+    home: np.ndarray | None = None
 
     @property
     def nbytes(self) -> int:
         """Memory that keeping it takes."""
         found = self.triangulation
-        return found.order.nbytes + 2 * found.clique_vars.nbytes + sum(a.nbytes for a in self.arranged)
+        size = found.order.nbytes + 2 * found.clique_vars.nbytes + sum(a.nbytes for a in self.arranged)
+        return size + (0 if self.home is None else self.home.nbytes)
+
+    def leaves_doubles(self, low: np.ndarray) -> bool:
+        """Whether the tables of one clique may be too small together; `low` as from `lows`."""
+        if self.home is None:
+            return False
+        return float(np.bincount(self.home, np.minimum(low, 0)).min()) < -LEAST_OF_DOUBLES
+
+    def for_values_of(self, case: Case) -> Shape:
+        """The same for a question with other tables of the same scopes."""
+        if self.home is None or self.leaves_doubles(lows(case)) == self.narrow:
+            return self
+        return replace(self, narrow=not self.narrow)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -102,10 +116,10 @@ class TreeCache:
     def __init__(self) -> None:
         """An empty cache."""
         self._lock = Lock()
-        self._trees: OrderedDict[object, Sized] = OrderedDict()
+        self._trees: OrderedDict[tuple[object, ...], Sized] = OrderedDict()
         self._bytes = 0
 
-    def get(self, key: object, make: Callable[[], _Kept]) -> _Kept:
+    def get(self, key: tuple[object, ...], make: Callable[[], _Kept]) -> _Kept:
         """The tree of this key, made now if it is not there."""
         with self._lock:
             found = self._trees.get(key)
@@ -122,10 +136,10 @@ class TreeCache:
                     self._bytes -= self._trees.popitem(last=False)[1].nbytes
         return made
 
-    def forget_values(self) -> None:
-        """Keep only trees, which serve any tables of the same scopes."""
+    def forget(self, support: object) -> None:
+        """Drop what is of use only where the zeros are those of `support`, with which its keys begin."""
         with self._lock:
-            for key in [key for key, kept in self._trees.items() if not isinstance(kept, Tree)]:
+            for key in [key for key in self._trees if key[0] is support]:
                 self._bytes -= self._trees.pop(key).nbytes
 
     def __reduce__(self) -> tuple[type[TreeCache], tuple[()]]:
@@ -162,13 +176,14 @@ def shape_of(
     elif stage is None and m and _STEPS_PER_ENTRY * 2.0**found.log2_total > _WORTH_BALANCE:
         cliques = k.reroot(m, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
     home = k.homes(r, *cliques)
-    narrow = _leaves_doubles(case, found, home)
+    looked_at = home if home.size and found.log2_total > _WORTH_A_LOOK else None
     if stage is None:
         *cliques, home = k.gather_operands(r, *cliques, home)
     sent, layout, steps = k.measure(r.cards, *cliques, home)
     tables, arranged = float(r.table_at[-1]), (*cliques, home)
     total, largest = float(found.log2_total), float(found.log2_largest)
-    return Shape(found, total, largest, True, tables, sent, layout, steps, narrow, arranged)
+    made = Shape(found, total, largest, True, tables, sent, layout, steps, False, arranged, looked_at)
+    return made.for_values_of(case)
 
 
 def planned(
@@ -180,14 +195,7 @@ def planned(
 ) -> Shape:
     """The same, kept for the run that follows a plan."""
     key = ("shape", case.key, targets.tobytes(), b"" if stage is None else stage.tobytes())
-    return cache.get(key, lambda: shape_of(case, clock, targets, stage))
-
-
-def _leaves_doubles(case: Case, found: Triangulation, home: np.ndarray) -> bool:
-    """Whether the tables of one clique, which are multiplied where `home` says, may be too small together."""
-    if found.log2_total <= _WORTH_A_LOOK or not home.size:
-        return False
-    return float(np.bincount(home, np.minimum(lows(case), 0)).min()) < -LEAST_OF_DOUBLES
+    return cache.get(key, lambda: shape_of(case, clock, targets, stage)).for_values_of(case)
 
 
 def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
@@ -248,7 +256,7 @@ def tree_of(
         return lay_out_tree(case, shape, targets, result_at, result_scopes, stage)
 
     tree = cache.get(key, make)
-    check(tree.shape)  # the limit may have changed since the tree was kept
+    check(tree.shape.for_values_of(case))  # the limit may have changed since the tree was kept, or the values
     clock.lap(TRIANGULATING)
     return tree
 

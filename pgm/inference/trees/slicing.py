@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
+from weakref import ReferenceType, ref
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from pgm.inference.program import Program
 from pgm.inference.program.reduction import (
     Case,
     Known,
-    lows,
     open_index,
     open_targets,
     reduce_case,
@@ -47,26 +47,53 @@ class Moves(NamedTuple):
     item: np.ndarray  # a table or number that moves with what was observed,
     slot: np.ndarray  # by which of the observed variables,
     stride: np.ndarray  # and how far for each of its states
-    low: np.ndarray  # bounds on log2 of each table's smallest non-zero entry, messages behind them
     places: np.ndarray  # where each number of the result stands in the answer
     fixed: np.ndarray  # places of what is one whatever was observed
     seen_at: np.ndarray  # the places of the observed variables' first states; empty if they are no part
 
 
+class _Scales(NamedTuple):
+    """What a sliced tree needs to know of a program's values beside these."""
+
+    program: ReferenceType[Program]  # not the program itself: old tables are not kept
+    low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, messages behind them
+    exponent: int  # the power of two that all tables together were divided by
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Sliced:
-    """A tree, and where the tables are that it takes: only the codes of what was observed are missing."""
+    """A tree, and where the tables are that it takes: missing are the codes of what was observed, and values.
 
-    program: Program  # of which it has the zeros and scales; kept, so that nothing else has its id
+    It serves all programs of one `support`.
+    """
+
     tree: Tree
     moves: Moves
     packed: np.ndarray  # all of both that are int64, in one; empty for a large tree
     packed_at: np.ndarray
-    exponent: int  # the power of two that all tables together were divided by
+    factors: np.ndarray  # the program's: those whose tables these are, then those with a single number left
+    n_tables: int
     size: int  # of the answer
     room: int  # numbers that a run takes
     bytes: float  # that the question takes
     steps: float
+    last: list[_Scales] = field(default_factory=list)  # those of the program that it last ran on
+
+    def scales(self, program: Program) -> _Scales:
+        """How the values of this program were scaled."""
+        for kept in self.last:
+            if kept.program() is program:
+                return kept
+        p, low = program.arrays, np.zeros(self.tree.arrays.item_at.size - 1, np.int64)
+        low[: self.n_tables] = p.low[self.factors[: self.n_tables]]
+        made = _Scales(ref(program), low, int(np.add.reduce(p.exponent[self.factors])))
+        self.last[:] = [made]
+        return made
+
+    def other_range(self, program: Program) -> bool:
+        """Whether these values leave the range of doubles and the first did not, or the other way round."""
+        shape, low = self.tree.shape, self.scales(program).low[: self.n_tables]
+        return shape.leaves_doubles(low) != shape.narrow
 
     @property
     def nbytes(self) -> int:
@@ -76,12 +103,13 @@ class Sliced:
             return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes
         return self.tree.nbytes + sum(a.nbytes for a in self.moves)
 
-    def answer(self, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+    def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
         """The normalised answer for these states of what is observed, and the total."""
+        scales = self.scales(program)
         answer = np.zeros(self.size)
         clock.check()
         if not self.packed.size:
-            return self._in_steps(codes, answer, clock)
+            return self._in_steps(program, scales, codes, answer, clock)
         tree = self.tree
         scratch = take(self.room)
         status, mantissa, exponent = code(self.steps).sliced(
@@ -89,7 +117,8 @@ class Sliced:
             self.packed_at,
             tree.arrays.axes,
             tree.arrays.lookup,
-            self.program.values,
+            program.values,
+            scales.low,
             codes,
             tree.longest_row,
             scratch,
@@ -99,17 +128,20 @@ class Sliced:
         if status:
             settle(status, "sliced", clock)
         clock.lap(RUNNING)
-        return answer, (float(mantissa), int(exponent) + self.exponent)
+        return answer, (float(mantissa), int(exponent) + scales.exponent)
 
-    def _in_steps(self, codes: np.ndarray, answer: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
+    def _in_steps(
+        self, program: Program, scales: _Scales, codes: np.ndarray, answer: np.ndarray, clock: Clock
+    ) -> tuple[np.ndarray, Wide]:
         """The same for a large tree, whose sweeps can be stopped and shared by threads."""
         t, m = self.tree.arrays, self.moves
         n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
         pool = take(int(t.item_at[-1]))
-        mantissa, exponent = kernels.fill(self.program.values, codes, *m[:5], n_tables, pool)
+        mantissa, exponent = kernels.fill(program.values, codes, *m[:5], n_tables, pool)
         if mantissa == 0.0:
             raise Impossible
-        low, high, powers = m.low.copy(), np.zeros_like(m.low), np.zeros(t.parent.size, np.int64)
+        low = scales.low.copy()
+        high, powers = np.zeros_like(low), np.zeros(t.parent.size, np.int64)
         both = t.result_at.size > 1
         loss = np.full(0 if both else t.parent.size, -np.inf)
         sweep_in(self.tree, pool, np.empty(0), low, high, powers, clock, out_too=both, loss=loss)
@@ -123,7 +155,7 @@ class Sliced:
             results = pool[pool.size - size :].copy()
             bounds = np.array([0, size] if size else [0])
         rest, more = kernels.total_of(t, pool, powers)
-        whole = wide_multiply((float(mantissa), int(exponent) + self.exponent), (float(rest), int(more)))
+        whole = wide_multiply((float(mantissa), int(exponent) + scales.exponent), (float(rest), int(more)))
         give(pool)
         settle(kernels.normalise(bounds, results), "normalise", clock)
         kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
@@ -134,7 +166,6 @@ class Sliced:
 class Unsliced:
     """Says that a question of this kind had better have a tree of its own."""
 
-    program: Program
     nbytes: int
 
 
@@ -171,9 +202,16 @@ def sliced(
         always: also where a new tree would be better, for what is asked very often.
     """
     observed = tuple(hard)
-    key = (id(program), always, observed, targets)
+    key = (program.support, always, observed, targets)
+
+    def make() -> Sliced | Unsliced:
+        return _make(program, observed, targets, needs(), clock, refuse, always)
+
     try:
-        found = trees.get(key, lambda: _make(program, observed, targets, needs(), clock, refuse, always))
+        found = trees.get(key, make)
+        if isinstance(found, Sliced):
+            if found.tree.shape.home is not None and found.other_range(program):
+                found = make()  # how much memory it may take depends on that
     except _DoesNotFit:
         return None
     clock.lap(TRIANGULATING)
@@ -246,7 +284,7 @@ def _make(
 ) -> Sliced | Unsliced:
     found = consider(program, observed, targets, needs, clock, always=always)
     if found is None or not found.pays:
-        return Unsliced(program, 200 + 40 * len(observed))
+        return Unsliced(200 + 40 * len(observed))
     if not needs.fits(found.shape):
         if not observed:
             refuse(found.case, found.shape)
@@ -265,8 +303,6 @@ def _make(
     kernels.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
     item, slot, stride = kernels.moves(p, r, slot_of)
     begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
-    low = np.zeros(tree.arrays.item_at.size - 1, np.int64)
-    low[: r.factors.size] = lows(case)
     fixed = seen_at = _NOWHERE
     if targets is None:
         owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
@@ -289,7 +325,7 @@ def _make(
         tree = with_lists(tree, bits, size_of_question, clock)
     t = tree.arrays
     moves = Moves(
-        sources, begins, item, slot, stride, low, places.astype(np.int64), fixed.astype(np.int64), seen_at
+        sources, begins, item, slot, stride, places.astype(np.int64), fixed.astype(np.int64), seen_at
     )
     packed, at = _NOWHERE, _NOWHERE
     if steps <= _AT_ONCE:
@@ -298,9 +334,9 @@ def _make(
     room = int(t.item_at[-1])
     if t.result_at.size > 1:
         room += room - int(t.item_at[-1 - t.parent.size])
-    scale = int(p.exponent[r.factors].sum()) + int(p.exponent[r.scalars].sum())
     total_bytes = size_of_question + tree.arrays.lists.nbytes
-    return Sliced(program, tree, moves, packed, at, scale, size, room, total_bytes, steps)
+    own, n_tables = np.concatenate([r.factors, r.scalars]), r.factors.size
+    return Sliced(tree, moves, packed, at, own, n_tables, size, room, total_bytes, steps)
 
 
 def _ever(

@@ -84,6 +84,15 @@ def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
     return Gaussians(arrays, positions, number, _sorted(parents))
 
 
+def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:
+    """Whether two models have the same continuous variables, with the same parents."""
+    if a is None or b is None:
+        return a is b
+    fields = ("parent_at", "parents", "switch_at", "switches", "row_at")
+    pairs = [(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields]
+    return np.array_equal(a.number, b.number) and all(np.array_equal(x, y) for x, y in pairs)
+
+
 def starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
     """Where pieces of these lengths begin, and where the last one ends."""
     at = np.zeros(len(lengths) + 1, np.int64)

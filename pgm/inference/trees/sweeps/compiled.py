@@ -746,6 +746,7 @@ def sliced(
     axes: Ints32,
     lookup: Ints32,
     values: Floats,
+    low: Ints,
     codes: Ints,
     row: int,
     scratch: Floats,
@@ -754,9 +755,9 @@ def sliced(
     """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
 
     All arrays of 64-bit integers come as one, `at` says where each begins: to hand over forty would take
-    longer than a small question. `row` is how long the longest row is. What the answer has comes from the
-    last root if no results are laid out, else from the way out. Returns a status, and the total as a wide
-    number.
+    longer than a small question. `low` has bounds on log2 of the smallest non-zero entries, `row` is how long
+    the longest row is. What the answer has comes from the last root if no results are laid out, else from the
+    way out. Returns a status, and the total as a wide number.
     """
     t = TreeArrays(
         packed[at[0] : at[1]],  # cards
@@ -798,10 +799,9 @@ def sliced(
     item = packed[at[32] : at[33]]
     slot = packed[at[33] : at[34]]
     stride = packed[at[34] : at[35]]
-    low = packed[at[35] : at[36]]
-    places = packed[at[36] : at[37]]
-    fixed = packed[at[37] : at[38]]
-    seen_at = packed[at[38] : at[39]]
+    places = packed[at[35] : at[36]]
+    fixed = packed[at[36] : at[37]]
+    seen_at = packed[at[37] : at[38]]
     n_cliques = t.parent.size
     n_tables = t.item_at.size - 1 - n_cliques
     used = t.item_at[n_tables + n_cliques]

@@ -1,0 +1,301 @@
+"""Values change, structure stays: no answer comes from tables that have been replaced.
+
+Whatever was set and asked before, a model answers bit for bit as a network freshly built with its tables.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pgm
+from pgm.inference.trees import slicing, sparse_cliques
+from tests.gaussian_oracle import plains
+
+_KINDS = ("plain", "zeros", "others", "wide", "gate")
+
+
+class Model:
+    """A network whose tables keep changing, and what it takes to build it anew."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        n = int(rng.integers(2, 7))
+        self.cards = {f"v{i}": int(rng.choice([2, 2, 2, 3, 1])) for i in range(n)}
+        self.parents = {
+            name: tuple(p for p in list(self.cards)[:i] if rng.random() < 0.5)[-3:]
+            for i, name in enumerate(self.cards)
+        }
+        self.net = pgm.BayesianNetwork()
+        for name in self.cards:
+            table = self.distribution(name, str(rng.choice(_KINDS)))
+            self.net.add(name, table, parents=self.parents[name], states=self.states(name))
+
+    def states(self, name: str) -> list[Any]:
+        return [False, True] if self.cards[name] == 2 else list(range(self.cards[name]))
+
+    def distribution(self, name: str, kind: str) -> object:
+        """A table with positive numbers, with zeros, with huge ratios; or a gate where one can be."""
+        rng, parents = self.rng, self.parents[name]
+        if kind == "gate" and parents and all(self.cards[v] == 2 for v in (name, *parents)):
+            chances = [float(rng.choice([0.0, 1.0, rng.random()])) for _ in parents]
+            return pgm.NoisyOr(dict(zip(parents, chances, strict=True)), leak=float(rng.choice([0.0, 0.1])))
+        table = rng.random([*[self.cards[p] for p in parents], self.cards[name]]) + 0.01
+        if kind in ("zeros", "others"):
+            table[rng.random(table.shape) < 0.4] = 0.0
+        if kind == "wide":
+            table[..., 0] *= 10.0 ** rng.choice([-320, -305, -200])
+        table[table.sum(-1) == 0.0] = 1.0
+        return table / table.sum(-1, keepdims=True)
+
+    def set(self) -> None:
+        """Replace one distribution, mostly by one with zeros in the same places."""
+        rng, name = self.rng, str(self.rng.choice(list(self.cards)))
+        old = self.net.cpd(name)
+        if rng.random() < 0.5 and isinstance(old, pgm.TableCPD):
+            table = old.values * rng.uniform(0.2, 3.0, old.values.shape)
+            self.net.set(name, table / table.sum(-1, keepdims=True))
+        else:
+            self.net.set(name, self.distribution(name, str(rng.choice(_KINDS))))
+
+    def fresh(self) -> pgm.BayesianNetwork:
+        made = pgm.BayesianNetwork()
+        for name in self.cards:
+            made.add(name, self.net.cpd(name), states=self.states(name))
+        return made
+
+    def evidence(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name in self.cards:
+            states = self.states(name)
+            state = states[int(self.rng.integers(len(states)))]
+            kind = int(self.rng.integers(9))
+            if kind < 2:
+                found[name] = state
+            elif kind == 2:
+                found[name] = pgm.OneOf([state])
+            elif kind == 3:
+                found[name] = pgm.Likelihood({s: float(self.rng.random()) + 0.1 for s in states})
+            elif kind == 4 and len(states) > 1:
+                weights = self.rng.dirichlet(np.ones(len(states)))
+                found[name] = pgm.Soft(dict(zip(states, weights.tolist(), strict=True)))
+        return found
+
+    def questions(self) -> list[Callable[[pgm.BayesianNetwork], Any]]:
+        """What is asked of the old and of the new: arrays, or numbers."""
+        known, names = self.evidence(), list(self.cards)
+        hard = {n: s for n, s in known.items() if not isinstance(s, pgm.Likelihood | pgm.Soft | pgm.OneOf)}
+        targets = [str(t) for t in self.rng.permutation(names)[: int(self.rng.integers(1, 3))]]
+        frame = [{n: s for n, s in hard.items() if self.rng.random() < 0.7} for _ in range(5)]
+        frame.append({names[0]: self.states(names[0])[0]})
+        seed = int(self.rng.integers(1000))
+        every: list[Callable[[pgm.BayesianNetwork], Any]] = [
+            lambda net: [net.marginals(known)[n].values for n in names],
+            lambda net: [net.marginals()[n].values for n in names],
+            lambda net: net.query(targets, known).values,
+            lambda net: net.query(targets, hard).values,
+            lambda net: net.probability(hard),
+            lambda net: list(net.map(given=hard).values()),
+            lambda net: list(net.sample(20, seed=seed, given=hard).values()),
+            lambda net: net.log_likelihood(frame, bad_rows="missing"),
+            lambda net: net.predict_proba(frame, targets[0], bad_rows="missing"),
+        ]
+        chosen = self.rng.random(len(every)) < 0.6
+        return [ask for ask, wanted in zip(every, chosen, strict=True) if wanted]
+
+
+def said(ask: Callable[[], Any]) -> Any:
+    """The answer to the last bit, or what kind of error it is."""
+    try:
+        found = ask()
+    except pgm.PGMError as error:
+        return type(error), str(error)
+    arrays = found if isinstance(found, list) else [found]
+    return [(np.asarray(a).dtype, np.asarray(a).tolist().__repr__()) for a in arrays]
+
+
+@contextmanager
+def path(name: str) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if name in ("sliced", "large", "lists"):
+            patch.setattr(slicing, "_NEW_TREE", np.inf)
+        if name in ("large", "lists"):
+            patch.setattr(slicing, "_AT_ONCE", -1.0)
+        if name == "lists":
+            for limit, value in {"_LEAST_ENTRIES": 0, "_SHARE": 2.0, "_FULL": 2.0}.items():
+                patch.setattr(sparse_cliques, limit, value)
+        yield
+
+
+@pytest.mark.parametrize("name", ["as it comes", "sliced", "large", "lists"])
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_answers_are_those_of_a_network_built_afresh(name: str, seed: int) -> None:
+    with path(name):
+        model = Model(np.random.default_rng(seed))
+        asked: list[tuple[Any, pgm.BayesianNetwork]] = []
+        for _ in range(6):
+            for _ in range(int(model.rng.choice([0, 1, 1, 1, 3]))):
+                model.set()
+            fresh = model.fresh()
+            for ask in model.questions():
+                assert said(lambda ask=ask: ask(model.net)) == said(lambda ask=ask, net=fresh: ask(net))
+            for compiled, then in asked:  # with the tables of when it was compiled
+                states = {n: model.states(n)[0] for n in compiled.given}
+                expected = said(lambda c=compiled, n=then, s=states: n.compile(c.targets, c.given)(s).values)
+                assert said(lambda c=compiled, s=states: c(s).values) == expected
+            names = list(model.cards)
+            try:
+                asked.append((model.net.compile(names[-1], given=names[:-1]), fresh))
+            except pgm.ImpossibleEvidence:
+                pass
+            other = model.net.copy() if model.rng.random() < 0.5 else pickle.loads(pickle.dumps(model.net))
+            if model.rng.random() < 0.3:
+                model.net = other
+            else:  # what is set there stays there
+                other.set(names[0], np.full(model.cards[names[0]], 1.0 / model.cards[names[0]]))
+                other.marginals()
+
+
+@settings(max_examples=40)
+@given(plains(), st.randoms(use_true_random=False))
+def test_densities_that_are_replaced_answer_as_built_afresh(case: Any, random: Any) -> None:
+    plain, rng = case
+    net = plain.network()
+    for _ in range(4):
+        node = random.choice(plain.nodes)
+        if node.table is not None:
+            table = node.table * rng.uniform(0.5, 2.0, node.table.shape)
+            node.table = table / table.sum(-1, keepdims=True)
+        else:
+            node.bias = node.bias + rng.normal(size=node.bias.shape)
+        fresh = plain.network()
+        net.set(node.name, fresh.cpd(node.name))
+        drawn = plain.draw(rng)
+        known = {name: value for name, value in drawn.items() if rng.random() < 0.4}
+        for name in drawn:
+            assert said(lambda name=name, known=known: repr(net.query(name, known).to_dict())
+                        if name in plain.cards else repr(net.query(name, known).mean)) == said(
+                lambda name=name, known=known, fresh=fresh: repr(fresh.query(name, known).to_dict())
+                if name in plain.cards else repr(fresh.query(name, known).mean))  # fmt: skip
+
+
+def chain(n: int = 6) -> pgm.BayesianNetwork:
+    net = pgm.BayesianNetwork()
+    net.add("v0", 0.3)
+    for i in range(1, n):
+        net.add(f"v{i}", {True: 0.9 - 0.1 * i, False: 0.2}, parents=[f"v{i - 1}"])
+    return net
+
+
+def test_a_sliced_tree_serves_on_while_the_zeros_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    whole = slicing._make
+    monkeypatch.setattr(slicing, "_make", lambda *args: made.append(args[1]) or whole(*args))
+    net = chain()
+    ask = [
+        lambda: net.marginals(),
+        lambda: net.query("v0", {"v5": True}),
+        lambda: net.probability({"v3": True}),
+    ]
+    for one in ask:
+        one()
+    first = len(made)
+    assert first
+    net.set("v2", {True: 0.5, False: 0.4})
+    net.set("v0", 0.8)
+    for one in ask:
+        one()
+    assert len(made) == first
+    for i in range(1, 6):  # many at once: compiled anew, with the same trees
+        net.set(f"v{i}", {True: 0.55, False: 0.35})
+    for one in ask:
+        one()
+    assert len(made) == first
+    support = net._compile().program.support
+    net.set("v2", {True: 1.0, False: 0.4})
+    for one in ask:
+        one()
+    assert len(made) == 2 * first
+    assert all(key[0] is not support for key in net._compile().trees._trees)
+
+
+def test_a_gate_keeps_its_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    whole = slicing._make
+    monkeypatch.setattr(slicing, "_make", lambda *args: made.append(args[1]) or whole(*args))
+    net = pgm.BayesianNetwork()
+    for name in "abcd":
+        net.add(name, 0.3)
+    net.add("e", pgm.NoisyOr({"a": 0.5, "b": 0.6, "c": 0.7, "d": 0.8}))
+    net.marginals()
+    first = len(made)
+    net.set("e", pgm.NoisyOr({"a": 0.25, "b": 0.6, "c": 0.7, "d": 0.1}))
+    assert abs(net.query("e", {"a": True, "b": False, "c": False, "d": False})[True] - 0.25) < 1e-15
+    net.marginals()
+    assert len(made) - first <= 1  # that of the query
+
+
+def test_old_tables_are_not_kept() -> None:
+    net = chain()
+    programs = []
+    for i in range(20):
+        net.set("v0", 0.01 + i / 30)
+        net.query("v0", {"v1": True})
+        net.marginals()
+        programs.append(weakref.ref(net._compile().program))
+    gc.collect()
+    assert sum(program() is not None for program in programs) == 1
+
+
+def test_a_plan_knows_the_range_of_the_new_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pgm.inference.trees._WORTH_A_LOOK", -1.0)
+    net = chain(4)
+    net.marginals()
+    net.map()
+    small = {True: 1e-290, False: 1e-290}
+    for i in range(1, 4):
+        net.set(f"v{i}", small)
+    fresh = chain(4)
+    for i in range(1, 4):
+        fresh.set(f"v{i}", small)
+    assert repr(net.plan()) == repr(fresh.plan())
+    assert said(lambda: net.probability({"v1": True, "v2": True, "v3": True})) == said(
+        lambda: fresh.probability({"v1": True, "v2": True, "v3": True})
+    )
+
+
+def test_a_question_that_runs_ends_on_the_tables_it_began_with() -> None:
+    tables = [0.3, 0.6]
+    net = chain(8)
+    expected = set()
+    for p in tables:
+        net.set("v0", p)
+        expected.add(tuple(d.values.tobytes() for d in net.marginals().values()))
+    stop, wrong = threading.Event(), []
+
+    def ask() -> None:
+        while not stop.is_set():
+            found = tuple(d.values.tobytes() for d in net.marginals().values())
+            if found not in expected:
+                wrong.append(found)
+
+    askers = [threading.Thread(target=ask) for _ in range(3)]
+    for thread in askers:
+        thread.start()
+    for i in range(600):
+        net.set("v0", tables[i % 2])
+    stop.set()
+    for thread in askers:
+        thread.join()
+    assert not wrong
