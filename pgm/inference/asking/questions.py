@@ -50,7 +50,8 @@ from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, make_pos
 from pgm.inference.engines.plan import Plan, searched
 from pgm.inference.engines.portfolio import make_portfolio
 from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
-from pgm.inference.program import Program, compile_program, with_tables
+from pgm.inference.program import Program, compile_program
+from pgm.inference.program.other_values import with_tables
 from pgm.inference.trees import TreeCache
 from pgm.randomness import draw_count, generator
 from pgm.results import (

@@ -13,7 +13,8 @@ from pgm.factors import Factor, GaussianFactor, Score
 from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, collect, same_scopes
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
 from pgm.inference.engines.posterior import Posterior
-from pgm.inference.program import Program, same_structure, with_support_of
+from pgm.inference.program import Program
+from pgm.inference.program.other_values import same_structure, with_support_of
 from pgm.inference.program.reduction import Known
 from pgm.inference.trees import TreeCache
 from pgm.runtime.clock import Clock

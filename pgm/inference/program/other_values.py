@@ -1,0 +1,89 @@
+"""Programs of one structure: the same scopes with other values, so that what was laid out serves on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from pgm.inference.program import NARROWEST, Program
+from pgm.inference.program.program_arrays import ProgramArrays
+
+
+def same_structure(a: Program, b: Program) -> bool:
+    """Whether two programs differ in values at most, so that one's trees serve the other."""
+    arrays = ("cards", "scope_at", "scopes", "table_at", "heads", "leader", "order")
+    own = ("kinds", "turns", "factor_of", "parts_of")
+    pairs = [(getattr(a.arrays, f), getattr(b.arrays, f)) for f in arrays]
+    pairs += [(getattr(a, f), getattr(b, f)) for f in own]
+    return a.n_named == b.n_named and all(np.array_equal(x, y) for x, y in pairs)
+
+
+def with_support_of(program: Program, old: Program) -> Program:
+    """A program of the structure of an older one, with its `support` if the zeros are the same too."""
+    same = (
+        program.possible == old.possible
+        and (program.wide_exponents is None) == (old.wide_exponents is None)
+        and np.array_equal(program.values > 0.0, old.values > 0.0)
+        # Of several tables that are one distribution those that are all one are dropped, see `drop_ones`.
+        and not (program.has_joined and not np.array_equal(_ones(program), _ones(old)))
+    )
+    if not same:
+        return program
+    new = ("arrays", "values", "wide_exponents", "gates")
+    return _with(old, **{name: getattr(program, name) for name in new})
+
+
+def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program | None:
+    """The same program with other tables for variables that have one of their own; None: compile it anew.
+
+    Args:
+        program: in which each of these variables has a plain table P(variable | parents).
+        tables: by the variable's position, its axis last. They must be zero where the old ones are.
+    """
+    p = program.arrays
+    if program.wide_exponents is not None or not program.possible:
+        return None
+    values, low, exponent = program.values.copy(), p.low.copy(), p.exponent.copy()
+    for v, table in tables.items():
+        f = _own_table(p, v)
+        part = values[p.table_at[f] : p.table_at[f] + table.size]
+        mantissas, powers = np.frexp(table.ravel())
+        known = powers
+        if p.has_zero[f] != 0:
+            positive = mantissas > 0.0
+            known = powers[positive]
+            if not np.array_equal(positive, part > 0.0):
+                return None
+        elif np.count_nonzero(mantissas) < mantissas.size:
+            return None
+        least, top = int(np.minimum.reduce(known)), int(np.maximum.reduce(known))
+        if least - top < NARROWEST:
+            return None
+        np.ldexp(mantissas, powers - top, out=part)
+        low[f], exponent[f] = least - top - 1, top
+    return _with(program, arrays=p._replace(low=low, exponent=exponent), values=values)
+
+
+def _own_table(p: ProgramArrays, v: int) -> int:
+    """The number of the table that is a distribution of this variable."""
+    for f in p.users[p.user_at[v] : p.user_at[v + 1]].tolist():
+        if p.heads[f] == 1 and p.scopes[p.scope_at[f + 1] - 1] == v:
+            return int(f)
+    raise AssertionError("a variable of a network without a distribution")
+
+
+def _with(program: Program, **fields: object) -> Program:
+    """The same structure and support with other values, and what has been cached of them."""
+    made = object.__new__(Program)
+    made.__dict__.update(program.__dict__, **fields)
+    return made
+
+
+def _ones(program: Program) -> np.ndarray:
+    """Which entries of the tables are one."""
+    p = program.arrays
+    begins, first = np.unique(p.table_at, return_index=True)
+    powers = np.repeat(p.exponent[first], np.diff(begins, append=program.values.size))
+    ones: np.ndarray = program.values == np.ldexp(1.0, -powers.astype(np.int32))
+    return ones
