@@ -436,7 +436,7 @@ class CPD(ABC):
 
     @abstractmethod
     def to_dict(self) -> dict[Any, Any]:
-        """Return the numbers as plain Python objects."""
+        """Return the parameters as plain Python objects."""
 
     @abstractmethod
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:

@@ -8,13 +8,14 @@ from typing import Any
 
 from pgm.distributions import Categorical, Gaussian
 from pgm.errors import InvalidArgument, InvalidTable
+from pgm.frames import is_frame, long_form
 from pgm.variables import Domain, Variable
 
 from .base import CPD
 from .linear_gaussian import LinearGaussian
 from .registry import for_parents
 from .table import TableCPD
-from .table_input import CELLS, child_states, is_frame, long_form, read
+from .table_input import CELLS, child_states, read
 
 
 def prepared(name: str, table: object, parents: Any) -> tuple[object, Any]:

@@ -38,7 +38,7 @@ def count(
 
 
 def cells(sizes: Sequence[int], most: Callable[[int], int], parts: int = 1) -> int:
-    """Return how many numbers those tables have; `most(n)` is how many counts n inputs can make."""
+    """Return how many entries those tables have; `most(n)` is how many counts n inputs can make."""
     n = len(sizes)
     if n <= parts:
         return 0

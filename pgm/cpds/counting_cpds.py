@@ -49,8 +49,8 @@ class CountingGate(CPD):
     def _says(self) -> str:
         """What the child being True says, in words."""
 
-    def _numbers(self) -> list[str]:
-        """What a user writes before the parents."""
+    def _arguments(self) -> list[str]:
+        """The arguments before the parents."""
         return []
 
     def bind(self, name: str, states: Any, given: tuple[Variable, ...]) -> Self:
@@ -138,7 +138,7 @@ class CountingGate(CPD):
         if self._child is not None:
             return super().__repr__()
         of = list(self._parents) if len(self._parents) <= 5 else f"{len(self._parents)} parents"
-        return f"{type(self).__name__}({', '.join([*self._numbers(), str(of)])})"
+        return f"{type(self).__name__}({', '.join([*self._arguments(), str(of)])})"
 
     def _lines(self) -> tuple[Sequence[object], Sequence[Sequence[object]], int]:
         yes = active(self.child)
@@ -170,7 +170,7 @@ class _OfSome(CountingGate):
         k = part.whole("a count of parents", most=len(given))
         return cls(k, [v.name for v in given]).bind(child.name, child.domain, given)
 
-    def _numbers(self) -> list[str]:
+    def _arguments(self) -> list[str]:
         return [str(self._k)]
 
 

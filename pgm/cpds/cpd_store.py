@@ -14,7 +14,7 @@ from .table_input import Array
 
 
 class CPDStore(MutableMapping[str, CPD]):
-    """{node: its distribution}; of a table only the numbers are kept, the rest is known to the network.
+    """{node: its distribution}; of a table only the array is kept; the network knows the rest.
 
     So a million tables are a million arrays and nothing else: the garbage collector, which walks again and
     again through everything that refers to something, has nothing to walk through.
@@ -38,7 +38,7 @@ class CPDStore(MutableMapping[str, CPD]):
         return made
 
     def in_order(self, nodes: Collection[str]) -> list[Array | CPD]:
-        """For each of these nodes the numbers of its table, or any other distribution itself."""
+        """For each of these nodes the array of its table, or whatever else its distribution is."""
         if list(self._kept) == list(nodes):  # as it is where all were added with their tables
             return list(self._kept.values())
         return [self._kept[node] for node in nodes]

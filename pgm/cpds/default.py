@@ -32,7 +32,7 @@ from .table_input import (
     written_rows,
 )
 
-_SMALL = 4096  # numbers of a table that is not worth taking apart
+_SMALL = 4096  # entries of a table that is not worth taking apart
 
 
 class DefaultCPD(CPD):
@@ -89,12 +89,12 @@ class DefaultCPD(CPD):
         child = Variable(name, child_states(name, self._written, 1) if states is None else states)
         found = written_rows(child, given, self._written)
         codes = np.array(list(found), dtype=np.int32).reshape(-1, len(given))
-        numbers = np.array([*found.values(), default_row(child, self._written)], dtype=np.float64)
+        probabilities = np.array([*found.values(), default_row(child, self._written)], dtype=np.float64)
 
         def label(row: int) -> str:
             return "..." if row == len(codes) else row_label(given, codes[row])
 
-        return self.trusted(child, given, codes, checked_rows(child, numbers, label))
+        return self.trusted(child, given, codes, checked_rows(child, probabilities, label))
 
     @classmethod
     def trusted(
@@ -197,10 +197,9 @@ class DefaultCPD(CPD):
         """Return the counts of each row: the last link of the chain knows which configuration it came to."""
         counts = np.zeros(self._rows.shape)
         last = tables[-1].reshape(-1, self.child.card)
-        for steps in self._levels() if len(self._codes) else ():
-            own = steps  # of the last parent, in the end
         if len(self._codes):
-            counts[:-1] = last[own]
+            *_, steps = self._levels()
+            counts[:-1] = last[steps]
         counts[-1] = np.maximum(last.sum(axis=0) - counts[:-1].sum(axis=0), 0.0)
         return RowCounts(counts)
 

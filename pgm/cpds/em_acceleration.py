@@ -1,4 +1,4 @@
-"""Expectation and maximisation, with strides where the steps become small."""
+"""Expectation maximisation, accelerated: SQUAREM extrapolates from two steps where steps become small."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_STEPS = 20_000
 _STILL = 1e-13  # a gain in log-likelihood, for each unit of weight, that is rounding
 
 
-def climb(name: str, step: Callable[[Array], tuple[Array, float]], start: Array, total: float) -> Array:
+def maximise(name: str, step: Callable[[Array], tuple[Array, float]], start: Array, total: float) -> Array:
     """Repeat a step of EM until the likelihood stands still.
 
     Two steps in a row tell where they lead, and a stride goes there (SQUAREM, Varadhan & Roland 2008). It is
@@ -24,7 +24,7 @@ def climb(name: str, step: Callable[[Array], tuple[Array, float]], start: Array,
 
     Args:
         name: of the child, for the warning.
-        step: from numbers to better ones and the log-likelihood of those given.
+        step: one step of EM, from parameters to better ones and the log-likelihood of those given.
         start: where to begin.
         total: the weight of the data.
     """

@@ -112,7 +112,7 @@ class HybridLogistic(Logistic):
     # --- learning ---
 
     def statistics(self, data: Any, weights: Any = None) -> Configurations:
-        """Return the rows themselves: no fewer numbers tell the likelihood of weights of continuous parents.
+        """Return the rows themselves: with continuous parents there are no smaller sufficient statistics.
 
         Args:
             data: a data frame or a dict of columns, with the child and all parents in each row.

@@ -129,8 +129,8 @@ class LinearGaussian(CPD):
         bias: Any,
         sd: Any,
     ) -> None:
-        numbers = [np.array(values, dtype=np.float64) for values in (weights, bias, sd)]
-        for values in numbers:
+        arrays = [np.array(values, dtype=np.float64) for values in (weights, bias, sd)]
+        for values in arrays:
             values.flags.writeable = False
         set_fields(
             self,
@@ -139,9 +139,9 @@ class LinearGaussian(CPD):
             _switches=switches,
             _causes=causes,
             _rows=rows,
-            _weights=numbers[0].reshape(numbers[1].size, len(causes)),
-            _bias=numbers[1],
-            _sd=numbers[2],
+            _weights=arrays[0].reshape(arrays[1].size, len(causes)),
+            _bias=arrays[1],
+            _sd=arrays[2],
         )
 
     # --- what it is ---
@@ -180,7 +180,7 @@ class LinearGaussian(CPD):
         """Return this density for the child `name`; discrete parents have states, the others have none."""
         if states is not None and not isinstance(states, Continuous):
             raise InvalidTable(
-                f"{name!r}: a linear Gaussian is a number and has no states; leave out states=."
+                f"{name!r}: a linear Gaussian is continuous and has no states; leave out states=."
             )
         by_name = {v.name: v for v in given}
         switches = [by_name[switch] for switch in self._switches]
@@ -206,7 +206,7 @@ class LinearGaussian(CPD):
         return made
 
     def _selected(self, name: str, switches: Sequence[Variable]) -> tuple[Array, Array, Array]:
-        """The numbers of each row, in the order of the states."""
+        """The parameters of each row, in the order of the states."""
         assert self._rows is not None
         cards = [v.card for v in switches]
         check_cells(cards, f"{name!r}: its rows", "give it fewer discrete parents")
@@ -286,7 +286,7 @@ class LinearGaussian(CPD):
     def sample(
         self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None
     ) -> Array:
-        """Draw numbers: `n` for one row of the parents, or one for each row of a frame.
+        """Draw values: `n` for one row of the parents, or one for each row of a frame.
 
         >>> LinearGaussian(bias=1.0, sd=0.0).bind("x", None, ()).sample(n=2, seed=0)
         array([1., 1.])
@@ -357,14 +357,14 @@ class LinearGaussian(CPD):
         if isinstance(data, GaussianStatistics):
             return data
         switches = self.given[: len(self._switches)]
-        numbers = (*self.given[len(self._switches) :], self.child)
-        found = numbers_of(data, {v.name: v for v in numbers}, remedy=_REMEDY).values
-        for v in numbers:
+        family = (*self.given[len(self._switches) :], self.child)
+        found = numbers_of(data, {v.name: v for v in family}, remedy=_REMEDY).values
+        for v in family:
             if v.name not in found or np.isnan(found[v.name]).any():
                 raise InvalidArgument(
                     f"{self.child.name!r} is fitted to columns without gaps; {v.name!r} has some."
                 )
-        rows = np.column_stack([found[v.name] for v in numbers])
+        rows = np.column_stack([found[v.name] for v in family])
         shares = row_weights(weights, len(rows))
         count = self._bias.size
         if shares.shape[1] != count:
@@ -465,7 +465,7 @@ class LinearGaussian(CPD):
     # --- as a value ---
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        """Tell whether the parameters are equal and, where both belong to networks, the variables."""
         if not isinstance(other, LinearGaussian):
             return NotImplemented
         if self._switches != other._switches or set(self._causes) != set(other._causes):
@@ -503,8 +503,8 @@ class LinearGaussian(CPD):
         for i in range(min(self._bias.size, ROWS_SHOWN)):
             codes = np.unravel_index(i, [v.card for v in switches]) if switches else ()
             states = [v.states[int(code)] for v, code in zip(switches, codes, strict=True)]
-            numbers = [*self._weights[i].tolist(), self._bias[i], self._sd[i]]
-            rows.append([*states, *(f"{number:.6g}" for number in numbers)])
+            parameters = [*self._weights[i].tolist(), self._bias[i], self._sd[i]]
+            rows.append([*states, *(f"{value:.6g}" for value in parameters)])
         header = [*self._switches, *(f"* {cause}" for cause in self._causes), "bias", "sd"]
         return header, rows, int(self._bias.size)
 

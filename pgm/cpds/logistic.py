@@ -20,7 +20,7 @@ from .count_gate import Counted, cells, count
 from .statistics import Codes, Configurations
 from .table_input import MAX_AXES, Array, BadRow, check_cells, find_row, is_number, number, sentence
 
-_SMALL = 1 << 16  # numbers of a table that is written out without a look for something smaller
+_SMALL = 1 << 16  # entries of a table that is written out without a look for something smaller
 _NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
 _MOST_STEPS = 100
 _SEPARATED = 25.0  # log odds of a row that no finite sample gives, but those that grow without end
@@ -61,13 +61,13 @@ class Logistic(CPD):
                 f"pgm.Logistic takes its weights as a dict {{parent: weight}}, not {shown(weights)}."
             )
         read = [
-            {state: _numbers(w, f"the weight of {name}={shown(state)}") for state, w in entry.items()}
+            {state: _weight_of(w, f"the weight of {name}={shown(state)}") for state, w in entry.items()}
             if isinstance(entry, Mapping)
-            else _numbers(entry, f"the weight of {name!r}")
+            else _weight_of(entry, f"the weight of {name!r}")
             for name, entry in weights.items()
         ]
         set_fields(self, _child=None, _given=(), _parents=tuple(weights), _weights=tuple(read))
-        set_fields(self, _bias=_numbers(bias, "the bias"), _scores=())
+        set_fields(self, _bias=_weight_of(bias, "the bias"), _scores=())
 
     @property
     def parents(self) -> tuple[str, ...]:
@@ -230,7 +230,7 @@ class Logistic(CPD):
         return self._of_found(np.concatenate([np.zeros((width, 1)), fitted], axis=1))
 
     def _of_found(self, found: Array) -> Self:
-        """Return the same form with other numbers: (bias and weights, states)."""
+        """Return the same form with other parameters: (bias and weights, states)."""
         at, fitted = 1, list[Any]()
         for entry in self._weights:
             if isinstance(entry, dict):
@@ -291,7 +291,7 @@ class Logistic(CPD):
         return {"weights": self.weights, "bias": self.bias}
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        """Tell whether the parameters are equal and, where both belong to networks, the variables."""
         if not isinstance(other, Logistic):
             return NotImplemented
         return (
@@ -328,7 +328,7 @@ class Logistic(CPD):
         return ["weight of", *self.child.states[begin:]], rows, count
 
 
-def _numbers(w: object, what: str) -> tuple[float, ...]:
+def _weight_of(w: object, what: str) -> tuple[float, ...]:
     """Return a weight as written: one number, or one for each state of the child."""
     several = isinstance(w, list | tuple) or (isinstance(w, np.ndarray) and w.ndim > 0)
     values: Any = w if several else [w]

@@ -14,7 +14,7 @@ from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
-from .em_acceleration import climb
+from .em_acceleration import maximise
 from .statistics import Codes, Configurations, RowCounts, normalised
 from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
@@ -136,9 +136,9 @@ class MixtureCPD(CPD):
             tables = tuple([part.copy() for part in np.split(rows, sizes[:-1])])
             return self._made(self.child, self._given, tables, normalised(decided, self._weights))
         found = self._checked_statistics(statistics, Configurations)
-        return self._climbed(found.rows, found.weights)
+        return self._by_em(found.rows, found.weights)
 
-    def _climbed(self, codes: Codes, weights: Array) -> Self:
+    def _by_em(self, codes: Codes, weights: Array) -> Self:
         """By EM from the present parameters: which parent decided is what is hidden."""
         seen, k = codes[:, -1], self.child.card
         begins = np.cumsum([0, *[len(table) for table in self._tables]])[:-1]
@@ -162,7 +162,7 @@ class MixtureCPD(CPD):
             return better, float(weights @ np.log(probability))
 
         start = np.concatenate([self._weights, *[table.ravel() for table in self._tables]])
-        fitted = climb(self.child.name, step, start, float(weights.sum()))
+        fitted = maximise(self.child.name, step, start, float(weights.sum()))
         rows = fitted[n:].reshape(-1, k)
         tables = tuple([part.copy() for part in np.split(rows, begins[1:])])
         return self._made(self.child, self._given, tables, fitted[:n].copy())
@@ -206,7 +206,7 @@ class MixtureCPD(CPD):
         return {"weights": self.weights, "tables": tables}
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        """Tell whether the parameters are equal and, where both belong to networks, the variables."""
         if not isinstance(other, MixtureCPD):
             return NotImplemented
         if (

@@ -1,4 +1,4 @@
-"""Fits causes with independent effects, of which only the largest is seen."""
+"""Fits causes with independent effects of which only the largest is seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pgm.errors import InvalidFrame
 
-from .em_acceleration import climb
+from .em_acceleration import maximise
 from .statistics import Codes
 from .table_input import Array
 
@@ -70,7 +70,7 @@ def fit_effects(
         probability = _difference(here, here_zeros, below, below_zeros)
         if not (probability > 0).all():
             raise InvalidFrame(
-                f"{name!r}: some rows have probability zero whatever the numbers that are not zero; a leak "
+                f"{name!r}: some rows have probability zero whatever the other parameters are; a leak "
                 "between 0 and 1 makes all effects possible."
             )
         likelihood = float(weights @ np.log(probability))
@@ -92,7 +92,7 @@ def fit_effects(
         sums = counts.sum(axis=1, keepdims=True)
         return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), theta), likelihood
 
-    theta = climb(name, step, theta, total)
+    theta = maximise(name, step, theta, total)
     found, begin = [], 0
     for effect, has in zip(effects, free, strict=True):
         fitted = effect.copy()

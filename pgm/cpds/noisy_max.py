@@ -274,7 +274,7 @@ class NoisyMax(CPD):
         """By counting effects; where these were not seen, by EM. A zero stays a zero."""
         if not isinstance(statistics, RowCounts):
             found = self._checked_statistics(statistics, Configurations)
-            return self._climbed(found.rows, found.weights)
+            return self._by_em(found.rows, found.weights)
         rows = normalised(statistics.values, np.concatenate([*self._effects, self._leak[np.newaxis]]))
         sizes = np.cumsum([len(effect) for effect in self._effects], dtype=np.int64)
         *parts, (leak,) = np.split(rows, sizes)
@@ -284,7 +284,7 @@ class NoisyMax(CPD):
         ]
         return self._made(self.child, self._given, tuple(effects), leak.copy())
 
-    def _climbed(self, codes: Codes, weights: Array) -> Self:
+    def _by_em(self, codes: Codes, weights: Array) -> Self:
         """By EM from the present parameters: the effects of the causes are what is hidden."""
         flip = slice(None, None, -1 if self.smallest else 1)
         effects, leak = fit_effects(
@@ -366,7 +366,7 @@ class NoisyMax(CPD):
         return {"causes": causes, "leak": dict(zip(states, self._leak.tolist(), strict=True))}
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether the numbers are equal, and if both belong to networks, the variables."""
+        """Tell whether the parameters are equal and, where both belong to networks, the variables."""
         if type(other) is not type(self):
             return NotImplemented
         if self._child != other._child or set(self._given) != set(other._given):

@@ -49,7 +49,7 @@ class RowCounts:
 class Configurations:
     """The configurations that were seen, a row of parents and child each, and how much each weighs.
 
-    It is what kinds are fitted to whose likelihood is no function of fewer numbers. Codes of states are
+    It is what kinds are fitted to whose likelihood has no smaller sufficient statistics. Codes of states are
     merged, so that each configuration stands here once; values of continuous parents are kept as they are.
 
     >>> one = Configurations.of(np.array([[0, 1], [1, 1]]), np.ones(2), (2, 2))

@@ -5,18 +5,16 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from numbers import Real
 from typing import Any, NoReturn
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
-from narwhals.exceptions import DuplicateError
 
 from pgm.config import current
 from pgm.errors import InvalidArgument, InvalidTable, InvalidVariable, TooLarge, listed, nearest, shown
+from pgm.frames import LongForm, is_frame, long_form
 from pgm.variables import BOOLEAN, Domain, Interval, Variable, as_domain
 
 Array = npt.NDArray[np.float64]
@@ -34,14 +32,6 @@ CELLS = ("p", "proportion", "count")  # what a frame may call its numbers; value
 _BYTES_COMPILED = 64  # that a number takes while a model is compiled
 _DIVIDES = "; normalize=True divides each row by its sum"
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
-
-
-@dataclass(frozen=True)
-class LongForm:
-    """A data frame of one cell per line: a column of states for each variable, and the numbers."""
-
-    columns: dict[str, list[Any]]
-    values: list[Any]
 
 
 class BadRow(Exception):
@@ -327,59 +317,6 @@ def is_number(value: object) -> bool:
 def is_uniform(row: object) -> bool:
     """Say whether a row is written as the word for equal numbers."""
     return isinstance(row, str) and row == "uniform"
-
-
-def is_frame(table: object) -> bool:
-    """Say whether narwhals knows `table` as a data frame, or as a series with an index of states."""
-    if isinstance(table, np.ndarray | list | tuple | dict | float | int | Mapping):
-        return False
-    try:
-        found: Any = nw.from_native(table, pass_through=True, allow_series=True)
-    except DuplicateError:  # a frame, though one that `long_form` refuses
-        return True
-    if isinstance(found, nw.Series):
-        if not found.implementation.is_pandas_like():
-            return False  # a series of polars has no index: it is a list
-        index = found.to_native().index  # 0, 1, ... is what a series has to which nobody gave one
-        return type(index).__name__ != "RangeIndex" or index.start != 0 or index.step != 1
-    return isinstance(found, nw.DataFrame | nw.LazyFrame)
-
-
-def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongForm:
-    """Read a data frame whose last column holds the numbers, or a series of them by the states of its index.
-
-    Args:
-        what: whose table it is, for messages.
-        table: the frame or series.
-        last: what the column of the numbers may be called.
-        child: the variable that an index of one level is of, whatever that is called.
-    """
-    try:
-        frame = nw.from_native(table, allow_series=True)
-    except DuplicateError:
-        twice = list(map(str, getattr(table, "column_names", None) or table.columns))
-        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(twice)}.") from None
-    if isinstance(frame, nw.Series):
-        index = table.index
-        if index.nlevels > 1 and None in index.names:
-            raise InvalidTable(
-                f"{what}: the levels of the Series' index need names, those of the parents and {child!r}: "
-                "set index.names."
-            )
-        levels = [index.get_level_values(i).tolist() for i in range(index.nlevels)]
-        called = [child] if index.nlevels == 1 else [str(name) for name in index.names]
-        return LongForm(dict(zip(called, levels, strict=True)), frame.to_list())
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    names = [str(name) for name in frame.columns]
-    if not names or names[-1] not in last:
-        raise InvalidTable(
-            f"{what}: the last column of the frame must be {last[0]!r}; its columns are {listed(names)}."
-        )
-    if len(set(names)) < len(names):
-        raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(names)}.")
-    *columns, values = (frame[name].to_list() for name in frame.columns)
-    return LongForm(dict(zip(names[:-1], columns, strict=True)), values)
 
 
 def float_array(what: str, table: object) -> Array:

@@ -21,7 +21,7 @@ from .statistics import Codes, RowCounts, normalised, summed
 from .table_input import MAX_AXES, Array, check_gate, child_states, plain, product, read_row, row_label
 from .tree_nodes import Context, Region, TreeNode, read_tree, write_tree
 
-_SMALL = 4096  # numbers of a table that is not worth taking apart
+_SMALL = 4096  # entries of a table that is not worth taking apart
 _MOST_LEAVES = 100_000
 _MOST_WORDS = 20  # conditions that a message or a table shows
 

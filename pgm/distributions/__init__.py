@@ -2,5 +2,6 @@
 
 from .categorical import Categorical
 from .gaussian import Gaussian
+from .protocol import LocalDistribution
 
-__all__ = ["Categorical", "Gaussian"]
+__all__ = ["Categorical", "Gaussian", "LocalDistribution"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Domain, as_domain, unordered
 
 from .checks import finite, row_weights
+from .parts import Part
 
 _ROWS = 20
 _ROUNDING = 1e-6 * (1 + 1e-6)
@@ -31,6 +32,7 @@ class Categorical:
     """
 
     __slots__ = ("_domain", "_p", "n_states")
+    kind, label = "categorical", "categorical"
 
     _domain: Domain
     _p: np.ndarray  # (k, symbols)
@@ -148,11 +150,12 @@ class Categorical:
         """
         return self.fitted(self.statistics(x, weights))
 
-    def fitted(self, statistics: np.ndarray) -> Self:
+    def fitted(self, statistics: np.ndarray, prior: np.ndarray | None = None) -> Self:
         """Return the maximum-likelihood distribution for symbols with these weights.
 
         Args:
             statistics: what `statistics` returned, or a sum of several such results.
+            prior: weights of symbols that were never seen, counted with the others.
 
         Raises:
             InvalidArgument: no row has any weight.
@@ -161,6 +164,7 @@ class Categorical:
         >>> one.fitted(one.statistics(["a", "a", "b"]) + one.statistics(["a"]))
         Categorical({'a': 0.75, 'b': 0.25})
         """
+        statistics = statistics if prior is None else statistics + prior
         sums = statistics.sum(axis=1, keepdims=True)
         if not (sums > 0).all():
             raise InvalidArgument("There is no row with any weight to fit a Categorical to.")
@@ -168,6 +172,42 @@ class Categorical:
         states = len(sums) if self.n_states is not None or len(sums) > 1 else None
         made._fill(statistics / sums, self._domain, states)
         return made
+
+    def to_parts(self, state: Callable[[Any, str], Any] = lambda symbol, name: symbol) -> dict[str, Any]:
+        """Return the symbols and the probabilities, for a file.
+
+        Args:
+            state: how a symbol is written; left out: as it is.
+
+        Raises:
+            InvalidArgument: a symbol has no form in that file.
+
+        >>> Categorical({"dry": 0.7, "rainy": 0.3}).to_parts()
+        {'symbols': ['dry', 'rainy'], 'p': [0.7, 0.3]}
+        """
+        return {"symbols": [state(s, "symbols") for s in self.symbols], "p": self.p.tolist()}
+
+    @classmethod
+    def from_parts(cls, part: Part) -> Self:
+        """Return the distribution of these parts, as `to_parts` returned them.
+
+        Args:
+            part: read from a file, or `Part.of(parts)`.
+
+        Raises:
+            FileFormatError, InvalidTable: these are not parts of such a distribution.
+
+        >>> weather = Categorical({"dry": 0.7, "rainy": 0.3})
+        >>> Categorical.from_parts(Part.of(weather.to_parts())) == weather
+        True
+        """
+        part.members("a categorical distribution", ["symbols", "p"])
+        named = part.at("symbols")
+        symbols = [named.at(i).state() for i in range(len(named.elements("a list of symbols")))]
+        p = part.at("p")
+        if p.elements("a list of probabilities") and type(p.value[0]) is list:
+            return cls(p.rows(len(p.value), len(symbols), "the probabilities"), symbols)
+        return cls(p.numbers(len(symbols), "the probabilities"), symbols)
 
     def _codes(self, x: Any) -> tuple[np.ndarray, bool]:
         lone = isinstance(x, str) or not hasattr(x, "__len__") or self._domain.find(x) >= 0

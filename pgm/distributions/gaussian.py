@@ -15,6 +15,7 @@ from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
 from .checks import finite, row_weights
+from .parts import Part
 
 _LOG_2PI = math.log(2.0 * math.pi)
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
@@ -57,6 +58,7 @@ class Gaussian:
     """
 
     __slots__ = ("_covariance", "_mean", "_univariate", "dim", "n_states")
+    kind, label = "gaussian", "Gaussian"
 
     _mean: np.ndarray | None  # (k, dim)
     _covariance: np.ndarray | None  # (k, dim, dim)
@@ -249,11 +251,12 @@ class Gaussian:
         """
         return self.fitted(self.statistics(x, weights))
 
-    def fitted(self, statistics: GaussianStatistics) -> Self:
+    def fitted(self, statistics: GaussianStatistics, prior: GaussianStatistics | None = None) -> Self:
         """Return the maximum-likelihood Gaussian for rows with these sufficient statistics.
 
         Args:
-            statistics: what `statistics` returned.
+            statistics: what `statistics` returned, or a sum of several such results.
+            prior: statistics of rows that were never seen, counted with the others.
 
         Raises:
             InvalidArgument: no row has any weight.
@@ -262,12 +265,57 @@ class Gaussian:
         >>> one.fitted(one.statistics([1.0, 2.0, 3.0, 6.0]))
         Gaussian(3, sd=1.87083)
         """
+        statistics = statistics if prior is None else statistics + prior
         if not (statistics.weight > 0).all():
             raise InvalidArgument("There is no row with any weight to fit a Gaussian to.")
         made = self.__new__(type(self))
         covariance = statistics.scatter / statistics.weight[:, None, None]
         states = statistics.weight.size if self.n_states is not None or statistics.weight.size > 1 else None
         made._fill(statistics.mean, covariance, self.dim, states, self._univariate)
+        return made
+
+    def to_parts(self) -> dict[str, Any]:
+        """Return the mean and the variance or covariance, for a file.
+
+        >>> Gaussian(1.75, sd=0.5).to_parts()
+        {'mean': 1.75, 'variance': 0.25}
+        """
+        mean, covariance = self._known
+        if not self._univariate:
+            several = self.n_states is not None
+            return {
+                "mean": (mean if several else mean[0]).tolist(),
+                "covariance": (covariance if several else covariance[0]).tolist(),
+            }
+        return {
+            "mean": np.asarray(self._shaped(mean[:, 0])).tolist(),
+            "variance": np.asarray(self._shaped(covariance[:, 0, 0])).tolist(),
+        }
+
+    @classmethod
+    def from_parts(cls, part: Part) -> Self:
+        """Return the distribution of these parts, as `to_parts` returned them.
+
+        Args:
+            part: read from a file, or `Part.of(parts)`.
+
+        Raises:
+            FileFormatError, InvalidTable: these are not parts of such a distribution.
+            InvalidArgument: they are those of no Gaussian.
+
+        >>> height = Gaussian(1.75, sd=0.5)
+        >>> Gaussian.from_parts(Part.of(height.to_parts())) == height
+        True
+        """
+        found = part.members("a Gaussian", ["mean"], ["variance", "covariance"])
+        if "variance" not in found:
+            return cls(found["mean"], covariance=found.get("covariance"))
+        variance = finite("variance", found["variance"], (0, 1))
+        if (variance < 0).any():
+            part.expected("a variance, which is not negative", "variance")
+        made = cls(found["mean"], np.sqrt(variance))
+        exact = np.broadcast_to(variance.reshape(-1, 1, 1), made._known[1].shape)
+        made._fill(made._known[0], exact, 1, made.n_states, True)  # to the last bit
         return made
 
     def _rows(self, x: Any) -> tuple[np.ndarray, bool]:

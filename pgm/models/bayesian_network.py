@@ -13,7 +13,7 @@ import numpy as np
 from pgm import graphs
 from pgm.cpds import CPD, CPDStore, LinearGaussian, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
-from pgm.cpds.table_input import LongForm, check_cells, checked_flag, frozen
+from pgm.cpds.table_input import check_cells, checked_flag, frozen
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
@@ -27,6 +27,7 @@ from pgm.errors import (
 )
 from pgm.evidence import names, number_of
 from pgm.factors import Factor, Gate, GaussianFactor, Score, Tables
+from pgm.frames import LongForm
 from pgm.inference.asking.questions import Questions, edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program

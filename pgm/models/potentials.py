@@ -18,9 +18,7 @@ from pgm.cpds.table_input import (
     check_cells,
     find_row,
     float_array,
-    is_frame,
     is_number,
-    long_form,
     number,
     read_cells,
     row_label,
@@ -28,6 +26,7 @@ from pgm.cpds.table_input import (
 )
 from pgm.errors import InvalidTable, shown
 from pgm.factors import Dense, Factor, Gate, Sparse
+from pgm.frames import is_frame, long_form
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Variable
 

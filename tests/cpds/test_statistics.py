@@ -17,6 +17,7 @@ from pgm.cpds import KINDS
 from pgm.cpds import default as default_module
 from pgm.cpds import tree as tree_module
 from pgm.cpds.statistics import Configurations, RowCounts
+from pgm.distributions import LocalDistribution
 from pgm.distributions.gaussian import GaussianStatistics
 from pgm.distributions.parts import Part
 from tests.cpds.gates import MAKERS, STATES, bound, distribution, drawn, extreme, mixture
@@ -26,7 +27,9 @@ Frame = dict[str, np.ndarray]
 
 def test_every_kind_of_the_registry_is_tried() -> None:
     assert set(MAKERS) == set(KINDS)
-    assert all(cpd.kind == kind and cpd.label for kind, cpd in KINDS.items())
+    for kind, cpd in KINDS.items():
+        assert cpd.kind == kind
+        assert isinstance(bound(kind, np.random.default_rng(0)), LocalDistribution)
 
 
 def same(a: Any, b: Any) -> None:

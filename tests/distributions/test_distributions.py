@@ -10,6 +10,8 @@ import pytest
 from scipy import stats
 
 import pgm
+from pgm.distributions import LocalDistribution
+from pgm.distributions.parts import Part
 
 
 def near(value: Any) -> Any:
@@ -61,6 +63,30 @@ def test_a_categorical_counts() -> None:
     assert fitted.p == near(np.array([[0.5, 0.0, 0.5], [0.0, 0.0, 1.0]]))
     assert set(b.sample(500, seed=0, state=1).tolist()) == {"r", "g", "b"}
     assert pgm.Categorical({"x": 1.0, "y": 0.0}).log_density("y") == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("one", "data"),
+    [
+        (pgm.Gaussian(0.0, sd=1.0), np.array([1.0, 2.0, 4.0, 8.0, 5.0])),
+        (pgm.Gaussian(dim=2), np.array([[1.0, 2.0], [4.0, 8.0], [5.0, 1.0], [0.0, 0.5], [2.0, 2.0]])),
+        (pgm.Categorical([0.5, 0.5], symbols=["a", "b"]), np.array(["a", "b", "a", "a", "b"])),
+    ],
+    ids=["a number", "two", "symbols"],
+)
+def test_they_keep_the_protocol_of_local_distributions(one: Any, data: np.ndarray) -> None:
+    """Statistics of parts add up, weights are rows, a prior is rows nobody saw, parts make it again."""
+    assert isinstance(one, LocalDistribution)
+    times = np.array([1, 2, 1, 3, 1])
+    whole = one.fit(data, times.astype(float))
+    again = one.fit(np.repeat(data, times, axis=0))
+    first, rest = one.statistics(data[:2], times[:2]), one.statistics(data[2:], times[2:])
+    for other in (again, one.fitted(first + rest), one.fitted(first, prior=rest)):
+        for field in ("p",) if isinstance(one, pgm.Categorical) else ("mean", "covariance"):
+            assert getattr(other, field) == near(getattr(whole, field))
+    assert type(one).from_parts(Part.of(whole.to_parts())) == whole
+    several = one.fit(data, np.column_stack([times, times[::-1]]))
+    assert type(one).from_parts(Part.of(several.to_parts())) == several
 
 
 def test_they_are_values() -> None:

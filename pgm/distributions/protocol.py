@@ -1,0 +1,33 @@
+"""What every local distribution promises: P(child | parents), a root, or what a hidden state emits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+
+
+@runtime_checkable
+class LocalDistribution(Protocol):
+    """What can be learned from statistics that add up, and written in parts.
+
+    `fit(data, weights)` is `fitted(statistics(data, weights))`. EM calls the same `fitted` with expected
+    statistics: rows weighted by what is believed of them, or what inference expects of hidden parts.
+
+    >>> from pgm.distributions import Categorical
+    >>> isinstance(Categorical([0.5, 0.5]), LocalDistribution)
+    True
+    """
+
+    kind: ClassVar[str]  # its name in files
+    label: ClassVar[str]  # what a picture calls it
+
+    def statistics(self, data: Any, weights: Any = None) -> Any:
+        """Return sufficient statistics; `+` adds those of other data."""
+
+    def fitted(self, statistics: Any, prior: Any = None) -> Self:
+        """Return the most likely distribution of this kind; a prior is statistics that are added."""
+
+    def fit(self, data: Any, weights: Any = None) -> Self:
+        """Return the most likely distribution of this kind for some data."""
+
+    def to_parts(self) -> Any:
+        """Return what it is made of, for a file."""
