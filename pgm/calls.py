@@ -1,8 +1,8 @@
 """Wrong calls in the user's words: a keyword of another library is answered with ours.
 
-Python refuses a wrong keyword before the function begins, so that nothing inside can say what would be right.
+Python rejects a wrong keyword before the function begins, so nothing inside can say what would be right.
 Public functions are therefore wrapped once, when pgm is imported; signatures, help and types stay theirs, and
-a call that is right costs a tenth of a microsecond more.
+a correct call costs a tenth of a microsecond more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pgm.errors import InvalidCall, nearest
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-# What an argument of ours is.
+# What each of our arguments is.
 _MEANING = {
     "given": "what is known",
     "parents": "what the table depends on",
@@ -43,7 +43,7 @@ _MEANING = {
     "order": "the order of elimination",
     "edges": "the list of arrows",
 }
-# What others call it: of ours, the first that a function has is meant.
+# Other libraries' names for it; the first of ours that a function has is meant.
 _OTHERS = {
     ("given", "parents"): "evidence evidences evs observed observations condition conditions known",
     ("targets", "target", "names"): "variables variable query nodes node target targets",
@@ -66,7 +66,7 @@ _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
 
 def guarded(function: _F) -> _F:
-    """Return the same function, which says in the user's words what is wrong with a call of it.
+    """Return the same function, which explains a wrong call in the user's words.
 
     >>> @guarded
     ... def query(targets, given=None, *, engine="auto"):
@@ -85,14 +85,14 @@ def guarded(function: _F) -> _F:
                 raise error from None
             raise
 
-    # With the globals of its own module, by which doctest tells whose function it is.
+    # With the globals of its own module, by which doctest finds the function's home.
     home = cast(types.FunctionType, inspect.unwrap(function)).__globals__
     made = types.FunctionType(call.__code__, home, call.__name__, None, call.__closure__)
     return cast(_F, functools.update_wrapper(made, function))
 
 
 def guard_methods(classes: Iterable[type]) -> None:
-    """Guard every public method of these classes that takes arguments, where it is defined."""
+    """Wrap every public method of these classes that takes arguments, where it is defined."""
     for cls in _of_pgm(classes):
         for name, found in list(vars(cls).items()):
             inner = found.__func__ if isinstance(found, classmethod | staticmethod) else found
@@ -102,14 +102,14 @@ def guard_methods(classes: Iterable[type]) -> None:
 
 
 def guard_constructors(classes: Iterable[type]) -> None:
-    """Guard what makes an object of each of these classes."""
+    """Wrap the constructor of each of these classes."""
     for cls in _of_pgm(classes):
         if inspect.isfunction(made := vars(cls).get("__init__")):
             setattr(cls, "__init__", guarded(made))  # noqa: B010
 
 
 def _of_pgm(classes: Iterable[type]) -> list[type]:
-    """The classes and what they inherit from, each once."""
+    """The classes and their bases, each once."""
     every = dict.fromkeys(base for each in classes for base in each.__mro__)
     return [base for base in every if base.__module__.startswith("pgm.")]
 
@@ -151,7 +151,7 @@ def wrong(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 
 def _instead(word: str, by_name: dict[str, inspect.Parameter], places: list[inspect.Parameter]) -> str:
-    """What there is in place of a keyword that there is not."""
+    """What to use instead of an unknown keyword."""
     meant = next((ours for ours in _OURS.get(word, ()) if ours in by_name), None)
     if meant is None:
         takes = ", ".join(f"{name}=" for name in by_name)

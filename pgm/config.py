@@ -27,13 +27,13 @@ _UNITS = {"": 1, "b": 1} | {
     for unit, base in ((letter, 1000), (letter + "b", 1000), (letter + "ib", 1024))
 }
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", re.IGNORECASE | re.ASCII)
-_FALLBACK = 2**30  # where the system does not say what is free
-_FRESH = 1.0  # seconds for which a reading of the free memory holds
+_FALLBACK = 2**30  # if the system does not report free memory
+_FRESH = 1.0  # seconds for which a reading of free memory is valid
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds now: the limits with their defaults filled in."""
+    """The settings in force: the limits with their defaults filled in."""
 
     memory_limit: int  # bytes
     memory_origin: str  # where the limit comes from, for messages
@@ -49,7 +49,7 @@ class _Options(TypedDict, total=False):
     progress: bool | Callback
 
 
-# The permanent options; over them, in other threads, the blocks that the main thread holds open; over these
+# The permanent options; above them, in other threads, the open blocks of the main thread; above these
 # the blocks of this thread or task: docs/decisions/0039.
 _permanent: _Options = {"memory_limit": None, "time_limit": None, "threads": None, "progress": False}
 _of_main: tuple[_Options, ...] = ()
@@ -57,17 +57,17 @@ _block: ContextVar[_Options] = ContextVar("pgm.config", default={})  # noqa: B03
 
 
 class config:
-    """Limits for the questions asked in a `with` block; what is left out stays as it was around it.
+    """Limits for the questions asked in a `with` block; options left out keep their outer value.
 
     They hold in this thread or asyncio task; blocks of the main thread hold in all other threads too, such as
-    those of a pool, under what these set themselves. `pgm.set_config` sets the same without a block.
+    those of a pool, unless these set their own. `pgm.set_config` sets the same without a block.
 
     Args:
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
-        threads: how many may work for one question; None: as many as there are processors.
+        threads: how many may work on one question; None: one per processor.
         progress: True shows on stderr what takes over a second; a function is called with (done, total,
-            what), by whichever thread asks. A total that nobody knows is infinite, and `done` is seconds.
+            what), by whichever thread asks. If the total is unknown it is infinite, and `done` is seconds.
 
     >>> with config(memory_limit="4 GB", threads=2):
     ...     current().memory_limit, current().threads
@@ -84,13 +84,13 @@ class config:
         threads: int | EllipsisType | None = ...,
         progress: bool | Callback | EllipsisType | None = ...,
     ) -> None:
-        """Check the values now; they hold from `with` on."""
+        """Check the values now; they apply from `with` on."""
         self._changes = _checked(memory_limit, time_limit, threads, progress)
         self._tokens: list[tuple[Token[_Options], bool]] = []
         self._used = not self._changes
 
     def __repr__(self) -> str:
-        """As it would be written; until it is used, with what it does not do."""
+        """As in code; until it is used, with a note that it has no effect yet."""
         if self._used:
             return self._written("config")
         return (
@@ -123,8 +123,8 @@ class config:
             _of_main = _of_main[:last] + _of_main[last + 1 :]
 
     def __del__(self) -> None:
-        """Warn where `with` was forgotten: the call alone changes nothing."""
-        if not getattr(self, "_used", True) and not sys.is_finalizing():  # no attribute: it was refused
+        """Warn if `with` was forgotten: the call alone has no effect."""
+        if not getattr(self, "_used", True) and not sys.is_finalizing():  # no attribute: the call was invalid
             warn(
                 f"{self._written('config')} was written without `with`, and nothing was set. Write `with "
                 f"{self._written('config')}:` around the questions, or {self._written('set_config')}, which "
@@ -140,19 +140,19 @@ def set_config(
     threads: int | EllipsisType | None = ...,
     progress: bool | Callback | EllipsisType | None = ...,
 ) -> None:
-    """Set limits for all questions from now on, in every thread; what is left out stays as it is.
+    """Set limits for all questions from now on, in every thread; options left out stay as they are.
 
-    Inside a `with pgm.config(...)` block, what that sets goes first until the block ends.
+    Inside a `with pgm.config(...)` block, its own settings take precedence until it ends.
 
     Args:
         memory_limit: "4 GB", "500 MB", "2 GiB" or bytes; None: half of the memory that is free.
         time_limit: seconds that one question may take, else `pgm.OutOfTime`; None: no limit.
-        threads: how many may work for one question; None: as many as there are processors.
+        threads: how many may work on one question; None: one per processor.
         progress: True shows on stderr what takes over a second; a function is called with (done, total,
-            what), by whichever thread asks. A total that nobody knows is infinite, and `done` is seconds.
+            what), by whichever thread asks. If the total is unknown it is infinite, and `done` is seconds.
 
     Raises:
-        InvalidArgument: no size, no number of seconds, no number of threads, or nothing that can be called.
+        InvalidArgument: an invalid size, time or number of threads, or a `progress` that is not callable.
 
     >>> set_config(threads=2)
     >>> current().threads
@@ -163,7 +163,7 @@ def set_config(
 
 
 def _checked(memory_limit: object, time_limit: object, threads: object, progress: object) -> _Options:
-    """The options that were given, as they are kept."""
+    """The options that were given, in stored form."""
     changes: _Options = {}
     if memory_limit is not ...:
         changes["memory_limit"] = None if memory_limit is None else parse_size(memory_limit)
@@ -177,7 +177,7 @@ def _checked(memory_limit: object, time_limit: object, threads: object, progress
 
 
 def _chosen() -> _Options:
-    """What was chosen for here and now."""
+    """The options chosen for this context."""
     block, of_main = _block.get(), _of_main
     if not block and not of_main:
         return _permanent
@@ -190,7 +190,7 @@ def _chosen() -> _Options:
 
 
 def current() -> Settings:
-    """The settings that hold here and now, in this thread."""
+    """The settings in force here and now, in this thread."""
     chosen = _chosen()
     limit, origin = chosen["memory_limit"], "as set by pgm.config"
     if limit is None:
@@ -200,7 +200,7 @@ def current() -> Settings:
 
 
 def memory_limit() -> int:
-    """That setting alone: cheaper than `current`, for what is asked in every question."""
+    """The memory limit alone: cheaper than `current`, for checks in every question."""
     limit = _chosen()["memory_limit"]
     return _default_memory()[0] if limit is None else limit
 
@@ -232,7 +232,7 @@ def parse_size(size: object) -> int:
         number = size
     if number is None or not 1 <= number < 2**63:
         raise InvalidArgument(
-            f"memory_limit={shown(size)} is no size; write '4 GB', '500 MB', '2 GiB' or a number of bytes."
+            f"memory_limit={shown(size)} is not a size; write '4 GB', '500 MB', '2 GiB' or a number of bytes."
         )
     return int(number)
 
@@ -280,7 +280,7 @@ _reading: tuple[float, int, str] = (-math.inf, 0, "")
 
 
 def _default_memory() -> tuple[int, str]:
-    """Half of what is free, read again when the last reading is older than a second."""
+    """Half of the free memory, read again when the last reading is over a second old."""
     global _reading
     now = time.monotonic()
     if now - _reading[0] > _FRESH:
@@ -293,7 +293,7 @@ def _default_memory() -> tuple[int, str]:
 
 
 def _free_memory() -> int | None:
-    """Bytes that a new process could take: of the machine, and of every control group around this one."""
+    """Bytes available to a new process: on the machine, and in every enclosing control group."""
     free = [left for left in (_free_of_machine(), *map(_free_of_group, _groups())) if left is not None]
     return max(0, min(free)) if free else None
 
@@ -302,7 +302,7 @@ def _free_of_machine() -> int | None:
     found = re.search(r"^MemAvailable:\s*(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
     if found:
         return int(found[1]) * 1024
-    try:  # not Linux: all of the memory is the best that can be known without another library
+    try:  # not Linux: total memory is the best known without another library
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
         return None

@@ -13,10 +13,10 @@ from os import PathLike, fspath, path, sep
 from reprlib import Repr
 from typing import Protocol
 
-_COMPARED = 10_000  # names that a hint looks at: a model may have millions
+_COMPARED = 10_000  # names that a hint compares: a model may have millions
 _LISTED = 10  # names or states that a message lists
 _LONG = 200  # letters beyond which a text is not compared
-_NEAR = 0.6  # of the letters of two texts, that one which is near has in common
+_NEAR = 0.6  # share of common letters from which two texts count as near
 _PACKAGE = path.dirname(__file__) + sep
 
 
@@ -35,13 +35,13 @@ _repr.maxlist = _repr.maxtuple = _repr.maxset = _repr.maxfrozenset = 6
 
 
 def shown(value: object) -> str:
-    """The `repr` of a value for a message: short, whatever the value, and never an error itself."""
+    """The `repr` of a value for a message: short for any value, and never raises."""
     if type(value).__module__ == "numpy" and (isinstance(value, str) or not hasattr(value, "__len__")):
         value = getattr(value, "item", lambda: value)()  # True, not np.True_; 'a', not np.str_('a')
     try:
         text = _repr.repr(value)
         return " ".join(text.split()) if "\n" in text else text  # a message is one line
-    except Exception:  # a value may have a broken repr; the message about it must not
+    except Exception:  # a value's repr may fail; the message about it must not
         return f"<{type(value).__name__}>"
 
 
@@ -60,7 +60,7 @@ def listed(values: Iterable[object], total: int | None = None) -> str:
 
 
 def nearest(word: object, known: Iterable[object]) -> str:
-    """The sentence " Did you mean 'rain'?", or nothing where no known name is near."""
+    """The sentence " Did you mean 'rain'?", or "" if no known name is near."""
     folded = _folded(word)
     if not 0 < len(folded) <= _LONG:
         return ""
@@ -72,7 +72,7 @@ def nearest(word: object, known: Iterable[object]) -> str:
 
 
 def nearest_text(word: str, texts: Iterable[str], least: float = _NEAR) -> str | None:
-    """The text that shares most letters in their order with the word, if it is near: at least this share."""
+    """The text with the longest common subsequence with the word, if that is at least this share."""
     places: dict[str, int] = {}  # of each letter, as bits
     for place, letter in enumerate(word):
         places[letter] = places.get(letter, 0) | 1 << place
@@ -82,8 +82,8 @@ def nearest_text(word: str, texts: Iterable[str], least: float = _NEAR) -> str |
         total = len(word) + len(text)
         if len(text) > _LONG or 2 * min(len(word), len(text)) < best * total:
             continue
-        # The longest common subsequence, all places of the word at once (Hyyro 2004): a few steps for each
-        # letter of the text, where difflib takes the square or the cube of its length.
+        # The longest common subsequence, bit-parallel over the word (Hyyro 2004): a few steps for each
+        # letter of the text, where difflib is quadratic or cubic in its length.
         unmatched = every
         for letter in text:
             hit = unmatched & places.get(letter, 0)
@@ -95,7 +95,7 @@ def nearest_text(word: str, texts: Iterable[str], least: float = _NEAR) -> str |
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn whoever called pgm: the line shown is theirs, however deep the call went."""
+    """Warn the caller of pgm: the line shown is theirs, however deep the call."""
     depth, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         depth, frame = depth + 1, frame.f_back
@@ -107,7 +107,7 @@ def _folded(value: object) -> str:
 
 
 class _HasStates(Protocol):
-    """As much of a Variable as an error needs; variables.py stands below this file."""
+    """What an error needs of a Variable; variables.py imports this file."""
 
     @property
     def name(self) -> str: ...
@@ -127,7 +127,7 @@ class _Unknown(PGMError, KeyError):
     __str__ = Exception.__str__  # KeyError would print the repr
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the finished message, not what it was made of."""
+        """Pickle the finished message, not its ingredients."""
         return _again, (type(self), self.args), dict(self.__dict__)
 
 
@@ -172,10 +172,10 @@ class UnknownState(_Unknown):
 
 
 def no_number(value: object) -> str:
-    """What to add where a number is expected and something that people take for one is given."""
+    """A hint if a number is expected and something easily mistaken for one is given."""
     if type(value).__name__ in ("bool", "bool_"):
         return " True and False are states: write 1 or 0 if a number is meant."
-    return " Text is no number: leave the quotes out, or convert it." if isinstance(value, str) else ""
+    return " Text is not a number: leave the quotes out, or convert it." if isinstance(value, str) else ""
 
 
 def _ranges(states: Sequence[object]) -> str:
@@ -184,7 +184,7 @@ def _ranges(states: Sequence[object]) -> str:
 
 
 class InvalidVariable(PGMError, ValueError):
-    """A name or a list of states that cannot be one."""
+    """An invalid name or list of states."""
 
 
 class InvalidTable(PGMError, ValueError):
@@ -192,11 +192,11 @@ class InvalidTable(PGMError, ValueError):
 
 
 class InvalidStructure(PGMError, ValueError):
-    """An edit that would leave no valid graph: a cycle, a second node of one name, an orphan."""
+    """An edit that would leave an invalid graph: a cycle, a second node of one name, an orphan."""
 
 
 class InvalidEvidence(PGMError, ValueError):
-    """What is given as known cannot be read, or contradicts its own definition."""
+    """Evidence that cannot be read, or contradicts its own definition."""
 
 
 class InvalidArgument(PGMError, ValueError):
@@ -204,11 +204,11 @@ class InvalidArgument(PGMError, ValueError):
 
 
 class InvalidCall(PGMError, TypeError):
-    """A call with an argument that there is not, or without one that there must be."""
+    """A call with an unknown argument, or without a required one."""
 
 
 class IncompleteModel(PGMError, ValueError):
-    """A question to a model that lacks a table."""
+    """A question to a model with a table missing."""
 
 
 class InvalidFrame(PGMError, ValueError):
@@ -216,43 +216,43 @@ class InvalidFrame(PGMError, ValueError):
 
 
 class ImpossibleEvidence(PGMError, ValueError):
-    """What is given has probability zero; `.contradiction` is a part of it that has.
+    """The evidence has probability zero; `.contradiction` is a part of it that has.
 
-    `.smallest` says whether no piece of that can be spared: a search for less may have been too large.
+    `.smallest` says whether that part is irreducible: the search for a smaller one may have been too large.
     """
 
     def __init__(
         self, message: str, contradiction: Mapping[str, object] | None = None, *, smallest: bool = True
     ) -> None:
-        """Keep the part of the evidence that contradicts itself or the model."""
+        """Store the part of the evidence that contradicts itself or the model."""
         super().__init__(message)
         self.contradiction = dict(contradiction or {})
         self.smallest = smallest
 
 
 class NoSupportFound(PGMError, ValueError):
-    """An approximate engine met nothing of non-zero probability; this proves nothing."""
+    """An approximate engine found no assignment of non-zero probability; this proves nothing."""
 
 
 class ConvergenceWarning(UserWarning):
-    """An approximate engine stopped before its numbers came to rest; it says what to try."""
+    """An approximate engine stopped before it converged; it says what to try."""
 
 
 class TooLarge(PGMError, MemoryError):
     """The exact answer would not fit into the memory limit; `.plan` has the sizes."""
 
     def __init__(self, message: str, plan: object = None) -> None:
-        """Keep the plan that does not fit."""
+        """Store the plan that does not fit."""
         super().__init__(message)
         self.plan = plan
 
 
 class OutOfTime(PGMError, TimeoutError):
-    """The time limit has passed before the answer was there."""
+    """The time limit passed before there was an answer."""
 
 
 class FileFormatError(PGMError, ValueError):
-    """A file that is not what its format says; knows the place.
+    """A file that does not follow its format; knows the position.
 
     >>> print(FileFormatError("expected ';'", "net.bif", line=7, column=12))
     net.bif:7:12: expected ';'
@@ -265,7 +265,7 @@ class FileFormatError(PGMError, ValueError):
         line: int | None = None,
         column: int | None = None,
     ) -> None:
-        """Open the message with the place, as compilers do."""
+        """Begin the message with the position, as compilers do."""
         self.path = None if path is None else fspath(path)
         self.line = line
         self.column = column

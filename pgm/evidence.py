@@ -13,8 +13,8 @@ import numpy as np
 from pgm.errors import InvalidEvidence, UnknownVariable, listed, shown
 from pgm.variables import Interval, State, Variable, as_float, is_missing
 
-_PLAIN = frozenset((bool, int, str))  # states as a rule, and never missing
-LARGEST = 1e100  # of numbers: their squares stay within a double
+_PLAIN = frozenset((bool, int, str))  # the usual types of states, and never missing
+LARGEST = 1e100  # of continuous values: their squares fit a double
 _ONE = 1e-6  # how far from one the sum of a Soft may be: rounding, not a mistake
 
 
@@ -27,12 +27,12 @@ class _States:
     def __init__(self, *states: State) -> None:
         """Take states, or one list of them."""
         if len(states) == 1 and isinstance(states[0], list | set | np.ndarray):
-            several = states[0]  # unhashable, so no state: the list was meant
+            several = states[0]  # unhashable, so not a state: it is the list of states
             states = tuple(sorted(several, key=shown) if isinstance(several, set) else several)
         object.__setattr__(self, "states", states)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Refuse: evidence is a value."""
+        """Raise: evidence is immutable."""
         raise AttributeError(f"{type(self).__name__} does not change")
 
     def __eq__(self, other: object) -> bool:
@@ -40,11 +40,11 @@ class _States:
         return type(other) is type(self) and self.states == other.states
 
     def __hash__(self) -> int:
-        """That of the states."""
+        """Hash of the states."""
         return hash((type(self), self.states))
 
     def __repr__(self) -> str:
-        """As it would be written, shortened if long."""
+        """As in code, shortened if long."""
         return f"{type(self).__name__}({listed(self.states)})"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -59,7 +59,7 @@ class OneOf(_States):
         states: one or several.
 
     Raises:
-        InvalidEvidence: when it is given: none of them, or what is no state.
+        InvalidEvidence: when used as evidence: it has no states, or a value that is not a state.
 
     >>> OneOf("fair", "good")
     OneOf('fair', 'good')
@@ -75,7 +75,7 @@ class Not(_States):
         states: one or several.
 
     Raises:
-        InvalidEvidence: when it is given: no state, or all of them.
+        InvalidEvidence: when used as evidence: it has no states, or all of them.
 
     >>> Not("bad")
     Not('bad')
@@ -85,13 +85,13 @@ class Not(_States):
 
 
 class _Weighted:
-    """A number for each of some states."""
+    """A weight for each of some states."""
 
     __slots__ = ("items",)
     items: tuple[tuple[State, Any], ...]
 
     def __init__(self, weights: Mapping[State, float]) -> None:
-        """Keep the numbers; they are checked against the variable when it is known."""
+        """Store the weights; they are checked against the variable once it is known."""
         if not isinstance(weights, Mapping):
             raise InvalidEvidence(
                 f"{type(self).__name__} takes a number for each state, such as "
@@ -104,11 +104,11 @@ class _Weighted:
         raise AttributeError(f"{type(self).__name__} does not change")
 
     def __eq__(self, other: object) -> bool:
-        """Equal when of one kind with the same numbers for the same states."""
+        """Equal when of the same kind with the same weights for the same states."""
         return type(other) is type(self) and dict(self.items) == dict(other.items)
 
     def __hash__(self) -> int:
-        """That of the states and numbers, in any order."""
+        """Hash of the states and weights, in any order."""
         return hash((type(self), frozenset(self.items)))
 
     def __repr__(self) -> str:
@@ -116,7 +116,7 @@ class _Weighted:
         return f"{type(self).__name__}({shown(dict(self.items))})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the numbers."""
+        """Pickle the weights."""
         return type(self), (dict(self.items),)
 
 
@@ -129,7 +129,7 @@ class Likelihood(_Weighted):
         weights: {state: weight}, of all states; not negative, and not all zero.
 
     Raises:
-        InvalidEvidence: when it is given: a state without a weight, or a number that is none.
+        InvalidEvidence: when used as evidence: a state without a weight, or an invalid weight.
 
     >>> Likelihood({"yes": 0.8, "no": 0.1})
     Likelihood({'yes': 0.8, 'no': 0.1})
@@ -139,13 +139,13 @@ class Likelihood(_Weighted):
 
 
 class Soft(_Weighted):
-    """Soft evidence: the marginal that the variable is to have afterwards (Jeffrey's rule); it sums to one.
+    """Soft evidence: the marginal that the variable must have afterwards (Jeffrey's rule); it sums to one.
 
     Args:
         weights: {state: probability}; a state left out has none.
 
     Raises:
-        InvalidEvidence: when it is given: they do not sum to one.
+        InvalidEvidence: when used as evidence: they do not sum to one.
 
     >>> Soft({"yes": 0.7, "no": 0.3})
     Soft({'yes': 0.7, 'no': 0.3})
@@ -158,15 +158,15 @@ class Soft(_Weighted):
 class Observed:
     """What is given, as codes and weights; a name is in one of `hard`, `weights` and `soft`."""
 
-    hard: dict[str, int]  # the code of the one state that is left
-    weights: dict[str, tuple[np.ndarray, ...]]  # weights over the states, two or more of them not zero
-    soft: dict[str, np.ndarray]  # the marginal wanted, two or more of it not zero
-    log_weight: float  # log of the likelihood weights of names that a Likelihood made hard
-    given: dict[str, object]  # as the user wrote it, for messages; what is missing is left out
+    hard: dict[str, int]  # the code of the only state left
+    weights: dict[str, tuple[np.ndarray, ...]]  # weights over the states, at least two of them non-zero
+    soft: dict[str, np.ndarray]  # the marginal wanted, at least two entries non-zero
+    log_weight: float  # log of the weights of variables that a Likelihood leaves one state
+    given: dict[str, object]  # as the user wrote it, for messages; without missing values
 
     @property
     def log_most(self) -> float:
-        """What the logarithm of its probability can be at most: weights may be larger than one."""
+        """An upper bound on the log of its probability: weights may be larger than one."""
         every = [w for tables in self.weights.values() for w in tables]
         return self.log_weight + math.fsum(math.log(w.max()) for w in every)
 
@@ -210,7 +210,7 @@ def _items(given: Mapping[str, Any] | None) -> Iterable[tuple[str, Any]]:
         return ()
     if not hasattr(given, "keys") or not hasattr(given, "items"):  # a row of a data frame has both
         raise InvalidEvidence(
-            f"What is given is a mapping from names to states, such as {{'wet': True}}, not {shown(given)}."
+            f"Evidence is a mapping from names to states, such as {{'wet': True}}, not {shown(given)}."
         )
     return given.items()
 
@@ -226,10 +226,10 @@ def known(variables: Mapping[str, Variable], name: object) -> Variable:
 def names(
     given: object, variables: Mapping[str, Variable] | None = None, *, least: int = 0
 ) -> tuple[str, ...]:
-    """The names in what is given, where only names matter: a name, a list of names, or a mapping.
+    """The names in `given`, where only names matter: a name, a list of names, or a mapping.
 
     Each name comes once, in the order given (those of a set are sorted). In a mapping, None and NaN mean
-    not observed. With `variables`, every name must be one of them; so many must be named at `least`.
+    not observed. With `variables`, every name must be one of them; `least` is the minimum number of names.
 
     >>> names("rain"), names(["rain", "wet"]), names({"wet": True, "rain": None}), names(None)
     (('rain',), ('rain', 'wet'), ('wet',), ())
@@ -301,19 +301,19 @@ def _code(variable: Variable, value: object) -> int:
 
 
 def number_of(variable: Variable, value: object) -> float:
-    """The number that is given for a continuous variable."""
+    """The value given for a continuous variable."""
     variable.code(value)
     found = as_float(value)
     if abs(found) > LARGEST:
         raise InvalidEvidence(
-            f"{variable.name!r}: sizes up to {LARGEST:g} can be worked with, not {shown(value)}. Choose "
+            f"{variable.name!r}: magnitudes up to {LARGEST:g} are supported, not {shown(value)}. Choose "
             "another unit."
         )
     return found
 
 
 def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:
-    """Which states are left, as a boolean array."""
+    """Which states remain possible, as a boolean array."""
     if isinstance(value, Interval):
         return _inside(variable, value)
     chosen = np.zeros(variable.card, dtype=bool)
@@ -328,7 +328,7 @@ def _selected(variable: Variable, value: _States | Interval) -> np.ndarray:
 
 
 def _inside(variable: Variable, interval: Interval) -> np.ndarray:
-    """The states in an interval: whole bins, or numbers from lo up to hi, as it prints: [lo, hi)."""
+    """The states in an interval: whole bins, or numeric states from lo up to hi, as it prints: [lo, hi)."""
     if variable.bins is not None:
         edges = np.array(variable.bins.edges, dtype=float)
         lo, hi = (min(max(float(end), edges[0]), edges[-1]) for end in (interval.lo, interval.hi))
@@ -373,7 +373,7 @@ def _numbers(variable: Variable, value: _Weighted) -> np.ndarray:
             "give every state one (0 if it is excluded)."
         )
     if not weights.any():
-        raise InvalidEvidence(f"{variable.name!r}: {kind} has only zeros; one weight at least is positive.")
+        raise InvalidEvidence(f"{variable.name!r}: {kind} has only zeros; one weight must be positive.")
     return weights
 
 
@@ -385,7 +385,7 @@ def _number(variable: Variable, kind: str, state: State, weight: object) -> floa
     if not 0.0 <= number < math.inf:
         raise InvalidEvidence(
             f"{variable.name!r}: {kind} gives {shown(weight)} for {shown(state)}; "
-            "weights are numbers that are not negative and not infinite."
+            "weights must be non-negative, finite numbers."
         )
     return number
 

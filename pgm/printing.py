@@ -1,4 +1,4 @@
-"""Tables and lists of facts, in a terminal and in a notebook; whatever is in them, they stay short."""
+"""Tables and lists of facts, in a terminal and in a notebook; short whatever they contain."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ WIDTH = 110  # letters in a line
 _LABEL = 40  # letters of a name or state
 COLUMNS = 24  # of a table in a notebook
 _LINES = 12  # of a note, or of one fact
-# Everything takes the colours of the page around it, light or dark; the bars are half transparent on it.
+# Everything inherits the colours of the page around it, light or dark; the bars are half transparent on it.
 _TABLE = "border-collapse:collapse;color:inherit;background:transparent;font-variant-numeric:tabular-nums"
 _TEXT = "color:inherit;padding:1px 6px"
 _CELL = "text-align:left;padding:1px 6px"
-_BARS = 300  # cells of a table, above which they are left without bars
+_BARS = 300  # cells of a table; larger ones have no bars
 _BAR = "#5b86c466"
 
 
 class Share(str):
-    """A number from 0 to 1 as text, behind which a notebook draws a bar.
+    """A number from 0 to 1 as text, with a bar behind it in a notebook.
 
     >>> Share(0.25), Share(0.25).share
     ('0.250000', 0.25)
@@ -40,7 +40,7 @@ class Share(str):
 
 
 def chances(row: Iterable[float]) -> list[Share]:
-    """Numbers from 0 to 1, as short as six digits make them."""
+    """Numbers from 0 to 1, as short as six digits allow."""
     return [Share(p, f"{p:.6g}") for p in row]
 
 
@@ -48,12 +48,12 @@ def chances(row: Iterable[float]) -> list[Share]:
 
 
 def number(p: float) -> str:
-    """A probability for a table: six decimals, or scientific where those would hide it."""
+    """A probability for a table: six decimals, or scientific if those would hide it."""
     return f"{p:.6f}" if p == 0 or abs(p) >= 1e-4 else f"{p:.2e}"
 
 
 def outward(low: float, high: float) -> list[str]:
-    """The ends of an interval for a table, as `number` has them, rounded so that it holds what it held."""
+    """The ends of an interval for a table, as `number` has them, rounded outwards."""
     return [number(_rounded(low, math.floor)), number(_rounded(high, math.ceil))]
 
 
@@ -71,7 +71,7 @@ def label(state: object) -> str:
 
 
 def joined(values: Iterable[object], total: int, room: int = _LABEL) -> str:
-    """Some values separated by commas, as many as there is room for, and how many there are.
+    """Some values separated by commas, as many as fit, and how many there are.
 
     >>> joined(["rain", "wet"], 2), joined(map(str, range(1000)), 1000, room=20)
     ('rain, wet', '0, 1, 2, ... (1,000)')
@@ -98,14 +98,14 @@ def text_table(
     title: str = "",
     columns: int | None = None,
 ) -> str:
-    """Left-aligned columns under their names, and notes below; the middle of too wide a table is left out.
+    """Left-aligned columns under their names, and notes below; too wide a table loses its middle columns.
 
     Args:
         header: the names of the columns.
         rows: the cells.
-        notes: what stands below.
-        title: what stands above.
-        columns: how many there would be, where some before the last have been left out already.
+        notes: the lines below.
+        title: the line above.
+        columns: the full number of columns, if some before the last have been left out already.
     """
     widths = [max(map(_width, column)) for column in zip(header, *rows, strict=True)]
     total = len(header) if columns is None else columns
@@ -148,7 +148,7 @@ def _cell(tag: str, text: str, bar: bool = True) -> str:
 
 
 def _fitting(sizes: Sequence[int], room: int, gap: int, total: int) -> list[int]:
-    """The columns that there is room for, the first ones and the last; -1 stands for others."""
+    """The columns that fit, the first ones and the last; -1 stands for the others."""
     if len(sizes) == total and sum(sizes) <= room:
         return list(range(total))
     left = room - sizes[-1] - gap
@@ -185,7 +185,7 @@ class Tabular:
 
 
 def text_facts(facts: Iterable[tuple[str, str]]) -> str:
-    """A line for each fact, its name first; long ones go on below.
+    """A line for each fact, its name first; long ones are wrapped.
 
     >>> print(text_facts([("engine", "exact"), ("error", "0")]))
     engine        exact
@@ -209,7 +209,7 @@ def html_facts(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def html_text(text: str) -> str:
-    """Text in the letters of a terminal, for a notebook.
+    """Monospaced text for a notebook.
 
     >>> html_text("a < b")
     '<pre style="color:inherit;background:transparent;white-space:pre-wrap">a &lt; b</pre>'

@@ -1,7 +1,7 @@
-"""A variable is a name and its states; here alone does a state become an integer, its code.
+"""A variable is a name and its states; only here is a state turned into an integer, its code.
 
-A value means a state if it is equal to it (numpy.True_, 1 and 1.0 mean True), or else written alike: True
-means "TRUE", "1" and "1.0" mean 1. Text means only the same text. States that this would confuse are refused.
+A value means a state if it is equal to it (numpy.True_, 1 and 1.0 mean True), or else is written alike: True
+means "TRUE", "1" and "1.0" mean 1. Text means only the same text. Ambiguous states are refused.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Interval:
         closed: whether `hi` belongs to it.
 
     Raises:
-        InvalidVariable: ends that are no numbers, or in the wrong order.
+        InvalidVariable: ends that are not numbers, or in the wrong order.
 
     >>> print(Interval(0, 18), 17.5 in Interval(0, 18), 18 in Interval(0, 18))
     [0, 18) True False
@@ -65,7 +65,7 @@ class Interval:
     closed: bool = field(default=False, compare=False, repr=False)  # whether hi belongs to it
 
     def __post_init__(self) -> None:
-        """Refuse what is no interval."""
+        """Raise for an invalid interval."""
         if not (_is_number(self.lo) and _is_number(self.hi) and self.lo < self.hi):
             raise InvalidVariable(
                 f"Interval({shown(self.lo)}, {shown(self.hi)}) must have two numbers, the smaller one first."
@@ -74,7 +74,7 @@ class Interval:
         object.__setattr__(self, "hi", _edge(self.hi))
 
     def __contains__(self, number: object) -> bool:
-        """Whether the number lies in the interval."""
+        """Whether the value lies in the interval."""
         if not _is_number(number):
             return False
         return bool(self.lo <= number < self.hi or (self.closed and number == self.hi))  # type: ignore[operator]
@@ -88,13 +88,13 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Bins:
-    """Edges that divide the numbers into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
+    """Edges that divide a range into states: `Bins([0, 18, 65, 120])` makes [0, 18), [18, 65), [65, 120].
 
     Args:
         edges: increasing numbers, two at least; the first and the last may be infinite.
 
     Raises:
-        InvalidVariable: edges that do not increase, or are no numbers.
+        InvalidVariable: edges that do not increase, or are not numbers.
 
     >>> age = Variable("age", Bins([0, 18, 65, 120]))
     >>> age.code(17), age.code(18), age.code(120), age.code("[18, 65)")
@@ -120,16 +120,16 @@ class Bins:
 
     @property
     def states(self) -> tuple[Interval, ...]:
-        """The intervals between the edges; only the last one has its upper edge."""
+        """The intervals between the edges; only the last one includes its upper edge."""
         e = self.edges
         return tuple(Interval(e[i], e[i + 1], closed=i == len(e) - 2) for i in range(len(e) - 1))
 
 
 class Domain:
-    """Ordered states with their codes 0, 1, ...; immutable, and shared by variables that have the same.
+    """Ordered states with their codes 0, 1, ...; immutable, and shared by variables with equal states.
 
-    Where nobody declared the order, as where only data named the states, `declared` is False and they are
-    sorted. It is no part of equality: it says what may be asked of the order, not what the states are.
+    If nobody declared the order, as when the states come from data only, `declared` is False and they are
+    sorted. It does not affect equality: it says whether the order means anything, not what the states are.
     """
 
     __slots__ = ("_alike", "_array", "_codes", "_hash", "bins", "card", "declared", "states")
@@ -139,14 +139,14 @@ class Domain:
     declared: bool
 
     def __init__(self, states: Sequence[State] | Bins, declared: bool = True) -> None:
-        """Check the states; `as_domain` is cheaper where domains repeat."""
+        """Check the states; `as_domain` is cheaper when domains repeat."""
         self.declared = declared
         self.bins = states if isinstance(states, Bins) else None
         self.states = states.states if isinstance(states, Bins) else _checked(states)
         self.card = len(self.states)
         self._codes: dict[State, int] = {state: code for code, state in enumerate(self.states)}
         self._alike = _alike(self.states)
-        if len(self._codes) < self.card:  # equal states of different kinds, such as 1 and Decimal(1)
+        if len(self._codes) < self.card:  # equal states of different types, such as 1 and Decimal(1)
             twice = next(s for code, s in enumerate(self.states) if self._codes[s] != code)
             raise InvalidVariable(_confusion(twice, self.states[self._codes[twice]], twice))
         self._hash = hash(self.states)
@@ -161,7 +161,7 @@ class Domain:
         """
         try:
             code = self._codes.get(value)
-        except TypeError:  # unhashable: no state, unless it is an array of one number
+        except TypeError:  # unhashable: not a state, unless it is an array of one number
             if not isinstance(value, np.ndarray) or value.ndim or is_missing(value):
                 return -1
             return self.find(value.item())
@@ -201,13 +201,13 @@ class Domain:
         return self._array
 
     def __eq__(self, other: object) -> bool:
-        """Equal when the states are, in order."""
+        """Equal when the states are equal, in order."""
         if self is other:
             return True
         return isinstance(other, Domain) and self.states == other.states
 
     def __hash__(self) -> int:
-        """That of the states, kept."""
+        """Hash of the states, cached."""
         return self._hash
 
     def __len__(self) -> int:
@@ -219,22 +219,22 @@ class Domain:
         return iter(self.states)
 
     def __repr__(self) -> str:
-        """The states, the first few of many."""
+        """The states, abbreviated if there are many."""
         return f"Domain({listed(self.states)})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the states; sharing is found again."""
+        """Pickle the states; unpickling restores sharing."""
         return as_domain, (self.bins if self.bins is not None else self.states, self.declared)
 
     def __deepcopy__(self, memo: dict[int, object]) -> Domain:
-        """Itself: it never changes."""
+        """Itself: immutable."""
         return self
 
 
 class Continuous(Domain):
-    """The real line: where a variable lives that is a number and has no states.
+    """The real line: the domain of a continuous variable, which has no states.
 
-    To what works on tables it has a single state, so that it takes no room there.
+    To code that works on tables it has a single state, so that it takes no space there.
 
     >>> height = Variable("height", Continuous())
     >>> height, height.continuous, height.states
@@ -244,7 +244,7 @@ class Continuous(Domain):
     __slots__ = ()
 
     def __init__(self) -> None:
-        """There is nothing to choose."""
+        """There are no options."""
         self.bins, self.states, self.card, self.declared = None, (), 1, True
         self._codes, self._alike, self._array = {}, {}, None
         self._hash = hash(Continuous)
@@ -258,7 +258,7 @@ class Continuous(Domain):
         return isinstance(other, Continuous)
 
     def __hash__(self) -> int:
-        """The same for all."""
+        """The same for all instances."""
         return self._hash
 
     def __len__(self) -> int:
@@ -266,7 +266,7 @@ class Continuous(Domain):
         return 0
 
     def __repr__(self) -> str:
-        """As it would be written."""
+        """As in code."""
         return "Continuous()"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -301,7 +301,7 @@ class Variable:
 
     @classmethod
     def of(cls, name: str, domain: Domain) -> Variable:
-        """A variable without any check: for a million that share one domain."""
+        """A variable without checks: for millions that share one domain."""
         self = _new(cls)
         _set_name(self, name)
         _set_domain(self, domain)
@@ -324,7 +324,7 @@ class Variable:
 
     @property
     def bins(self) -> Bins | None:
-        """The bins, if the variable is a binned number."""
+        """The bins, if the variable has them."""
         return self.domain.bins
 
     def code(self, state: object) -> int:
@@ -346,7 +346,7 @@ class Variable:
         return code
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        """Refuse: variables are values."""
+        """Raise: variables are immutable."""
         raise AttributeError(f"a Variable does not change; make another one instead of setting .{name}")
 
     def __delattr__(self, name: str) -> NoReturn:
@@ -354,7 +354,7 @@ class Variable:
         raise AttributeError(f"a Variable does not change; .{name} stays")
 
     def __eq__(self, other: object) -> bool:
-        """Equal when name and states are, in order."""
+        """Equal when name and states are equal, in order."""
         if self is other:
             return True
         if not isinstance(other, Variable):
@@ -362,7 +362,7 @@ class Variable:
         return self.name == other.name and self.domain == other.domain
 
     def __hash__(self) -> int:
-        """That of name and states."""
+        """Hash of name and states."""
         return hash((self.name, self.domain))
 
     def __repr__(self) -> str:
@@ -389,7 +389,7 @@ class Variable:
 class Variables(Mapping[str, Variable]):
     """The variables of a model by name, in the model's order: a read-only view that reflects later edits.
 
-    Each is made when it is looked at: a million at once would keep the garbage collector busy.
+    Each is built when accessed: a million at once would keep the garbage collector busy.
 
     >>> Variables({"rain": as_domain([False, True])})["rian"]
     Traceback (most recent call last):
@@ -399,7 +399,7 @@ class Variables(Mapping[str, Variable]):
     __slots__ = ("_domains",)
 
     def __init__(self, domains: Mapping[str, Domain]) -> None:
-        """Look at a dict, which stays whose it is."""
+        """Wrap a dict without copying it."""
         self._domains = domains
 
     def __getitem__(self, name: str) -> Variable:
@@ -442,12 +442,12 @@ class Variables(Mapping[str, Variable]):
         return ["variable", "states"], rows, f"... {more:,} more of {len(self):,} variables" if more else ""
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle what is seen now."""
+        """Pickle the present variables."""
         return Variables, (dict(self._domains),)
 
 
 class VariableList(Sequence[Variable]):
-    """Variables by their position, each made when it is looked at.
+    """Variables by their position, each built when accessed.
 
     >>> VariableList(["rain", "wet"], [BOOLEAN, BOOLEAN])[1]
     Variable('wet', [False, True])
@@ -461,7 +461,7 @@ class VariableList(Sequence[Variable]):
 
     @classmethod
     def of(cls, variables: Iterable[Variable]) -> VariableList:
-        """The list of these variables, which may be one already."""
+        """These variables as a list of this kind, unless they are one already."""
         if isinstance(variables, VariableList):
             return variables
         kept = tuple(variables)
@@ -472,7 +472,7 @@ class VariableList(Sequence[Variable]):
         """The variables of a model as they are now."""
         if isinstance(by_name, Variables):
             domains = by_name._domains
-            # Some make a name when it is looked at.
+            # Some build a name only when it is accessed.
             return cls(getattr(domains, "names", None) or list(domains), list(domains.values()))
         return cls.of(by_name.values())
 
@@ -502,19 +502,19 @@ class VariableList(Sequence[Variable]):
         return map(Variable.of, self.names, self.domains)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of variables."""
         return len(self.names)
 
 
 _new = object.__new__
-_set_name = Variable.__dict__["name"].__set__  # past the guard of __setattr__, and fast
+_set_name = Variable.__dict__["name"].__set__  # bypasses the guard of __setattr__, and is fast
 _set_domain = Variable.__dict__["domain"].__set__
 
 
 def as_domain(states: Sequence[State] | Bins | Domain, declared: bool = True) -> Domain:
-    """The domain of these states: an existing one where the same plain states were seen before.
+    """The domain of these states: an existing one if the same plain states were seen before.
 
-    With `declared` False nobody gave their order: they are sorted because there must be one.
+    With `declared` False nobody gave an order: they are sorted, because there must be one.
 
     >>> as_domain([False, True]) is as_domain([False, True])
     True
@@ -532,7 +532,7 @@ def as_domain(states: Sequence[State] | Bins | Domain, declared: bool = True) ->
     if _few_and_plain(kinds):
         return _shared(checked, kinds, declared)  # the types too: (0, 1) == (False, True)
     if checked and all(kind is Interval for kind in kinds):
-        return Domain(_joined(checked))  # ranges of numbers have an order of their own
+        return Domain(_joined(checked))  # numeric intervals have an order of their own
     return Domain(checked, declared)
 
 
@@ -556,7 +556,7 @@ def check_name(name: object) -> str:
 
 
 def unordered(names: object) -> bool:
-    """Whether there is no order to these: they are a set, and not the keys of a dict or the nodes of a graph.
+    """Whether these are unordered: a set, and not the keys of a dict or the nodes of a graph.
 
     >>> unordered({"a", "b"}), unordered({"a": 0}.keys()), unordered(["a", "b"])
     (True, False, False)
@@ -573,7 +573,7 @@ def typed_array(values: Sequence[State]) -> np.ndarray:
             except OverflowError:  # an integer that needs more than 64 bits
                 break
     array = np.empty(len(values), dtype=object)
-    for position, value in enumerate(values):  # one by one, or numpy would take tuples apart
+    for position, value in enumerate(values):  # one by one, or numpy would unpack tuples
         array[position] = value
     return array
 
@@ -620,7 +620,7 @@ def _checked(states: object) -> tuple[State, ...]:
 
 
 def _prints(state: object) -> bool:
-    """Say whether messages and tables can show it; of whole numbers Python prints 4,300 digits."""
+    """Say whether messages and tables can show it; Python prints at most 4,300 digits of an integer."""
     if isinstance(state, str | bool | float) or (type(state) is int and state.bit_length() <= _SURELY_PRINTS):
         return True
     try:
@@ -648,7 +648,7 @@ def _joined(intervals: tuple[Interval, ...]) -> Bins:
 
 
 def _alike(states: tuple[State, ...]) -> dict[tuple[str, State], int]:
-    """What means a state besides itself; refuses states such that one value would mean two of them."""
+    """The other values that mean each state; raises if one value would mean two states."""
     found: dict[tuple[str, State], int] = {}
     for code, state in enumerate(states):
         for key in _meanings(state):
@@ -660,7 +660,7 @@ def _alike(states: tuple[State, ...]) -> dict[tuple[str, State], int]:
 
 def _confusion(first: State, second: State, value: State) -> str:
     if type(first) is type(second) and first == second:
-        return f"The state {shown(first)} is there twice."
+        return f"The state {shown(first)} appears twice."
     return (
         f"The states {shown(first)} and {shown(second)} would be confused: {shown(value)} would mean both. "
         "Rename one of them."
@@ -668,7 +668,7 @@ def _confusion(first: State, second: State, value: State) -> str:
 
 
 def _meanings(state: State) -> list[tuple[str, State]]:
-    """Keys of the values that mean this state, each with the kind of value."""
+    """Keys of the values that mean this state, each with the type of value."""
     if isinstance(state, bool):
         return [("bool", state), ("number", int(state)), ("truth", state)]
     if isinstance(state, str):
@@ -699,7 +699,7 @@ def _written(number: float) -> list[str]:
 
 
 def _number_written(text: str) -> float | None:
-    """The number that a text is the writing of, if any: "1", "1.0" and "0.5", but not "01" or "1e0"."""
+    """The number that a text spells, if any: "1", "1.0" and "0.5", but not "01" or "1e0"."""
     if not 0 < len(text) <= 400 or text[0] not in "-0123456789in":
         return None
     try:
@@ -713,14 +713,14 @@ def _number_written(text: str) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """The Python value of a numpy scalar; any other value itself."""
+    """The Python value of a numpy scalar; any other value unchanged."""
     if isinstance(value, np.bool_ | np.integer | np.floating | np.str_):
         return value.item()
     return value
 
 
 def as_float(value: object) -> float:
-    """A real number of any kind as a float, also an array without axes; NaN for all else, so for True.
+    """A real number of any kind as a float, also a 0-d array; NaN for anything else, True included.
 
     >>> from fractions import Fraction
     >>> as_float(Fraction(1, 2)), as_float(Decimal("0.1")), as_float(np.array(3)), as_float(True)
@@ -732,26 +732,26 @@ def as_float(value: object) -> float:
         return math.nan
     try:
         return float(value)
-    except (OverflowError, ValueError):  # past all floats; a NaN that signals
+    except (OverflowError, ValueError):  # out of range for floats; a signalling NaN
         return math.nan
 
 
 def _is_number(value: object) -> bool:
-    """Whether this is a real number that is not NaN; True and False are none here."""
+    """Whether this is a real number that is not NaN; True and False do not count."""
     if isinstance(value, int | np.integer):
         return not isinstance(value, bool)
     return not math.isnan(as_float(value))
 
 
 def _edge(value: object) -> float:
-    """A number to compare with: an int where that is exact, for the eye, else a float."""
+    """A number to compare with: an int if that is exact, for readability, else a float."""
     if _is_number(value):
         number: float = _plain(value) if isinstance(value, int | np.integer) else as_float(value)
         try:
             return number if abs(number) < 2**53 else float(number)
         except OverflowError:
             pass
-    raise InvalidVariable(f"An edge is a number; {shown(value)} is none.")
+    raise InvalidVariable(f"An edge must be a number; {shown(value)} is not.")
 
 
 def _short(number: float) -> str:

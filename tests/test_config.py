@@ -194,7 +194,7 @@ def test_sizes(text, size):
     ["", "GB", "4 XB", "-1 GB", "4 GB GB", 0, -1, True, math.nan, math.inf, 2**63, [], "9" * 10**5, "1e9"],
 )
 def test_a_bad_size_is_refused(size):
-    with pytest.raises(InvalidArgument, match=r"memory_limit=.*is no size; write '4 GB'"):
+    with pytest.raises(InvalidArgument, match=r"memory_limit=.*is not a size; write '4 GB'"):
         config(memory_limit=size)
 
 

@@ -123,17 +123,21 @@ def test_a_row_of_a_frame_is_evidence():
             Likelihood({"good": 1, "bad": 1}),
             "'mood': Likelihood has no weight for 'fair'; give every",
         ),
-        ("wet", Likelihood({True: -1, False: 1}), "'wet': Likelihood gives -1 for True; weights are numbers"),
+        (
+            "wet",
+            Likelihood({True: -1, False: 1}),
+            "'wet': Likelihood gives -1 for True; weights must be non-negative",
+        ),
         ("wet", Likelihood({True: math.nan, False: 1}), "gives nan for True"),
         ("wet", Likelihood({True: math.inf, False: 1}), "gives inf for True"),
-        ("wet", Likelihood({True: 10**400, False: 1}), "weights are numbers"),
+        ("wet", Likelihood({True: 10**400, False: 1}), "weights must be non-negative"),
         ("wet", Likelihood({True: "0.5", False: 1}), "gives '0.5' for True"),
         ("wet", Likelihood({True: None, False: 1}), "gives None for True"),
         ("wet", Likelihood({True: [1], False: 1}), r"gives \[1\] for True"),
         (
             "wet",
             Likelihood({True: 0, False: 0}),
-            "Likelihood has only zeros; one weight at least is positive",
+            "Likelihood has only zeros; one weight must be positive",
         ),
         (
             "wet",
@@ -177,7 +181,7 @@ def test_unknown_names_and_states_get_the_nearest():
 
 @pytest.mark.parametrize("given", ["wet", ["wet"], 3, True, object()])
 def test_given_is_a_mapping(given):
-    with pytest.raises(InvalidEvidence, match=r"What is given is a mapping .* such as \{'wet': True\}, not"):
+    with pytest.raises(InvalidEvidence, match=r"Evidence is a mapping .* such as \{'wet': True\}, not"):
         observe(VARIABLES, given)
 
 

@@ -219,11 +219,11 @@ def test_bad_rows_are_marked_and_missing_ones_are_not():
 @pytest.mark.parametrize(
     ("frame", "message"),
     [
-        (None, "None is no data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames"),
-        (3, "3 is no data frame"),
-        ("data.csv", "'data.csv' is no data frame"),
-        (iter([]), "is no data frame"),
-        (pd.Series([1]), "is no data frame"),
+        (None, "None is not a data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames"),
+        (3, "3 is not a data frame"),
+        ("data.csv", "'data.csv' is not a data frame"),
+        (iter([]), "is not a data frame"),
+        (pd.Series([1]), "is not a data frame"),
         (
             np.zeros((3, 2)),
             r"An array of shape \(3, 2\) has no names for its columns; write a dict of columns",
@@ -254,7 +254,7 @@ def test_what_is_no_frame_is_refused(frame, message):
 
 
 def test_an_unknown_way_with_bad_rows_is_refused():
-    with pytest.raises(InvalidArgument, match="Bad rows are to 'raise' or to be 'missing', not 'ignore'"):
+    with pytest.raises(InvalidArgument, match="Bad rows can 'raise' or be 'missing', not 'ignore'"):
         columns({}, VARIABLES, bad="ignore")
 
 

@@ -1,4 +1,4 @@
-"""A linear Gaussian density: a number that depends on others, in a way that discrete variables select."""
+"""A conditional linear Gaussian: continuous, linear in its continuous parents, switched by discrete ones."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GaussianFactor:
-    """Normal with mean bias + weights @ parents and standard deviation sd, one of each for each selection."""
+    """Normal with mean bias + weights @ parents and standard deviation sd, one of each per selection."""
 
     scope: np.ndarray  # (switches + k + 1,) positions: discrete parents, continuous parents, the child
     n_switches: int
-    weights: np.ndarray  # (selections, k), the last discrete parent counting fastest
+    weights: np.ndarray  # (selections, k), the last discrete parent changing fastest
     bias: np.ndarray  # (selections,)
     sd: np.ndarray  # (selections,) 0: the child is a function of its parents
 

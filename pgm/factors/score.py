@@ -1,4 +1,4 @@
-"""States whose log odds are linear in numbers: no factor until those are known."""
+"""States whose log odds are linear in continuous variables: not a factor until those are known."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Score:
-    """P(child | parents): the softmax of offset[discrete parents...] + numbers @ weights."""
+    """P(child | parents): the softmax of offset[discrete parents...] + values @ weights."""
 
     scope: np.ndarray  # positions: discrete parents, continuous parents, the child
     n_discrete: int

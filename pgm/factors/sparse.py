@@ -11,7 +11,7 @@ from .dense import Dense
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sparse:
-    """A factor that is zero but in the listed, distinct rows; its scope may be far too wide for a table."""
+    """A factor that is zero outside the listed, distinct rows; its scope may be far too wide for a table."""
 
     scope: np.ndarray  # (k,) positions
     rows: np.ndarray  # (m, k) state codes
@@ -20,9 +20,9 @@ class Sparse:
     log: bool = False
 
     def as_tables(self, cards: np.ndarray, auxiliary: int) -> list[Dense]:
-        """Write the factor as small tables that share one more variable: the number of the row.
+        """Write the factor as small tables that share an auxiliary variable: the row index.
 
-        Given the row each variable is known, so the wide table falls apart into one table for each variable.
+        Given the row each variable is known, so the wide table factorises into one table per variable.
         The row is a function of the variables: summing over it and maximising over it are the same.
         """
         m, k = self.rows.shape

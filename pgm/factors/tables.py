@@ -1,4 +1,4 @@
-"""Many tables, each over variables of its own."""
+"""Many tables, each with its own scope."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tables:
-    """As many `Dense` factors of one scope each, without a million objects for them."""
+    """As many `Dense` factors of one scope each, without a million objects."""
 
-    widths: np.ndarray  # (n,) how many variables each scope has
+    widths: np.ndarray  # (n,) the number of variables of each scope
     scopes: np.ndarray  # positions, scope after scope
     values: Sequence[np.ndarray]  # (n,) float64
     heads: int = 0

@@ -1,4 +1,4 @@
-"""What was observed, from a data frame: the one gate for data. Each column becomes codes of states."""
+"""Reads observations from data frames, the one entrance for data. Each column becomes codes of states."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from pgm.variables import Variable, as_float, is_missing
 
 _MISSING, _BAD = -1, -2
 _LEAVE_OUT = 'bad_rows="missing" leaves such values out'
-_COMPARED = 2_000  # names, and pairs of them, that are looked at for slips: a model may have millions
-_NEAR = 0.75  # of the letters: "rian" for "rain"
-_HINTS = 5  # columns of which a refusal says what they may have meant
-_NARROW = 1 << 16  # a range of integers so small is looked up in a table, a wider one sorted
+_COMPARED = 2_000  # names, and pairs of them, that are compared to find typos: a model may have millions
+_NEAR = 0.75  # share of common letters: "rian" for "rain"
+_HINTS = 5  # columns for which an error suggests a name
+_NARROW = 1 << 16  # integers of a range this small are looked up in a table, others sorted
 
 Column = list[Any] | np.ndarray | nw.Series[Any]
 
@@ -35,7 +35,7 @@ class Columns:
 
     n_rows: int
     codes: dict[str, np.ndarray]  # int32, -1 where missing; in the order of the variables
-    bad: np.ndarray  # rows with a value that is no state; such cells are -1
+    bad: np.ndarray  # rows with a value that is not a state; such cells are -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,17 @@ class Numbers:
 
     n_rows: int
     values: dict[str, np.ndarray]  # float64, NaN where missing; in the order of the variables
-    bad: np.ndarray  # rows with a value that is no number; such cells are NaN
+    bad: np.ndarray  # rows with a value that is not a number; such cells are NaN
 
 
 def among(
     frame: object, variables: Mapping[str, Variable], places: Mapping[str, int], but: AbstractSet[str]
 ) -> dict[str, Variable]:
-    """The variables with a column in the frame, but for some, in their order: what there is to read.
+    """The variables that have a column in the frame, except some, in their order: what will be read.
 
-    The work grows with the frame, not with the model; what is no frame has none, and is refused when read.
-    A frame that names no variable is refused, and a column that nearly does warns: passed over in silence,
-    either would look as if it had been answered.
+    The work grows with the frame, not with the model; what is not a frame has none, and is refused when read.
+    A frame that names no variable is refused, and a column that nearly does warns: ignored silently,
+    the prior would look like an answer.
 
     >>> a, b = Variable("a", ["no", "yes"]), Variable("b", ["no", "yes"])
     >>> list(among({"b": ["no"], "note": ["x"], "a": ["yes"]}, {"a": a, "b": b}, {"a": 0, "b": 1}, set()))
@@ -70,7 +70,7 @@ def among(
 def _look_for_slips(
     others: Sequence[object], there: AbstractSet[str], but: AbstractSet[str], places: Mapping[str, int]
 ) -> None:
-    """Raise if no column is a variable; warn of each that seems to mean one which is not there to be read."""
+    """Raise if no column is a variable; warn about each that is close to a variable without one."""
     if not there:
         hint = next(filter(None, (nearest(name, places) for name in others[:_HINTS])), "")
         raise InvalidFrame(
@@ -86,15 +86,15 @@ def _look_for_slips(
         meant = letters if letters and letters in plain else None
         if meant is None and len(others) * len(plain) <= _COMPARED:
             meant = nearest_text(letters, plain, _NEAR)
-        if meant is not None and _digits(meant) == _digits(letters):  # x1 and x2 are two names, no slip
+        if meant is not None and _digits(meant) == _digits(letters):  # x1 and x2 are two names, not a typo
             warn(
-                f"The column {shown(name)} is not read, for no variable has this name, and "
-                f"{shown(plain[meant])} has no column: rename it, if that is meant."
+                f"The column {shown(name)} is ignored, because no variable has this name, and "
+                f"{shown(plain[meant])} has no column: rename it if that is what you meant."
             )
 
 
 def _letters(name: str) -> str:
-    """A name without what is easily mistaken: case, spaces, marks."""
+    """A name reduced for comparison: without case, spaces and punctuation."""
     return re.sub(r"[\W_]+", "", name.casefold())
 
 
@@ -103,7 +103,7 @@ def _digits(name: str) -> list[str]:
 
 
 def names_of(frame: Any) -> Iterable[object]:
-    """The names of the columns, as they are written; none if this is no frame."""
+    """The names of the columns, as they are written; none if this is not a frame."""
     if isinstance(frame, Mapping):
         return frame
     if isinstance(frame, list | tuple):
@@ -126,21 +126,21 @@ def columns(
     remedy: str = _LEAVE_OUT,
     check: Callable[[], None] = lambda: None,
 ) -> Columns:
-    """Read the wanted columns that are there; the others are not looked at.
+    """Read the wanted columns that exist; the others are not touched.
 
     Args:
         frame: a pandas, polars, pyarrow, duckdb or dask frame, a dict of columns, or a list of dicts (rows).
         wanted: the variables by name.
-        bad: "raise" an error about a value that is no state, or take it as "missing" and mark its row.
+        bad: "raise" an error about a value that is not a state, or treat it as "missing" and mark its row.
         remedy: what that error proposes.
-        check: called before each column; raises when the time is up.
+        check: called before each column; raises when the time limit has passed.
 
     >>> wet = Variable("wet", ["no", "yes"])
     >>> columns({"wet": ["yes", None, "no"], "note": ["a", "b", "c"]}, {"wet": wet}).codes
     {'wet': array([ 1, -1,  0], dtype=int32)}
     """
     if bad not in ("raise", "missing"):
-        raise InvalidArgument(f"Bad rows are to 'raise' or to be 'missing', not {shown(bad)}.")
+        raise InvalidArgument(f"Bad rows can 'raise' or be 'missing', not {shown(bad)}.")
     n_rows, found = _read(frame, wanted)
     codes: dict[str, np.ndarray] = {}
     bad_rows = np.zeros(n_rows, dtype=bool)
@@ -167,15 +167,15 @@ def numbers(
     largest: float = math.inf,
     check: Callable[[], None] = lambda: None,
 ) -> Numbers:
-    """Read the wanted columns that are there as finite numbers, NaN where they are missing.
+    """Read the wanted columns that exist as finite floats, NaN where missing.
 
     Args:
         frame: as for `columns`.
         wanted: the variables by name.
-        bad: "raise" an error about a value that is no number, or take it as "missing" and mark its row.
+        bad: "raise" an error about a value that is not a number, or treat it as "missing" and mark its row.
         remedy: what that error proposes.
-        largest: with "missing", numbers of greater size are bad too; what to say of them is left to others.
-        check: called before each column; raises when the time is up.
+        largest: with "missing", values of larger magnitude are bad too; the caller reports them.
+        check: called before each column; raises when the time limit has passed.
 
     >>> from pgm.variables import REAL
     >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
@@ -199,7 +199,7 @@ def numbers(
 
 
 def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
-    """A column as numbers, NaN where they are missing, and which cells are neither."""
+    """A column as floats, NaN where missing, and which cells are neither."""
     if isinstance(column, nw.Series) and (
         column.dtype.is_float() or (column.dtype.is_integer() and not column.null_count())
     ):
@@ -225,14 +225,14 @@ def _unknown(variable: Variable, value: object, row: int, count: int, remedy: st
 
 
 class Alike:
-    """Makes what was found for the rows of a frame such a thing as that frame is.
+    """Converts the results for the rows of a frame to the same kind of frame.
 
     A pandas frame gives pandas, with its index; polars and pyarrow give their own kind. Anything else gives
-    arrays: dicts, lists of rows, and frames that are only a plan of what to read (lazy ones, databases).
+    arrays: dicts, lists of rows, and lazy frames or databases.
     """
 
     def __init__(self, frame: Any, variables: Mapping[str, Variable]) -> None:
-        """Look at the frame; its rows are read elsewhere."""
+        """Inspect the frame; its rows are read elsewhere."""
         self._variables = variables
         frame = _as_table(frame)
         held = (
@@ -282,7 +282,7 @@ class Alike:
     def _plain(self, name: str, values: np.ndarray) -> Any:
         """States as polars and pyarrow take them: as text if they are of several types."""
         if values.dtype.kind in "biuf":
-            return values.copy()  # theirs from here on
+            return values.copy()  # the caller owns the copy
         kinds = set(map(type, self._variables[name].states))
         if len(kinds) == 1 and kinds <= {bool, int, float, str, date, datetime}:
             return values.tolist()
@@ -341,12 +341,12 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
         table: nw.DataFrame[Any] | nw.LazyFrame[Any] = nw.from_native(frame)
     except TypeError:
         raise InvalidFrame(
-            f"{shown(frame)} is no data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames, "
+            f"{shown(frame)} is not a data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames, "
             "dicts of columns, and lists of dicts."
         ) from None
     except DuplicateError:
         table = _narrowed(frame, wanted)
-    present = frozenset(table.collect_schema().names())  # only asked, never iterated
+    present = frozenset(table.collect_schema().names())  # only tested for membership, never iterated
     names = [name for name in wanted if name in present]
     if isinstance(table, nw.LazyFrame):
         if not names:
@@ -365,12 +365,12 @@ def _as_table(frame: Any) -> Any:
 
 
 def _repeated(frame: Any) -> list[Any]:
-    """The names of a pandas or pyarrow frame, of which some come twice."""
+    """The names of a pandas or pyarrow frame, some of which are duplicated."""
     return list(getattr(_as_table(frame), "column_names", None) or frame.columns)
 
 
 def _narrowed(frame: Any, wanted: Mapping[str, Variable]) -> nw.DataFrame[Any]:
-    """A pandas or pyarrow frame of which some names come twice: the wanted columns, if those do not."""
+    """The wanted columns of a pandas or pyarrow frame with duplicate names, if they are unique."""
     present = Counter(_repeated(frame))
     names = [name for name in present if name in wanted]
     for name in names:
@@ -407,13 +407,13 @@ def _column(name: object, column: Any) -> Column:
 
 
 def _codes(variable: Variable, column: Column) -> np.ndarray:
-    """The code of each value; -1 where missing, -2 where it is no state."""
+    """The code of each value; -1 where missing, -2 where it is not a state."""
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum) and column.implementation.is_pandas():
             native = column.to_native().cat
             table = _lookup(variable, native.categories.tolist())
-            return np.take(table, np.asarray(native.codes))  # -1, a missing one, takes the last
+            return np.take(table, np.asarray(native.codes))  # -1, missing, indexes the last entry
         if isinstance(dtype, nw.Categorical | nw.Enum) and column.implementation.is_polars():
             return _codes_of_polars(variable, column.to_native())
         if dtype.is_float() or ((dtype.is_integer() or dtype == nw.Boolean) and not column.null_count()):
@@ -425,25 +425,25 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
     if column.dtype.kind in "biuf":
         return _codes_of_numbers(variable, column)
     if column.dtype.kind == "M":
-        column = column.astype("datetime64[us]")  # of which Python's own datetime is made
+        column = column.astype("datetime64[us]")  # the resolution of Python's own datetime
     return _codes_of_list(variable, column.tolist())
 
 
 def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
-    """Codes of a categorical column: each number that stands for a value is looked up once, in some row."""
+    """Codes of a categorical column: each category number is looked up once, in some row that has it."""
     numbers = column.to_physical().to_numpy()
     if numbers.dtype.kind == "f":  # polars writes missing ones as NaN
         numbers = np.where(np.isnan(numbers), -1.0, numbers)
     numbers = numbers.astype(np.int64)
     if numbers.size == 0 or numbers.max() > numbers.size + _NARROW:
         return _codes_of_list(variable, column.to_list())
-    rows = np.full(int(numbers.max()) + 2, -1, np.int64)  # the last is for those missing
+    rows = np.full(int(numbers.max()) + 2, -1, np.int64)  # the last entry is for missing values
     rows[numbers] = np.arange(numbers.size)
     rows[-1] = -1
     codes = np.full(rows.size, _MISSING, np.int32)
     for number in np.flatnonzero(rows >= 0).tolist():
         codes[number] = _code(variable, column[int(rows[number])])
-    found: np.ndarray = codes[numbers]  # -1 takes the last
+    found: np.ndarray = codes[numbers]  # -1 indexes the last entry
     return found
 
 
@@ -458,7 +458,7 @@ def _code(variable: Variable, value: object) -> int:
 
 
 class _Memo(dict[Any, int]):
-    """Remembers the code of each value met."""
+    """Caches the code of each value seen."""
 
     def __init__(self, variable: Variable) -> None:
         super().__init__()
@@ -468,7 +468,7 @@ class _Memo(dict[Any, int]):
         if type(value) is float and value != value:
             return _MISSING
         code = _code(self.variable, value)
-        if code != _MISSING or len(self) < 1000:  # there may be many kinds of missing
+        if code != _MISSING or len(self) < 1000:  # there may be many missing-value objects
             self[value] = code
         return code
 
@@ -478,13 +478,13 @@ def _codes_of_list(variable: Variable, values: list[Any]) -> np.ndarray:
     if (find(True), find(False)) == (find(1), find(0)) or not _mixed(values):
         try:
             return np.fromiter(map(_Memo(variable).__getitem__, values), np.int32, len(values))
-        except TypeError:  # unhashable, so surely no state
+        except TypeError:  # unhashable, so certainly not a state
             pass
     return np.fromiter((_code(variable, value) for value in values), np.int32, len(values))
 
 
 def _mixed(values: list[Any]) -> bool:
-    """Whether there are truth values among numbers: True == 1, but only one of them means "TRUE"."""
+    """Whether there are booleans among numbers: True == 1, but only one of them means "TRUE"."""
     kinds = dict.fromkeys(map(type, values))
     truth = [kind for kind in kinds if issubclass(kind, bool | np.bool_)]
     return bool(truth) and any(
@@ -505,7 +505,7 @@ def _codes_of_numbers(variable: Variable, values: np.ndarray) -> np.ndarray:
         whole = np.isfinite(values) & (np.abs(values) < 2**53)
         whole[whole] = values[whole] == np.floor(values[whole])
         seen = values == values
-        if whole[seen].all():  # numbers such as 1.0, as a column of integers with gaps has
+        if whole[seen].all():  # floats such as 1.0, as in an integer column with missing values
             codes = np.full(values.shape, _MISSING, dtype=np.int32)
             codes[seen] = _codes_of_numbers(variable, values[seen].astype(np.int64))
             return codes
@@ -517,7 +517,7 @@ def _codes_of_numbers(variable: Variable, values: np.ndarray) -> np.ndarray:
 
 
 def _by_table(variable: Variable, places: np.ndarray, values: Sequence[Any]) -> np.ndarray:
-    """Codes by a table of all the values there could be, filled where they are."""
+    """Codes from a table of all possible values, filled in for the states."""
     table = np.full(len(values), _BAD, dtype=np.int32)
     for place in np.flatnonzero(np.bincount(places, minlength=len(values))).tolist():
         table[place] = _code(variable, values[place])
@@ -530,7 +530,7 @@ def _by_sorting(variable: Variable, values: np.ndarray) -> np.ndarray:
 
 
 def _binned(variable: Variable, values: np.ndarray) -> np.ndarray:
-    """Codes of numbers by the edges of the bins; the last bin has its upper edge."""
+    """Codes of values by the edges of the bins; the last bin includes its upper edge."""
     assert variable.bins is not None
     edges = np.array(variable.bins.edges, dtype=np.float64)
     codes = np.searchsorted(edges, values, side="right").astype(np.int32) - np.int32(1)

@@ -1,4 +1,4 @@
-"""Answers about many variables, a line for each: marginals, an explanation, samples; or an image."""
+"""Answers about many variables, one line each: marginals, an explanation, samples; or an image."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from .canvas import (
 
 MOST_ROWS = 2_000  # variables in one picture
 _MOST_SHADES = 12
-_NUMBERS = 30  # different numbers, of which more are drawn as a histogram
+_NUMBERS = 30  # distinct values; more are drawn as a histogram
 _COLUMN = 50  # rows before the table of marginals starts a new column
 
 
@@ -50,9 +50,9 @@ def marginals(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw one line for each variable, divided among its states; ready for a thousand variables.
+    """Draw one line for each variable, divided among its states; fast for a thousand variables.
 
-    Where intervals are known, the half width of the widest stands behind each line.
+    Where intervals are known, each line ends with the half width of the widest.
     """
     head = f"marginals given {condition(answers.given)}" if answers.given else "marginals"
     said = head if answers.exact else f"{head}\napproximate: {answers.report.engine}"
@@ -108,7 +108,7 @@ def _stacked(answers: Mapping[str, Distribution | Density], paper: Paper, said: 
 
 
 def _inside(lo: float, hi: float, row: float, state: str, share: str, k: int, points: float) -> list[Text]:
-    """The label of a piece of a bar, with as much as fits into it."""
+    """The label of a bar segment, with as much text as fits."""
     for text in (f"{state} {share}", state):
         if text_width(text, 7.5) + 5 < (hi - lo) * points:
             color = readable_on(to_rgb(STATES[k % len(STATES)]))
@@ -230,7 +230,7 @@ def samples(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the shares of the states of every variable, or one of them: bars, a histogram of numbers.
+    """Draw the shares of the states of every variable, or of one: bars, or a histogram of values.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()
@@ -271,7 +271,7 @@ def _has_numbers(column: np.ndarray) -> bool:
 
 
 def _shares(name: str, column: np.ndarray) -> Distribution | Density:
-    """The share of each state that was drawn; of numbers mean and variance."""
+    """The share of each state in the samples; mean and variance of a continuous variable."""
     if not len(column):
         return Distribution((Variable(name, ["(no samples)"]),), np.zeros(1))
     if _has_numbers(column):

@@ -1,4 +1,4 @@
-"""Probabilities as pictures: bars for states, a map of colours for two variables, a list of explanations."""
+"""Probabilities as pictures: bars for states, a heat map for two variables, a list of explanations."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_BARS = 40  # a joint with more entries shows the largest of them
 MOST_LABELS = 30  # a variable with more states is drawn as a profile, with few labels
 MOST_CELLS = 1_000  # states of a variable in a map
 _MOST_STATES = 60  # bars of max-marginals
-_NUMBERS = 12  # states of a variable in a map whose cells show their numbers
+_NUMBERS = 12  # states of a variable in a map whose cells show their probabilities
 _ERRORS: dict[str, Any] = {"elinewidth": 1.0, "capsize": 2.5}
 
 
@@ -46,7 +46,7 @@ def distribution(
 
 
 def draw_distribution(dist: Distribution | Density, paper: Paper) -> Axes:
-    """Draw it on this."""
+    """Draw the distribution here."""
     if isinstance(dist, Density):
         return density(dist, paper)
     values = np.asarray(dist.values)
@@ -108,7 +108,7 @@ def max_marginals(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw for each state of each variable how probable the best with it is, beside the best of all."""
+    """Draw the max-marginals: how probable the best assignment with each state is, relative to the best."""
     with Paper(ax, figsize, title) as paper:
         return _max_marginals(found, paper)
 
@@ -152,7 +152,7 @@ def _horizontal(
     paper: Paper,
     between: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Axes:
-    """Bars to the right, each with its label before it and its number behind it."""
+    """Horizontal bars, each with its label on the left and its value on the right."""
     room = max((text_width(label, 10) for label in labels), default=0.0) / 72
     ax = paper.axes(4.2 + room, 0.9 + 0.3 * max(len(labels), 2))
     rows = np.arange(len(labels))
@@ -174,7 +174,7 @@ def _horizontal(
         beside(ax, float(end), float(row), f"{height:.4g}")
     ax.set_yticks(rows, [plain(label) for label in labels])
     ax.set_ylim(max(len(labels), 1) - 0.4, -0.6)
-    # Room for the numbers behind the bars; at least what a double can hold.
+    # Space for the values after the bars; at least the smallest double.
     ax.set_xlim(0, max(float(ends.max(initial=0.0)) * 1.2, 1e-300))
     ax.locator_params(axis="x", nbins=5)
     tidy(ax)
@@ -182,7 +182,7 @@ def _horizontal(
 
 
 def _profile(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
-    """The states in a row, too many for a label each; one artist, however many."""
+    """The states in a row, too many to label each; one artist, however many."""
     ax = paper.axes(6.4, 3.4)
     edges = np.repeat(np.arange(values.size + 1) - 0.5, 2)[1:-1]
     ax.fill_between(edges, np.repeat(values, 2), facecolor=BAR, edgecolor=EDGE, linewidth=0.8)
@@ -202,12 +202,12 @@ def _profile(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
 
 
 def _few(size: int, most: int) -> np.ndarray:
-    """At most so many places out of all, evenly."""
+    """At most so many positions out of all, evenly spaced."""
     return np.unique(np.linspace(0, size - 1, min(size, most)).round().astype(int))
 
 
 def _map(dist: Distribution, values: np.ndarray, paper: Paper) -> Axes:
-    """Two variables: a cell for each pair of states, with its number where there are not many."""
+    """Two variables: a cell for each pair of states, with its probability if there are few."""
     down, across = dist.variables
     numbers = max(values.shape) <= _NUMBERS
     ticks = [_few(v.card, _NUMBERS if v.card > MOST_LABELS else v.card) for v in (down, across)]

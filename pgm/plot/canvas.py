@@ -1,6 +1,6 @@
-"""Where pictures are drawn: on the axes that a user hands over, or on a figure of the content's size.
+"""Where pictures are drawn: on axes passed by the user, or on a figure sized to its content.
 
-The figure is pyplot's where a program has imported that (docs/decisions/0037), and else needs no screen.
+The figure is pyplot's if the program has imported that (docs/decisions/0037); otherwise it needs no screen.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ BAR = "#6f94c8"
 SEEN_FILL = "#fff0d2"
 SEEN_EDGE = "#c27c0e"
 SEEN_BAR = "#e3a43b"
-# The one palette of categories, for those too who see no red, green or blue: neighbours differ in lightness,
-# so also in grey. The even ones are dark enough for white letters and for lines, the odd ones light enough
+# The one palette of categories, safe for colour-blind readers: neighbours differ in lightness,
+# so in grey too. The even ones are dark enough for white letters and for lines, the odd ones light enough
 # for INK.
 STATES = ("#274f8f", "#a6c6ee", "#b35c00", "#f7d083", "#2a7f72", "#b3e0d2", "#5b1e54", "#e2b3d8")
 DARK_LINES, LIGHT_LINES = STATES[::2], STATES[1::2]
-DASHES = ("-", "--", "-.", ":")  # lines that cross each other differ in these too
+DASHES = ("-", "--", "-.", ":")  # lines that cross each other also differ in these
 SOFT = "#b9c2cc"
 
 
@@ -55,24 +55,24 @@ _TITLE_LINES = 4
 _MIDDLE = 0.225  # the luminance on which white and INK are equally easy to read
 
 
-HEADROOM, _MORE_ROOM = 0.35, 0.2  # inches, for a title, and for each line after its first
+HEADROOM, _MORE_ROOM = 0.35, 0.2  # inches, for a title, and for each further line
 _LONGEST_SIDE = 650.0  # inches: beyond 65,535 pixels of 100 to the inch nothing draws
 _SHOWN_BY_NOBODY = ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")  # backends that only write files
-_UNITS = 100.0  # the size that outlines of letters are kept at
-_OUTLINED = 300  # texts, from which on all are drawn at once
-_CAPITAL = 0.365  # half the height of a capital letter, of the size of letters
+_UNITS = 100.0  # the size at which letter outlines are cached
+_OUTLINED = 300  # texts; from this many on, all are drawn at once
+_CAPITAL = 0.365  # half the height of a capital letter, relative to the font size
 
 
 Size: TypeAlias = tuple[float, float]
 
 
 class Picture(Axes):
-    """Axes of a figure of ours: a notebook shows them as the picture itself."""
+    """Axes of a figure of ours: a notebook shows them as a picture."""
 
     headroom = math.inf  # inches above, for a title; a layout makes room by itself
 
     def set_title(self, label: str, *args: Any, **kwargs: Any) -> Any:
-        """Write a title, and grow the figure where there is no room for it yet."""
+        """Write a title, and grow the figure if there is no room for it yet."""
         wanted = HEADROOM + _MORE_ROOM * str(label).count("\n") if label else 0.0
         if wanted > self.headroom:
             figure = self.get_figure(root=True)
@@ -86,7 +86,7 @@ class Picture(Axes):
         return super().set_title(label, *args, **kwargs)
 
     def _repr_png_(self) -> bytes | None:
-        """The picture, unless pyplot will show it: it is to be seen once."""
+        """The picture, unless pyplot will show it anyway."""
         figure = self.get_figure(root=True)
         assert figure is not None
         shows = is_interactive() and get_backend().lower() not in _SHOWN_BY_NOBODY
@@ -98,7 +98,7 @@ class Picture(Axes):
 
 
 class Paper:
-    """What a picture is drawn on, as a user asked for it; a `with` block takes it back if drawing fails.
+    """What a picture is drawn on, as a user asked for it; a `with` block closes it if drawing fails.
 
     Args:
         ax: axes to draw on, or None: a new figure.
@@ -119,7 +119,7 @@ class Paper:
         self._figure: Figure | None = None
 
     def __enter__(self) -> Paper:
-        """Nothing is made before it is known how large it is to be."""
+        """No figure is made before its size is known."""
         return self
 
     def __exit__(
@@ -131,11 +131,11 @@ class Paper:
 
     @property
     def natural(self) -> bool:
-        """Whether the content decides how large it is."""
+        """Whether the content determines the size."""
         return self.ax is None and self.figsize is None
 
     def axes(self, width: float, height: float) -> Axes:
-        """Return the user's axes, or some on a new figure of this size in inches."""
+        """Return the user's axes, or axes on a new figure of this size in inches."""
         if self.ax is not None:
             return self.ax
         self._figure = new_figure(self.figsize or (width, height))
@@ -143,7 +143,7 @@ class Paper:
         return self._figure.add_subplot(axes_class=Picture)
 
     def sheet(self, width: float, height: float, below: float = 0.0) -> Axes:
-        """The same without room around it but for some below; for a title there is what it needs."""
+        """The same without margins except some below; a title gets the room that it needs."""
         if self.ax is not None:
             return self.ax
         above = 0.0 if self.figsize is None else min(HEADROOM, 0.2 * self.figsize[1])
@@ -161,14 +161,14 @@ class Paper:
         return title if self.title is None else str(self.title)
 
     def entitle(self, ax: Axes, *lines: str) -> None:
-        """Write a title of at most four lines, as wide as the axes will be, in letters to suit its length."""
+        """Write a title of at most four lines, as wide as the axes will be, in a suitable font size."""
         if self.title is not None:
             lines = tuple(str(self.title).splitlines())
         elif not any(lines):
-            return  # the title that the axes may have is the user's
+            return  # a title that the axes have already is the user's
         figure = ax.get_figure(root=True)
         inches = ax.bbox.width / ax.figure.dpi
-        if figure is not None and isinstance(ax, Picture):  # its layout comes when it is drawn
+        if figure is not None and isinstance(ax, Picture):  # it is laid out when drawn
             labels = max((text_width(tick.get_text(), 10.0) for tick in ax.get_yticklabels()), default=0.0)
             inches = figure.get_figwidth() - 0.6 - labels / 72
         size = 12.0 if max((text_width(line, 12.0) for line in lines), default=0.0) <= 72 * inches else 9.5
@@ -190,7 +190,7 @@ def _size(figsize: object) -> Size:
 
 
 def new_figure(size: Size) -> Figure:
-    """Make a figure: one of pyplot's where the program uses that and it can show or save it."""
+    """Make a figure: one of pyplot's if the program uses that and it can show or save it."""
     pyplot = sys.modules.get("matplotlib.pyplot")
     if pyplot is not None and threading.current_thread() is threading.main_thread():
         ours = [
@@ -202,10 +202,10 @@ def new_figure(size: Size) -> Figure:
         try:
             with rc_context({"figure.max_open_warning": 0}):
                 figure: Figure = pyplot.figure(figsize=size)
-        except Exception:  # the backend lacks a screen or its toolkit, and each says so in its own way
+        except Exception:  # the backend lacks a screen or its toolkit; each raises its own error
             pass
         else:
-            # Of as many as pyplot would have without a warning ours are half: the oldest give way to the new.
+            # Keep at most half as many as pyplot allows without a warning: the oldest are closed first.
             others = len(Gcf.figs) - len(ours) - 1
             kept = max(1, min(most // 2, most - others))
             for old in ours[: max(0, len(ours) + 1 - kept)] if most else ():
@@ -217,7 +217,7 @@ def new_figure(size: Size) -> Figure:
 
 
 def bare(ax: Axes) -> None:
-    """Take everything off the axes that is no data: frame, ticks, grid."""
+    """Remove everything but the data from the axes: frame, ticks, grid."""
     ax.grid(visible=False)
     ax.set_xticks([])
     ax.set_yticks([])
@@ -226,7 +226,7 @@ def bare(ax: Axes) -> None:
 
 
 def tidy(ax: Axes) -> None:
-    """Leave two sides of the frame, and these quiet."""
+    """Keep two sides of the frame, in a light style."""
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -249,12 +249,12 @@ def beside(ax: Axes, x: float, y: float, text: str, color: str = "", *, below: b
 
 
 def count_along(ax: Axes) -> None:
-    """Put ticks at whole numbers only."""
+    """Put ticks at integers only."""
     ax.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
 
 
 def backdrop(ax: Axes) -> tuple[float, float, float]:
-    """Return the colour that things are drawn on: of the axes, or of the figure where these are clear."""
+    """Return the background colour: that of the axes, or of the figure if they are transparent."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     face, behind = to_rgba(ax.get_facecolor()), to_rgba(figure.get_facecolor())
@@ -264,12 +264,12 @@ def backdrop(ax: Axes) -> tuple[float, float, float]:
 
 
 def ink(ax: Axes) -> str:
-    """Return the colour of what is written on the axes beside bars and boxes: styles may be dark."""
+    """Return the colour of text outside bars and boxes: styles may be dark."""
     return readable_on(backdrop(ax))
 
 
 def lines(ax: Axes) -> tuple[str, ...]:
-    """Return the colours for lines that can be told from the axes."""
+    """Return the line colours that stand out against the axes."""
     return DARK_LINES if ink(ax) == INK else LIGHT_LINES
 
 
@@ -296,7 +296,7 @@ def _family() -> tuple[str, ...]:
 
 @lru_cache(maxsize=10_000)
 def _text_width(text: str, size: float, *family: str) -> float:
-    # As a picture measures it, but without drawing letters; a user's name never means a formula.
+    # As a picture measures it, but without drawing letters; a user's name is never a formula.
     font = FontProperties(size=size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # letters that the font lacks are boxes, and measured as such
@@ -306,7 +306,7 @@ def _text_width(text: str, size: float, *family: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """One line at a point of the axes, which is its middle or an end; half as high as capital letters."""
+    """One line of text at a point of the axes, centred or anchored at an end, at half the capital height."""
 
     x: float
     y: float
@@ -318,9 +318,9 @@ class Text:
 
 
 def write(ax: Axes, texts: Sequence[Text]) -> None:
-    """Write where room was kept: the layout need not measure it again.
+    """Write where room was reserved: the layout need not measure it again.
 
-    Many are drawn as outlines, in a third of the time or less, but for those with letters that the default
+    Many are drawn as outlines, in a third of the time or less, except those with letters that the default
     font lacks: matplotlib takes them from another one.
     """
     paths: list[Path] = []
@@ -351,7 +351,7 @@ def write(ax: Axes, texts: Sequence[Text]) -> None:
 
 
 def outlines(text: Text) -> Path | None:
-    """Return the letters of a text in the default font as one path, in points around where it stands.
+    """Return the letters of a text in the default font as one path, in points relative to its position.
 
     None: the font lacks a letter.
     """
@@ -383,7 +383,7 @@ def _letter(letter: str, bold: bool, *family: str) -> tuple[np.ndarray, np.ndarr
 
 
 def one_line(text: object) -> str:
-    """Return the text without line breaks; what no letter shows, and no SVG may hold, as its escape."""
+    """Return the text without line breaks; characters that cannot be printed, or held by SVG, as escapes."""
     line = " ".join(str(text).split())
     if line.isprintable():
         return line
@@ -391,12 +391,12 @@ def one_line(text: object) -> str:
 
 
 def plain(text: object) -> str:
-    """Return the text on one line and as it is: a dollar sign in a name starts no formula."""
+    """Return the text on one line and as it is: a dollar sign in a name does not start a formula."""
     return one_line(text).replace("$", r"\$")
 
 
 def wrapped(name: str, longest: int = 26, lines: int = 3) -> tuple[str, ...]:
-    """Return a name in lines that a box can hold, parted at spaces and underscores where there are some.
+    """Return a name in lines that fit a box, broken at spaces and underscores where possible.
 
     >>> wrapped("PROBABILITY_OF_PRECIPITATION_TOMORROW")
     ('PROBABILITY_OF_', 'PRECIPITATION_TOMORROW')
@@ -404,7 +404,7 @@ def wrapped(name: str, longest: int = 26, lines: int = 3) -> tuple[str, ...]:
     left = shortened(name, longest * lines - 3 * lines)
     found: list[str] = []
     while len(left) > longest and len(found) < lines - 1:
-        fair = -(-len(left) // -(-len(left) // longest))  # lines of like length
+        fair = -(-len(left) // -(-len(left) // longest))  # lines of similar length
         breaks = [i + 1 for i in range(longest) if left[i] in " _-./:,;"]
         at = min(breaks, key=lambda i: abs(i - fair), default=longest)
         at = at if at >= longest // 3 else longest

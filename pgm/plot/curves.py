@@ -1,4 +1,4 @@
-"""Densities as pictures: a curve for one number, a map for two; what has no density is drawn so."""
+"""Densities as pictures: a curve for one variable, a map for two; stems where there is no density."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .canvas import BAR, DARK_LINES, EDGE, Paper, beside, lines, plain, shortene
 
 _POINTS = 400  # of a curve
 _CELLS = 160  # of a map, along each axis
-_ENDS = (0.0005, 0.9995)  # what lies beyond is not drawn
-_FLAT = 1e-7  # a standard deviation along an axis, beside the largest, that is none
+_ENDS = (0.0005, 0.9995)  # quantiles; the tails beyond are not drawn
+_FLAT = 1e-7  # a standard deviation, relative to the largest, that counts as zero
 
 
 def density(dist: Density, paper: Paper) -> Axes:
-    """Draw the density of one number, or of two.
+    """Draw the density of one continuous variable, or of two.
 
-    Numbers that a variable has with a probability of their own (sd = 0) are stems, as high as that is.
+    Values with a positive probability (sd = 0) are drawn as stems of that height.
     """
     if len(dist.variables) > 2:
         raise InvalidArgument(
-            f"A picture is of one number or of two; this is the joint distribution of {listed(dist.names)}. "
+            f"A picture shows one variable or two; this is the joint distribution of {listed(dist.names)}. "
             "Take p.marginal([name, other])."
         )
     said = [dist.title]
@@ -40,7 +40,7 @@ def density(dist: Density, paper: Paper) -> Axes:
 
 
 def _curve(dist: Density, paper: Paper) -> Axes:
-    """The density over all that is not in its last thousandth on either side."""
+    """The density, without the extreme tails on either side."""
     ax = paper.axes(4.6, 2.8)
     weights, means, covariances = dist.components
     sds = np.sqrt(covariances[:, 0, 0])
@@ -64,7 +64,7 @@ def _curve(dist: Density, paper: Paper) -> Axes:
 
 
 def _stems(ax: Axes, weights: np.ndarray, at: np.ndarray, *, alone: bool) -> None:
-    """Probabilities of single numbers, on a scale of their own beside that of a density."""
+    """Probabilities of single values, on their own scale beside that of a density."""
     color = lines(ax)[1]
     at, codes = np.unique(at, return_inverse=True)
     heights = np.bincount(codes, weights)
@@ -99,7 +99,7 @@ def _moments(dist: Density, paper: Paper) -> Axes:
 
 
 def _plane(dist: Density, paper: Paper) -> Axes:
-    """The density of two numbers as a map with contours; components that are flat, as lines and points."""
+    """The density of two variables as a map with contours; degenerate components as lines and points."""
     ax = paper.axes(4.8, 4.2)
     weights, means, covariances = dist.components
     used = weights > 0
@@ -124,7 +124,7 @@ def _plane(dist: Density, paper: Paper) -> Axes:
     for k in np.flatnonzero(~full).tolist():
         arm = 2.0 * np.sqrt(max(float(sizes[k, 1]), 0.0)) * directions[k, :, 1] * scale[k] * (sds[k] > 0)
         ends = np.stack([means[k] - arm, means[k] + arm])
-        # A map is light whatever the style, and what is around it is no background of lines.
+        # A map is light whatever the style, so lines are not drawn on the colour around it.
         color = DARK_LINES[1] if full.any() else lines(ax)[1]
         ax.plot(ends[:, 0], ends[:, 1], "-", color=color, linewidth=2.0)
         ax.plot(*means[k], "o", color=color, markersize=5.0)

@@ -1,7 +1,7 @@
-"""Boxes in layers and the arrows between them, to be read at eight nodes and at two hundred.
+"""Boxes in layers and the arrows between them, readable at eight nodes and at two hundred.
 
-One unit of the axes is one point (1/72 inch) as long as the figure is ours; on a user's axes everything is
-scaled to what there is, letters included.
+One unit of the axes is one point (1/72 inch) if the figure is ours; on a user's axes everything is
+scaled to the space available, letters included.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from .plates import LABEL, Plates
 
 MOST_BOXES = 3_000
 MOST_LINKS = 12_000
-# Past this the picture shrinks in place of growing: no file format holds it, and its pixels fill the memory.
+# Past this the picture shrinks instead of growing: no file format holds it, and its pixels fill the memory.
 LARGEST, LARGEST_AREA = 250.0, 1_500.0  # inches, square inches (60 MB at 100 dots per inch)
 
 TITLE, ROW = 10.0, 8.0  # letters, in points
 _TITLE_HEIGHT, _TITLE_LINE, _ROW_HEIGHT = 20.0, 13.0, 11.5
-_DOUBLE = 2.5  # between two outlines
+_DOUBLE = 2.5  # between the two outlines of a node
 _KEY, _HEADLINE = 8.5, 12.0  # letters, in points
 PLATE, NOTE = "#7a8594", "#5c6675"
 _BAR_WIDTH = 56.0
@@ -63,7 +63,7 @@ _MARGIN = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """What one node shows: its name and, when something is known, a bar for each state."""
+    """What one node shows: its name and, given a posterior, a bar for each state."""
 
     lines: tuple[str, ...]
     rows: tuple[tuple[str, float], ...] = ()  # state, probability
@@ -96,7 +96,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """How a link looks; kinds of links differ in colour and in style, so that either is enough."""
+    """How a link looks; kinds of links differ in both colour and style, so that either suffices."""
 
     color: str = LINE
     width: float = 1.0
@@ -110,12 +110,12 @@ DASHED = Stroke(style=(0, (4, 3)))
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What there is to draw: boxes, links from upper to lower, and how these look."""
+    """What to draw: boxes, links from upper to lower, and their style."""
 
     boxes: Mapping[Hashable, Box]
     links: Sequence[Link]
     usual: Stroke = PLAIN
-    strokes: Mapping[Link, Stroke] = field(default_factory=dict)  # of links that do not look as usual
+    strokes: Mapping[Link, Stroke] = field(default_factory=dict)  # of links with a style of their own
     cells: Mapping[Hashable, tuple[int, int]] = field(default_factory=dict)  # row and column, if it is a grid
     plates: Plates | None = None
     key: Sequence[tuple[str, Stroke | Box]] = ()  # the legend
@@ -126,10 +126,10 @@ class Sketch:
 
 
 def refuse_many(boxes: int, links: int) -> None:
-    """Refuse what would make no picture, before time goes into it."""
+    """Raise early if the picture would be unreadable."""
     if boxes > MOST_BOXES or links > MOST_LINKS:
         raise InvalidArgument(
-            f"{boxes:,} nodes and {links:,} links make no picture that could be read "
+            f"{boxes:,} nodes and {links:,} links make an unreadable picture "
             f"(the most is {MOST_BOXES:,} and {MOST_LINKS:,}); draw a part, such as a Markov blanket."
         )
 
@@ -145,7 +145,7 @@ def draw(sketch: Sketch, paper: Paper, title: str = "") -> Axes:
         placed = place(sizes, links, gap_x=GAP_X, gap_y=GAP_Y, plates=sketch.plates)
     key_width = max((text_width(label, _KEY) for label, _ in sketch.key), default=-46.0) + 46.0
     key_height = (len(sketch.key) + 1) * 1.5 * _KEY if sketch.key else 0.0
-    # The plain drawing may be narrower than what is written above and below it.
+    # The drawing may be narrower than the text above and below it.
     broad = max(placed.width, key_width, min(text_width(title, _HEADLINE), 720.0)) + 2 * _MARGIN
     width, height = max(broad, 100.0), max(placed.height + key_height, 20.0) + 2 * _MARGIN
     scale = min(1.0, 72 * LARGEST / max(width, height), 72 * math.sqrt(LARGEST_AREA / (width * height)))
@@ -183,7 +183,7 @@ def _in_cells(
 
 
 def _room(ax: Axes, width: float, height: float) -> float:
-    """Return how many points a unit gets on axes that were given to us."""
+    """Return the points per unit on axes that were passed in."""
     figure = ax.get_figure(root=True)
     assert figure is not None
     box = ax.get_window_extent()
@@ -276,14 +276,14 @@ def curve(points: Sequence[Point]) -> Path:
     """Return a smooth line through points that alternate: down through a layer, across the gap below it."""
     vertices, codes = [points[0]], [Path.MOVETO]
     for (x0, y0), (x1, y1) in pairwise(points):
-        bend = 0.5 * (y0 - y1)  # leaves and arrives straight down
+        bend = 0.5 * (y0 - y1)  # leaves and arrives vertically
         vertices += [(x0, y0 - bend), (x1, y1 + bend), (x1, y1)]
         codes += [Path.CURVE4] * 3
     return Path(vertices, codes)
 
 
 def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scale: float) -> Iterator[Text]:
-    """Draw a box, and yield what is to be written in it."""
+    """Draw a box, and yield the labels to write in it."""
     (x, y), (width, height) = centre, size
     left, low, top = x - width / 2, y - height / 2, y + height / 2
     if box.shape == "factor":
@@ -343,7 +343,7 @@ def _draw_bars(
 
 
 def _percent(share: float) -> str:
-    """Return the share so that neither a rare state nor a doubt is rounded away.
+    """Return the share as text, rounding neither a rare state to 0 nor a near-certain one to 100%.
 
     >>> [_percent(p) for p in (0.0, 0.00004, 0.126, 0.99996, 1.0)]
     ['0', '<0.1%', '12.6%', '>99.9%', '100%']

@@ -1,4 +1,4 @@
-"""A large grid as an image: what each pixel is likely to be."""
+"""A large grid as an image: the likely state of each pixel."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def image(
     engine: Any,
     paper: Paper,
 ) -> tuple[Axes, bool]:
-    """Draw a pixel for each variable: its posterior, or without evidence what its own factors say."""
+    """Draw a pixel for each variable: its posterior, or without evidence the product of its own factors."""
     domains = {v.states for v in net.variables.values()}
     if len(cells) > MOST_PIXELS or len(domains) > 1:
         raise InvalidArgument(
-            f"A picture of {len(cells):,} boxes could not be read, and as an image a grid has at most "
+            f"A picture of {len(cells):,} boxes would be unreadable, and as an image a grid has at most "
             f"{MOST_PIXELS:,} pixels, all with the same states."
         )
     (states,) = domains
@@ -51,7 +51,7 @@ def image(
     ax = paper.sheet(max(columns * scale, 2.5), max(rows * scale, 1.0), _KEY)
     shown = np.ones((rows, columns, 3))
     colors = np.array([to_rgb(c) for c in _colors(len(states))])
-    shown[places[:, 0], places[:, 1]] = shares @ colors  # a doubtful pixel is a mixture
+    shown[places[:, 0], places[:, 1]] = shares @ colors  # an uncertain pixel is a mixture of colours
     ax.imshow(shown, interpolation="nearest")
     bare(ax)
     ax.legend(
@@ -77,7 +77,7 @@ def _colors(n: int) -> list[Any]:
 
 
 def _own(net: MarkovNetwork, card: int) -> np.ndarray:
-    """Return for each variable the product of the factors that are about it alone."""
+    """Return for each variable the product of its unary factors."""
     logs = np.zeros((len(net), card))
     with np.errstate(divide="ignore", invalid="ignore"):
         for factor in net.factors():

@@ -1,4 +1,4 @@
-"""A model as a picture: its arrows, its factors, its cliques; with what is believed of each variable."""
+"""A model as a picture: its arrows, factors or cliques, with the posterior of each variable."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from .plates import checked
 
 Model: TypeAlias = BayesianNetwork | MarkovNetwork
 
-MOST_CELLS = 144  # a grid with more is an image
+MOST_CELLS = 144  # a larger grid is an image
 MOST_STATES = 8  # a box with more shows the most probable of them
-_LINE = 30  # letters before the names of a clique go on in the next line
+_LINE = 30  # letters in a line of the names of a clique
 _LINES = 8
 
 
@@ -53,15 +53,15 @@ def network(
     Args:
         net: a Bayesian or Markov network.
         ax: axes to draw on; a new figure if left out.
-        given: evidence, possibly empty: every variable shows its posterior, what is observed is marked.
+        given: evidence, possibly empty: every variable shows its posterior, and observed ones are marked.
         kind: "network", "moral", "factor-graph" or "junction-tree".
         plates: for each label the nodes that stand together in a rectangle; one may lie inside another.
         paths: two nodes: which paths between them are active given others, and which are blocked.
         compare: another network of the same nodes: which arrows are common, extra, missing, reversed.
-        information: arrows as wide as their mutual information, nodes in the colour of their entropy.
-        engine: who answers, where posteriors or information are drawn.
+        information: draw arrows as wide as their mutual information, and colour nodes by entropy.
+        engine: the engine for posteriors or information; see `query`.
         figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
-        title: what stands above; the name of the model if left out.
+        title: the title; the name of the model if left out.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork("weather")
@@ -113,7 +113,7 @@ def junction_tree(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw cliques, and between them what they share."""
+    """Draw cliques and their separators."""
     refuse_many(len(tree), 2 * len(tree.edges))
     with Paper(ax, figsize, title) as paper:
         return draw(_cliques(tree), paper)
@@ -129,7 +129,7 @@ def _check_options(
     information: bool,
     engine: object,
 ) -> None:
-    """Refuse options that have no effect here."""
+    """Raise for options that have no effect here."""
     asked = {"paths": paths is not None, "compare": compare is not None, "information": information}
     laid = [name for name, wanted in asked.items() if wanted]
     if len(laid) > 1:
@@ -153,13 +153,13 @@ def _check_options(
 
 
 def _named(net: Model, name: str) -> Box:
-    known = net.variables  # without those whose states are not yet known
+    known = net.variables  # without those whose states are not known yet
     double = name in known and known[name].continuous
     return Box(wrapped(name), note=_manner(net, name), double=double)
 
 
 def _manner(net: Model, name: str) -> str:
-    """Return how a node follows from its parents, where that is no table."""
+    """Return the kind of a node's distribution, unless it is a table."""
     if not isinstance(net, BayesianNetwork):
         return ""
     try:
@@ -172,7 +172,7 @@ def _manner(net: Model, name: str) -> str:
 def _believed(
     net: Model, given: Mapping[str, Any], engine: str | Engine
 ) -> tuple[Callable[[str], Box], bool]:
-    """Return what makes a variable's box with its posterior, and whether all of them are exact."""
+    """Return a function that makes a variable's box with its posterior, and whether all are exact."""
     answers = net.marginals(given, engine=engine)
     observed = observe(net.variables, given)
 
@@ -283,7 +283,7 @@ KINDS: dict[str, Callable[[Model, Callable[[str], Box]], Sketch]] = {
 
 
 def _wrapped(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names in lines of a readable length, the end left out where there are too many."""
+    """Return names in lines of readable length, truncated if there are too many."""
     lines = [""]
     for i, name in enumerate(names):
         word = shortened(name) + ("," if i < len(names) - 1 else "")
@@ -298,9 +298,9 @@ def _wrapped(names: Sequence[str]) -> tuple[str, ...]:
 def downwards(
     nodes: Sequence[Hashable], links: Sequence[Link], between: Collection[Hashable] = ()
 ) -> list[Link]:
-    """Return undirected links, first the end that is nearer to the middle of its part of the graph.
+    """Return undirected links, first the end that is nearer to the centre of its component.
 
-    Nodes that stand between two others, as separators do, are never the middle.
+    Nodes between two others, such as separators, are never the centre.
 
     >>> downwards(["a", "b", "c"], [("a", "b"), ("b", "c")])
     [('b', 'a'), ('b', 'c')]
@@ -314,7 +314,7 @@ def downwards(
         if node not in rank:
             end = next(reversed(_walk(node, near)))
             reached = _walk(end, near)
-            across = next(reversed(reached))  # about as far from `end` as there is
+            across = next(reversed(reached))  # about as far from `end` as possible
             path = [across]
             while (before := reached[path[-1]]) is not None:
                 path.append(before)
@@ -326,10 +326,10 @@ def downwards(
 
 
 def _walk(start: Hashable, near: Mapping[Hashable, Sequence[Hashable]]) -> dict[Hashable, Hashable | None]:
-    """Return all nodes that can be reached, in breadth, each with the one from which it was reached."""
+    """Return all reachable nodes, breadth first, each with its predecessor."""
     found: dict[Hashable, Hashable | None] = {start: None}
     queue = [start]
-    for node in queue:  # grows while it is read
+    for node in queue:  # grows during the loop
         for other in near[node]:
             if other not in found:
                 found[other] = node
@@ -338,11 +338,11 @@ def _walk(start: Hashable, near: Mapping[Hashable, Sequence[Hashable]]) -> dict[
 
 
 def grid_cells(names: Sequence[str]) -> dict[Hashable, tuple[int, int]]:
-    """Return row and column of each name if they are written like `pixel[3,4]`, else nothing."""
+    """Return row and column of each name if they have the form `pixel[3,4]`, else nothing."""
     found = [re.fullmatch(r"(.+)\[(\d{1,9}),(\d{1,9})\]", name) for name in names]
     cells: dict[Hashable, tuple[int, int]] = {m[0]: (int(m[2]), int(m[3])) for m in found if m is not None}
     if len(cells) < len(names) or len({m[1] for m in found if m is not None}) != 1:
         return {}
-    # Few gaps only: a picture is no place for cell [1000000,1000000].
+    # Few gaps only: a lone cell [1000000,1000000] would make a useless picture.
     rows, columns = (1 + max(cell[k] for cell in cells.values()) for k in (0, 1))
     return cells if rows * columns <= 4 * len(cells) + 16 else {}

@@ -1,4 +1,4 @@
-"""What may be laid over the picture of a network: trails, a second structure, information."""
+"""Overlays on the picture of a network: trails, a second structure, mutual information."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .drawing import Box, Sketch, Stroke
 
 Model: TypeAlias = BayesianNetwork | MarkovNetwork
 
-# Okabe & Ito's colours, which the colour-blind tell apart; no two kinds of links share a style either.
+# Okabe & Ito's colours, safe for the colour-blind; no two kinds of links share a line style either.
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#AA4499"
 _FAINT = Stroke("#c3cad3", 0.8, head="lower")
 _ACTIVE = Stroke(BLUE, 2.2, head="lower")
@@ -34,7 +34,7 @@ _ENTROPY = LinearSegmentedColormap.from_list("entropy", ["#ffffff", "#cfe3f1", "
 
 
 def paths(net: BayesianNetwork, sketch: Sketch, ends: Any, given: Any) -> tuple[Sketch, str]:
-    """Mark the active and the blocked trails between two nodes; the text says what follows."""
+    """Mark the active and the blocked trails between two nodes; the text says what that implies."""
     if isinstance(ends, str) or not hasattr(ends, "__len__") or len(ends) != 2 or ends[0] == ends[1]:
         raise InvalidArgument(f'paths= takes two nodes, as ("a", "b"), not {shown(ends)}.')
     a, b = ends
@@ -63,7 +63,7 @@ def paths(net: BayesianNetwork, sketch: Sketch, ends: Any, given: Any) -> tuple[
 
 
 def compare(net: BayesianNetwork, sketch: Sketch, other: object) -> Sketch:
-    """Mark the arrows that another structure has too, has not, has the other way round; and add its own."""
+    """Mark the arrows that another structure shares, lacks or reverses; and add its own."""
     if not isinstance(other, BayesianNetwork):
         raise InvalidArgument(f"compare= takes another BayesianNetwork, not {shown(other)}.")
     apart = [name for name in net.nodes if name not in other] + [n for n in other.nodes if n not in net]
@@ -80,7 +80,7 @@ def compare(net: BayesianNetwork, sketch: Sketch, other: object) -> Sketch:
     for tail, head in other.edges:
         if (tail, head) not in ours and (head, tail) not in ours:
             count["missing"] += 1
-            # An arrow against the order of this network is drawn upwards: its head is at the upper end.
+            # An arrow against this network's order points upwards: its head is at the upper end.
             if rank[tail] < rank[head]:
                 strokes[tail, head] = _MISSING
             else:
@@ -100,7 +100,7 @@ def compare(net: BayesianNetwork, sketch: Sketch, other: object) -> Sketch:
 def information(
     net: Model, sketch: Sketch, given: Mapping[str, Any] | None, engine: Any
 ) -> tuple[Sketch, bool]:
-    """Draw links as wide as their mutual information, boxes in the colour of their entropy; say if exact."""
+    """Draw links as wide as their mutual information and colour boxes by entropy; say if exact."""
     numbers = [str(name) for name in sketch.boxes if net.variables[str(name)].continuous]
     if numbers:
         raise InvalidArgument(f"information=True is for discrete variables; {shown(numbers[0])} is a number.")

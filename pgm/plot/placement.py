@@ -1,4 +1,4 @@
-"""From boxes and links to places on paper: long links kept straight, routes around boxes."""
+"""From boxes and links to coordinates: long links kept straight, routes around boxes."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ Rows: TypeAlias = Sequence[Sequence[int]]
 
 _BEND = 4.0  # width that a passing link takes up in a layer
 _SWEEPS = 24
-_PORTS = 9.0  # points between two links that leave or enter a box side by side
-_ASPECT = 1.6  # of a picture of many parts that are not connected
+_PORTS = 9.0  # points between neighbouring links that leave or enter a box
+_ASPECT = 1.6  # of a picture of many connected components
 
 
 @dataclass
 class Placed:
-    """Where boxes stand (their middles), where links run and what plates cover; y grows upwards from 0."""
+    """Positions of boxes (their centres), routes of links and extents of plates; y grows upwards from 0."""
 
     at: dict[Hashable, Point] = field(default_factory=dict)
     routes: dict[Link, list[Point]] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Placed:
     height: float = 0.0
 
     def take(self, part: Placed, right: float, down: float) -> None:
-        """Set another drawing into this one."""
+        """Insert another drawing into this one."""
         self.at |= {node: (x + right, y - down) for node, (x, y) in part.at.items()}
         for link, route in part.routes.items():
             self.routes[link] = [(x + right, y - down) for x, y in route]
@@ -54,7 +54,7 @@ def place(
     gap_y: float,
     plates: Plates | None = None,
 ) -> Placed:
-    """Return where everything stands: parts that are not connected on shelves, large ones first."""
+    """Return the position of everything: connected components on shelves, large ones first."""
     plates = plates or Plates({})
     links = list(dict.fromkeys(links))
     parts = [
@@ -78,7 +78,7 @@ def place(
 def _parts(
     nodes: Sequence[Hashable], links: Sequence[Link], plates: Plates
 ) -> list[tuple[list[Hashable], list[Link]]]:
-    """Return the parts of a graph that neither links nor plates connect."""
+    """Return the connected components of a graph of links and plates."""
     near: dict[Hashable, list[Hashable]] = {node: [] for node in nodes}
     together = [pair for members in plates.members.values() for pair in pairwise(members)]
     for a, b in [*links, *together]:
@@ -131,7 +131,7 @@ def _connected(
         for bend in bends:
             route += [(float(x[bend]), tops[level[bend]]), (float(x[bend]), bottoms[level[bend]])]
         route += [(end, tops[level[head]]), (end, middle[head] + heights[head] / 2)]
-        # A box as tall as its layer has nowhere to go before the gap begins.
+        # Beside a box as tall as its layer a link cannot bend before the gap begins.
         placed.routes[link] = [p for k, p in enumerate(route) if k == 0 or route[k - 1][1] - p[1] > 1e-6]
     placed.frames = borders.frames(x, tops, bottoms)
     placed.width = max(float(x[item] + widths[item] / 2) for row in rows for item in row)
@@ -140,7 +140,7 @@ def _connected(
 
 
 def _separation(widths: np.ndarray, boxes: int, gap: float) -> np.ndarray:
-    """Return the half of an item's width with the room that it wants on either side."""
+    """Return half of an item's width plus its margin on either side."""
     room = np.where(np.arange(len(widths)) < boxes, gap / 2, 0.2 * gap)
     return np.asarray(widths / 2 + room)
 
@@ -148,10 +148,10 @@ def _separation(widths: np.ndarray, boxes: int, gap: float) -> np.ndarray:
 def _across(
     laid: Layers, rows: Rows, widths: np.ndarray, boxes: int, borders: Sequence[tuple[int, int]], gap: float
 ) -> np.ndarray:
-    """Return x for each item: near its neighbours, in the order of its layer, nothing closer than the gap."""
+    """Return x for each item: near its neighbours, in its layer's order, nothing closer than the gap."""
     half = _separation(widths, boxes, gap)
     x = np.zeros(len(widths))
-    place = np.zeros(len(widths), dtype=np.int64)  # within its row
+    place = np.zeros(len(widths), dtype=np.int64)  # index within its row
     level = np.zeros(len(widths), dtype=np.int64)
     items, offsets = [np.asarray(row) for row in rows], []
     for i, row in enumerate(items):
@@ -170,7 +170,7 @@ def _across(
     below = [(pairs[of, 0], pairs[of, 1], stiff[of]) for of in gaps]
     for sweep in range(_SWEEPS):
         slack = max(1.0, 256.0 * 0.7**sweep)
-        late = sweep >= _SWEEPS // 2  # first one side at a time, to move far; then both, to settle
+        late = sweep >= _SWEEPS // 2  # first one side at a time, to move far; then both, to converge
         for i in range(1, len(rows)):
             sides = [above[i - 1], below[i]] if late else [above[i - 1]]
             _settle(items[i], offsets[i], sides, x, place, slack)
@@ -188,10 +188,10 @@ def _settle(
     place: np.ndarray,
     slack: float,
 ) -> None:
-    """Move a row as near to its neighbours as its order allows, pooling those that collide.
+    """Move a row as close to its neighbours as its order allows, pooling those that collide.
 
-    Distances count by their squares while there is far to go and by their length in the end (weights shrink
-    with the distance), so that most links run straight down and few make all the way.
+    The cost of distances is quadratic at first and linear in the end (weights shrink
+    with distance), so that most links run straight down and few take up all the slack.
     """
     mine, others, stiff = (np.concatenate(parts) for parts in zip(*sides, strict=True))
     pull = stiff / np.maximum(np.abs(x[others] - x[mine]), slack)
@@ -228,7 +228,7 @@ def _down(
     above: Sequence[float],
     below: Sequence[float],
 ) -> tuple[list[float], list[float]]:
-    """Return top and bottom of each layer; above links that go far sideways the gap is taller."""
+    """Return top and bottom of each layer; the gap is taller where links go far sideways."""
     level = {item: i for i, row in enumerate(rows) for item in row}
     widest = [0.0] * len(rows)
     for upper, lower in steps:
@@ -247,7 +247,7 @@ def _down(
 
 
 def _ports(laid: Layers, widths: np.ndarray, x: np.ndarray) -> list[tuple[float, float]]:
-    """Return where each link leaves and enters a box: side by side, in the order of where they lead."""
+    """Return where each link leaves and enters a box: side by side, ordered by the other end."""
     leaving: dict[int, list[tuple[float, int]]] = defaultdict(list)
     entering: dict[int, list[tuple[float, int]]] = defaultdict(list)
     for i, chain in enumerate(laid.chains):

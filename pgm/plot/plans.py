@@ -19,7 +19,7 @@ def plan(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw the entries of the largest tables, on a scale of powers of ten, beside those that memory holds.
+    """Draw the entries of the largest tables, on a log scale, beside the number that memory can hold.
 
     >>> import pgm
     >>> net = pgm.BayesianNetwork()

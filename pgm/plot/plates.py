@@ -1,4 +1,4 @@
-"""Plates: labelled rectangles around nodes that stand together, none of them around a stranger."""
+"""Plates: labelled rectangles around groups of nodes, never around any other node."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PADDING = 8.0
 
 
 class Plates:
-    """Which nodes stand together.
+    """Which nodes are grouped.
 
     Args:
         members: for each label, its nodes; of two plates with a node in common, one lies inside the other.
@@ -34,7 +34,7 @@ class Plates:
                 self._paths[node] = (*self._paths.get(node, ()), number)
 
     def path(self, node: Hashable) -> tuple[int, ...]:
-        """Return the numbers of the plates around a node, from the outermost in."""
+        """Return the indices of the plates around a node, outermost first."""
         return self._paths.get(node, ())
 
     def bordered(
@@ -73,12 +73,12 @@ class Borders:
     depth: int
 
     def chains(self) -> list[tuple[int, int]]:
-        """Return the pairs of items, one layer apart, that should stand above each other."""
+        """Return the pairs of items, one layer apart, that should be aligned vertically."""
         sides = [*self.left.values(), *self.right.values()]
         return [(side[i], side[j]) for side in sides for i, j in pairwise(sorted(side))]
 
     def _deep(self, number: int, last: bool) -> int:
-        """Count the plates, from this one in, that begin (or end) in the layer where it does."""
+        """Count the plates, this one and those inside it, that begin (or end) in the same layer."""
         end = max if last else min
         here = end(self.left[number])
         inner = [self._deep(m, last) for m in self.inner[number] - {number} if end(self.left[m]) == here]
@@ -106,7 +106,7 @@ class Borders:
     ) -> np.ndarray:
         """Move items to the right until each border is one straight line and nothing is too close.
 
-        Plates stand in the same order in every layer, so there is always such a place: the longest path.
+        Plates have the same order in every layer, so a solution always exists: the longest path.
         """
         if not self.left:
             return x
@@ -127,7 +127,7 @@ class Borders:
             after.setdefault(int(same[a]), []).append((int(same[b]), step))
             waiting[same[b]] += 1
         ready = [int(item) for item in np.unique(same) if not waiting[item]]
-        for item in ready:  # grows while it is read
+        for item in ready:  # grows during the loop
             for other, step in after.get(item, ()):
                 wanted[other] = max(wanted[other], wanted[item] + step)
                 waiting[other] -= 1

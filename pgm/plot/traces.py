@@ -1,4 +1,4 @@
-"""How an answer came to be: chains of samples, messages that settle, bounds that close."""
+"""How an answer was reached: chains of samples, messages that converge, bounds that close."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from .canvas import (
 
 _MOST_CHAINS = 8
 _MOST_VARIABLES = 6
-_THIN = 1_500  # places of a line, however long a run was
-_EARLIEST = 0.01  # of a chain: before that its share jumps about
+_THIN = 1_500  # points of a line, however long the run
+_EARLIEST = 0.01  # of a chain: before that its share is too noisy
 
 
 def report(
@@ -41,7 +41,7 @@ def report(
     figsize: Size | None = None,
     title: str | None = None,
 ) -> Axes:
-    """Draw what was measured on the way: chains that were kept, bounds, or by how much messages changed.
+    """Draw what was recorded during the run: chains, bounds, or how much messages changed.
 
     >>> report(Report("loopy", exact=False, residuals=(1.0, 0.1, 0.01))).get_ylabel()
     'largest change of a message'
@@ -60,7 +60,7 @@ def _report(found: Report, paper: Paper) -> Axes:
         ax = _residuals(found.residuals, paper)
     else:
         raise InvalidArgument(
-            f'Nothing was noted down on the way to this answer of engine="{found.engine}". Messages, '
+            f'Nothing was recorded during the run for this answer of engine="{found.engine}". Messages, '
             "mean fields and searches are; chains with pgm.engines.Gibbs(trace=[name])."
         )
     if not found.converged:
@@ -81,7 +81,7 @@ def _residuals(residuals: tuple[float, ...], paper: Paper) -> Axes:
     ax.plot(at[positive], changes[positive], color=color, marker=marker, markersize=3.5)
     if positive.any():
         ax.set_yscale("log")
-    for x in at[~positive][:20]:  # nothing changed any more: no place on such a scale
+    for x in at[~positive][:20]:  # no change at all: cannot be shown on a log scale
         ax.annotate("0", (x, 0.0), xycoords=("data", "axes fraction"), ha="center", color=color)
     ax.set_xlabel("iteration")
     ax.set_ylabel("largest change of a message")
@@ -90,7 +90,7 @@ def _residuals(residuals: tuple[float, ...], paper: Paper) -> Axes:
 
 
 def _course(course: Course, paper: Paper) -> Axes:
-    """What the answer was known to be at least and at most; the gap between is shaded."""
+    """The lower and upper bound on the answer over time; the gap between is shaded."""
     ax = paper.axes(5.2, 3.0)
     at, least, most = (np.array(part) for part in (course.at, course.least, course.most))
     low, high = np.isfinite(least), np.isfinite(most)
@@ -122,9 +122,9 @@ def _course(course: Course, paper: Paper) -> Axes:
 
 
 def _chains(chains: Mapping[str, np.ndarray], paper: Paper) -> Axes:
-    """For each variable a band: the states of each chain in colours, and above the share of one state so far.
+    """A band for each variable: the states of each chain in colours, and the running share of one state.
 
-    Chains that have forgotten where they began look alike, and come to the same share.
+    Chains that have converged look alike, and reach the same share.
     """
     names = list(chains)[:_MOST_VARIABLES]
     bands = len(names)

@@ -1,1 +1,1 @@
-"""How things run: clock and progress, threads, buffers, forks, Ctrl-C, compiled loops found and loaded."""
+"""How things run: clock and progress, threads, buffers, forks, Ctrl-C, loading of compiled loops."""

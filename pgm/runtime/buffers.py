@@ -1,4 +1,4 @@
-"""Room for the numbers of a run, kept for the next: fresh pages can cost more than the run itself."""
+"""Memory for the arrays of a run, reused by the next: fresh pages can cost more than the run itself."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from pgm.runtime.forks import at_fork
 
-_LEAST = 1 << 15  # numbers; what is smaller comes from the allocator's own stock
-_KEPT = 1 << 24  # numbers that are kept in all: 128 MB
+_LEAST = 1 << 15  # floats; smaller arrays come from the allocator's own cache
+_KEPT = 1 << 24  # floats kept in total: 128 MB
 
 _lock = threading.Lock()
 _free: list[np.ndarray] = []
@@ -25,7 +25,7 @@ at_fork(in_child=_after_fork)
 
 
 def take(size: int) -> np.ndarray:
-    """An array of so many numbers, not initialised; hand it to `give` when the run is over."""
+    """An uninitialised array of this many floats; return it by `give` when the run is over."""
     if size >= _LEAST:
         with _lock:
             for i in range(len(_free) - 1, -1, -1):
@@ -35,7 +35,7 @@ def take(size: int) -> np.ndarray:
 
 
 def give(taken: np.ndarray) -> None:
-    """Keep an array that `take` gave, if there is room for it; nobody may look at it any more."""
+    """Take back an array from `take`, keeping it if there is room; nobody may use it any more."""
     if taken.base is None and taken.size < _LEAST:
         return
     whole = taken if taken.base is None else taken.base

@@ -1,4 +1,4 @@
-"""The time of one question: its limit, and what it went into."""
+"""The time of one question: its limit, and how it was spent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pgm.runtime.progress import Pulse
 
 
 class Profile:
-    """Seconds that the parts of a question took; they add up to the whole.
+    """Seconds spent in each phase of a question; they add up to the total.
 
     >>> profile = Profile()
     >>> profile.total
@@ -24,36 +24,36 @@ class Profile:
     _seconds: list[float]
 
     def __init__(self) -> None:
-        """Nothing has taken any time yet."""
+        """No time spent yet."""
         self._seconds = [0.0, 0.0, 0.0, 0.0]
 
     @property
     def reduction(self) -> float:
-        """To read what is given, prune, close dead states, slice; to compile the model, the first time."""
+        """Reading the evidence, pruning, closing states, slicing; the first time, compiling the model."""
         return self._seconds[REDUCING]
 
     @property
     def triangulation(self) -> float:
-        """To find a tree and lay it out."""
+        """Finding a tree and laying it out."""
         return self._seconds[TRIANGULATING]
 
     @property
     def run(self) -> float:
-        """To multiply and sum."""
+        """Multiplying and summing."""
         return self._seconds[RUNNING]
 
     @property
     def wrapping(self) -> float:
-        """To put the numbers under their names."""
+        """Building the result."""
         return self._seconds[WRAPPING]
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The total."""
         return math.fsum(self._seconds)
 
     def __repr__(self) -> str:
-        """Milliseconds for each part."""
+        """Milliseconds for each phase."""
         names = ("reduction", "triangulation", "run", "wrapping")
         return ", ".join(f"{n} {s * 1e3:.3f} ms" for n, s in zip(names, self._seconds, strict=True))
 
@@ -63,9 +63,9 @@ REDUCING, TRIANGULATING, RUNNING, WRAPPING = range(4)
 
 @dataclass(slots=True)
 class Clock:
-    """The time of one question: its limit, at which long loops look by `check`, and what it went into.
+    """The time of one question: its limit, which long loops `check`, and how it was spent.
 
-    They do so many times a second, also where there is no limit: `check` is what keeps the user told.
+    They do so many times a second, even without a limit: `check` also reports progress.
     """
 
     limit: float | None  # seconds
@@ -73,16 +73,16 @@ class Clock:
     profile: Profile = field(default_factory=Profile)
     mark: float = field(default_factory=time.perf_counter)
     pulse: Pulse | None = field(default_factory=progress.pulse)
-    remedy: str = ""  # what else helps when it is late, as a sentence after a blank
+    remedy: str = ""  # further advice for OutOfTime, as a sentence after a blank
 
     def lap(self, part: int) -> None:
-        """Count the time since the last lap for this part."""
+        """Attribute the time since the last lap to this phase."""
         now = time.perf_counter()
         self.profile._seconds[part] += now - self.mark
         self.mark = now
 
     def check(self, doing: str = "working") -> None:
-        """Raise `OutOfTime` when the limit has passed; else tell who wants to know that this goes on."""
+        """Raise `OutOfTime` when the limit has passed; else report that work goes on."""
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise OutOfTime(
                 f"This took longer than the time limit of {self.limit:g} s. Allow more with "
@@ -92,11 +92,11 @@ class Clock:
             self.pulse.beat(doing)
 
     def remaining(self) -> float:
-        """Seconds that are left: never negative, infinite without a limit."""
+        """Seconds left: never negative, infinite without a limit."""
         return math.inf if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
 
 def start_clock() -> Clock:
-    """Start the time of one question under the present limit."""
+    """Start the clock of one question under the present limit."""
     limit = current_time_limit()
     return Clock(limit, None if limit is None else time.monotonic() + limit)

@@ -1,4 +1,4 @@
-"""What a forked child finds as new, though a thread that it does not have held it at the fork."""
+"""State that a forked child must reset, because a thread that it lacks may have held it at the fork."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def at_fork(
     """Call these around each fork of this process, on systems that have forks.
 
     Args:
-        in_child: makes locks, pools and buffers anew.
-        before: waits for what must not be cut in half.
-        in_parent: lets that go on.
+        in_child: recreates locks, pools and buffers.
+        before: waits for work that must not be interrupted.
+        in_parent: lets that work continue.
     """
     if hasattr(os, "register_at_fork"):
         given = {"before": before, "after_in_parent": in_parent, "after_in_child": in_child}
@@ -30,28 +30,28 @@ def at_fork(
 
 
 class Lock:
-    """A lock that the thread which holds it may take again, and that a forked child finds open."""
+    """A re-entrant lock that is always released in a forked child."""
 
     __slots__ = ("__weakref__", "_lock")
 
     def __init__(self) -> None:
-        """An open lock."""
+        """A released lock."""
         self._lock = threading.RLock()
         _locks.add(self)
 
     def __enter__(self) -> None:
-        """Wait until it is open, and close it."""
+        """Acquire it."""
         self._lock.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Open it."""
+        """Release it."""
         self._lock.release()
 
 
 def _open_all() -> None:
-    """The threads that held locks are not there any more."""
+    """The threads that held locks do not exist in the child."""
     for lock in list(_locks):
         lock._lock = threading.RLock()
 

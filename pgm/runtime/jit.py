@@ -1,4 +1,4 @@
-"""Runs the functions of a `compiled.py`: through Python until numba has loaded, through numba after.
+"""Runs the functions of a `compiled.py`: in plain Python until numba has loaded, compiled from then on.
 
 Both ways execute the same source in the same order of operations, so they give the same bits; what differs is
 speed. A first small question need not wait for a compiler; a large one loads it at once.
@@ -36,26 +36,26 @@ ByteTable = Annotated[np.ndarray, "uint8", 2]
 ShortTable = Annotated[np.ndarray, "uint16", 2]
 Flag = Annotated[np.ndarray, "flag", 1]  # uint8 that another thread may set: looked at each time
 
-# Work is counted in inner steps, about 0.3 microseconds each in Python. Loading numba and the cached kernels
-# takes about half a second, so anything under this is done sooner without.
+# Work is counted in inner steps, about 0.3 microseconds each in Python. Loading numba and the cached loops
+# takes about half a second, so anything below this is faster without.
 INTERPRETED_STEPS = 60_000
-# Once interpreted kernels have cost this many seconds, the process is not a one-off: numba loads beside it.
+# Once interpreted loops have cost this many seconds, the process is not a one-off: numba loads in parallel.
 _PATIENCE = 0.05
-# Where no earlier process has kept them they must be compiled first, which takes a minute, and the end of the
-# process would wait for a part of it.
+# If no earlier process has cached them they must be compiled first, which takes a minute, and the end of the
+# process would wait for part of that.
 _PATIENCE_TO_COMPILE = 2.0
 _PAUSE = 1e-4  # seconds after each question while it does
-_LOOK = 0.05  # seconds between two looks at what they have cost by now
+_LOOK = 0.05  # seconds between checks of what they have cost so far
 
 _lock = threading.RLock()
-_compiling = True  # what `njit` does to the module that is being executed; only changed under the lock
+_compiling = True  # whether `njit` compiles the module being executed; only changed under the lock
 _interpreted: dict[str, types.ModuleType] = {}
 _imported: dict[str, types.ModuleType] = {}
-_ready = threading.Event()  # set once the compiled kernels are loaded
+_ready = threading.Event()  # set once the compiled loops are loaded
 _stopping = threading.Event()
 _stepping = threading.Lock()  # held during a step; a fork waits for it
 _wanted = threading.Lock()  # the same, while something is compiled that a question waits for
-_warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles a part
+_warm_steps: list[Callable[[], object]] = []  # run by the background thread, each compiles some loops
 _kept: Callable[[], bool] = bool  # whether that will be quick
 _background: threading.Thread | None = None
 _at_work: set[threading.Thread] = set()  # threads in which something may be compiled
@@ -64,16 +64,16 @@ _spent = 0.0
 
 
 def njit(function: _Function) -> _Function:
-    """Compile `function` with numba, or leave it alone when its module is loaded to be interpreted."""
+    """Compile `function` with numba, or leave it unchanged when its module is loaded to be interpreted."""
     if not _compiling:
         return function
     import numba
 
     made = numba.njit(nogil=True)(function)
-    if not isinstance(made, types.FunctionType):  # else the compiler is switched off
+    if not isinstance(made, types.FunctionType):  # else the compiler is disabled
         try:
             made._cache = _kept_code(function)
-        except RuntimeError:  # no directory that numba could keep it in: it is compiled in memory
+        except RuntimeError:  # no directory for numba's cache: it is compiled in memory
             pass
         compile_for = made._compile_for_args
         made._compile_for_args = lambda *args, **kwargs: _apart(lambda: compile_for(*args, **kwargs))
@@ -81,11 +81,11 @@ def njit(function: _Function) -> _Function:
 
 
 def _kept_code(function: Callable[..., Any]) -> Any:
-    """Return where numba keeps the compiled forms of a function: without it, too, they are compiled."""
+    """Return numba's cache of a function; if it cannot be used, the function is compiled anyway."""
     from numba.core.caching import FunctionCache
 
     class Kept(FunctionCache):  # type: ignore[misc]
-        """A cache on a disk that may be full, or hold files that were cut short."""
+        """A cache on a disk that may be full, or hold truncated files."""
 
         def load_overload(self, *args: Any) -> Any:
             try:
@@ -93,7 +93,7 @@ def _kept_code(function: Callable[..., Any]) -> Any:
             except Exception as error:
                 _say_uncached(self.cache_path, error)
                 try:
-                    self.flush()  # what is compiled now takes the place of what is damaged
+                    self.flush()  # what is compiled now replaces the damaged files
                 except OSError:
                     self.disable()
                 return None
@@ -109,7 +109,7 @@ def _kept_code(function: Callable[..., Any]) -> Any:
 
 
 def _say_uncached(where: str, error: Exception) -> None:
-    """Warn, once in a process, that the compiled forms cannot be kept or read."""
+    """Warn, once per process, that compiled code cannot be cached or read."""
     global _said_uncached
     if not _said_uncached:
         _said_uncached = True
@@ -122,9 +122,9 @@ def _say_uncached(where: str, error: Exception) -> None:
 
 
 def _apart(work: Callable[[], Any]) -> Any:
-    """Compile something, in a thread of its own where Ctrl-C could come, of which LLVM makes other errors.
+    """Compile something, in a separate thread if Ctrl-C may arrive, which LLVM would turn into other errors.
 
-    What was begun is finished all the same, and the next question has it.
+    A compilation that has begun is finished anyway, for the next question.
     """
     current = threading.current_thread()
     if current is not threading.main_thread() or current is _background:
@@ -134,7 +134,7 @@ def _apart(work: Callable[[], Any]) -> Any:
 
     def job() -> None:
         try:
-            with _wanted:  # not `_stepping`: the steps would go on and on before it
+            with _wanted:  # not `_stepping`: the background steps would keep it waiting
                 outcome.append((True, work()))
         except BaseException as error:  # handed to the caller's thread
             outcome.append((False, error))
@@ -151,7 +151,7 @@ def _apart(work: Callable[[], Any]) -> Any:
 
 
 def kernels(module: str, steps: float) -> types.ModuleType:
-    """Return the kernels of `module` in the form that suits a piece of work of so many inner steps."""
+    """Return the loops of `module` in the form that suits work of this many inner steps."""
     if _ready.is_set() or threading.current_thread() is _background:
         if module not in _imported:
             _imported[module] = importlib.import_module(module)  # waits for another thread's import
@@ -187,17 +187,17 @@ def interpreted(module: str) -> types.ModuleType:
 
 
 def load() -> None:
-    """Use compiled kernels from now on; what is not in numba's cache compiles when it is first called."""
+    """Use compiled loops from now on; those not in numba's cache compile when first called."""
     _ready.set()
 
 
 def compiled() -> bool:
-    """Say whether compiled kernels are in use."""
+    """Say whether compiled loops are in use."""
     return _ready.is_set()
 
 
 def when_warm(steps: Iterable[Callable[[], object]], kept: Callable[[], bool]) -> None:
-    """Register the steps of the background warm-up: calls that make numba load or compile some kernels.
+    """Register the steps of the background warm-up: calls that make numba load or compile some loops.
 
     `kept` says whether an earlier process has compiled them.
     """
@@ -207,7 +207,7 @@ def when_warm(steps: Iterable[Callable[[], object]], kept: Callable[[], bool]) -
 
 
 def is_kept(kernel: Any) -> bool:
-    """Whether a compiled form of this function is kept on the disk, and is no older than its source."""
+    """Whether compiled code of this function is cached on disk and up to date."""
     where = getattr(getattr(kernel, "stats", None), "cache_path", None)
     if where is None:
         return False
@@ -217,15 +217,15 @@ def is_kept(kernel: Any) -> bool:
 
 
 def spent(seconds: float) -> None:
-    """Count time used by interpreted kernels; past the patience, numba is loaded in the background."""
+    """Count time used by interpreted loops; past the patience, numba is loaded in the background."""
     global _spent, _background
     if _ready.is_set():
         return
     _spent += seconds
     if _background is not None:
         if _background.is_alive():
-            # Loading reads thousands of small files, and after each waits for the interpreter to be free:
-            # milliseconds, beside a loop of questions that never pauses.
+            # Loading reads thousands of small files, and after each waits for the interpreter lock:
+            # milliseconds, if a loop of questions never pauses.
             time.sleep(_PAUSE)
         return
     if _spent > _PATIENCE:
@@ -236,9 +236,9 @@ def spent(seconds: float) -> None:
 
 
 def _start(thread: threading.Thread) -> None:
-    """Start a thread that compiles; the end of the process waits for what it has under way."""
+    """Start a thread that compiles; the end of the process waits for the step in progress."""
     if not _at_work:
-        # Registered now so that it runs before the interpreter takes the thread's modules away.
+        # Registered now so that it runs before the interpreter tears down the thread's modules.
         import atexit
 
         atexit.unregister(_stop)
@@ -251,7 +251,7 @@ def _warm() -> None:
     try:
         with _stepping:
             kept = _kept()
-    except Exception:  # a compiler that fails must not take the interpreted path down with it
+    except Exception:  # a failing compiler must not break the interpreted path
         return
     while not kept and _spent < _PATIENCE_TO_COMPILE:
         if _stopping.wait(_LOOK):
@@ -278,19 +278,19 @@ def _after_fork_in_parent() -> None:
 
 
 def _after_fork() -> None:
-    """In a forked child the background thread does not exist: it may be started again."""
+    """A forked child has no background thread: it may start one again."""
     global _background, _lock, _stepping, _wanted, _spent
     _background, _lock, _spent = None, threading.RLock(), 0.0
     _stepping, _wanted = threading.Lock(), threading.Lock()
     _at_work.clear()
 
 
-# A child must not inherit the locks of a compiler that was at work: wait for the step under way.
+# A child must not inherit the locks of a working compiler: wait for the step in progress.
 at_fork(before=_before_fork, in_parent=_after_fork_in_parent, in_child=_after_fork)
 
 
 def _stop() -> None:
-    # A thread inside LLVM while the interpreter is torn down can crash it: wait for the step under way.
+    # A thread inside LLVM while the interpreter is torn down can crash it: wait for the step in progress.
     _stopping.set()
     for thread in list(_at_work):
         thread.join()

@@ -1,7 +1,7 @@
 """The one progress callback and its bar; silent unless `pgm.config(progress=...)` asks.
 
-Loops that know how far they are call `report`. Whatever looks at its clock and has told nothing for a second
-says by the clock's `Pulse` that it goes on: so nothing that heeds the time limit is silent for long.
+Loops that know how far they are call `report`. Whatever checks its clock and has been silent for a second
+signals by the clock's `Pulse` that it is running: so nothing that obeys the time limit is silent for long.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pgm.config import Callback, current_progress
 _Item = TypeVar("_Item")
 
 _INTERVAL = 0.1  # seconds between two reports
-_SILENCE = 1.0  # seconds after which a question says that it goes on
+_SILENCE = 1.0  # seconds after which a question reports that it is running
 _WIDTH = 30  # letters of the bar
 
 
 class _Told(NamedTuple):
-    """What was told last."""
+    """The last report."""
 
     at: float  # time.monotonic()
     done: float
@@ -36,9 +36,9 @@ _last: ContextVar[_Told] = ContextVar("pgm.runtime.progress", default=_NOTHING)
 
 
 def report(done: float, total: float, what: str) -> None:
-    """Tell the user how far `what` is; cheap, so loops call it as often as they like.
+    """Report how far `what` is; cheap enough to call in every iteration.
 
-    At most ten reports a second get through, and the last one (done == total) always.
+    At most ten reports a second get through; the last one (done == total) always does.
     """
     told = current_progress()
     if told is False:
@@ -49,7 +49,7 @@ def report(done: float, total: float, what: str) -> None:
 
 
 def each(items: Collection[_Item], what: str) -> Iterable[_Item]:
-    """Hand on the items one by one, and tell the user how many were; the items themselves if nobody listens.
+    """Yield the items and report how many are done; return them unchanged if nobody listens.
 
     >>> list(each("ab", "letters"))
     ['a', 'b']
@@ -63,13 +63,13 @@ def _counted(items: Collection[_Item], what: str) -> Iterator[_Item]:
         if time.monotonic() - begun >= _SILENCE:
             report(done, total, what)
         yield item
-    del pulse  # it says that this is over, if anything was said
+    del pulse  # reports the end, if anything was reported
 
 
 class Pulse:
-    """Says, second by second, that a question goes on, as long as nothing else is told.
+    """Reports every second that a question is running, unless something else is reported.
 
-    It is told as (seconds, infinity, what), for nobody knows how many there will be.
+    The report is (seconds, infinity, what), because the total is unknown.
     """
 
     __slots__ = ("_began",)
@@ -78,13 +78,13 @@ class Pulse:
         self._began = time.monotonic()
 
     def beat(self, what: str) -> None:
-        """Say that it goes on, if that was not said in the last second."""
+        """Report that it is running, unless that was done in the last second."""
         now = time.monotonic()
         if now - max(self._began, _last.get().at) >= _SILENCE and (told := current_progress()) is not False:
             _tell(told, _Told(now, now - self._began, math.inf, what))
 
     def __del__(self) -> None:
-        """The question is over: so is what it told last, if that stopped early."""
+        """The question is over: close its last report, if that stopped early."""
         last = _last.get()
         if last.at >= self._began and last.done < last.total and (told := current_progress()) is not False:
             total = last.total if last.total < math.inf else last.done
@@ -92,7 +92,7 @@ class Pulse:
 
 
 def pulse() -> Pulse | None:
-    """A pulse, if somebody listens."""
+    """A pulse, if anyone listens."""
     return None if current_progress() is False else Pulse()
 
 

@@ -19,8 +19,8 @@ READING = "pgm.inference.trees.readout.compiled"
 LANES = "pgm.inference.trees.batching.compiled"
 CUTS = "pgm.inference.engines.cuts.compiled"
 GAUSSIAN = "pgm.inference.engines.gaussian.compiled"
-_LONG = 3e7  # inner steps, about a tenth of a second: what runs longer is run beside a thread that watches
-_TICK = 0.05  # seconds between two looks at the clock
+_LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread, watched by the caller
+_TICK = 0.05  # seconds between checks of the clock
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
 _DOING = {
     REDUCTION: "reading the evidence",
@@ -31,7 +31,7 @@ _DOING = {
 
 
 def seconds_of(steps: float) -> float:
-    """About how long so many inner steps take."""
+    """About how long this many inner steps take."""
     return steps * _SECONDS_PER_STEP
 
 
@@ -44,29 +44,29 @@ class Narrow(Exception):
 
 
 def code(steps: float, module: str = TABLES) -> ModuleType:
-    """The kernels of a module in the form that suits so many inner steps."""
+    """The loops of a module in the form that suits this many inner steps."""
     return jit.kernels(module, steps)
 
 
 def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES) -> None:
-    """Call a kernel that takes a stop flag last; raise what its status means."""
+    """Call a compiled function that takes a stop flag last; raise what its status means."""
     kernel = getattr(code(steps, module), name)
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
     doing = _DOING.get(module, "multiplying and summing")
     clock.check(doing)
-    if steps < _LONG or outer is not None:  # whoever has that flag watches
+    if steps < _LONG or outer is not None:  # the owner of that flag watches
         status = kernel(*args, stop)
     else:
         status = beside(kernel, args, stop, clock, doing)
     clock.lap(REDUCING if module == REDUCTION else RUNNING)
     if stop[0]:
         raise threads.Stopped
-    settle(status, name, clock)
+    raise_status(status, name, clock)
 
 
-def settle(status: int, name: str, clock: Clock) -> None:
-    """Raise what the status of a kernel means, if it is not that all went well."""
+def raise_status(status: int, name: str, clock: Clock) -> None:
+    """Raise the exception that a compiled function's status stands for; 0 is success."""
     if status == 0:
         return
     if status == 2:
@@ -80,7 +80,7 @@ def settle(status: int, name: str, clock: Clock) -> None:
 def beside(
     work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, clock: Clock, doing: str = "working"
 ) -> Any:
-    """Do `work(*args, stop)` in a thread; on Ctrl-C or when the time is up set the flag it looks at."""
+    """Do `work(*args, stop)` in a thread; on Ctrl-C or at the time limit set the flag that it polls."""
     outcome: list[Any] = []
     done = threading.Event()
 

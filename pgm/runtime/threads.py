@@ -1,4 +1,4 @@
-"""The one pool of threads: pieces of a question's work, done side by side, stoppable like any other run."""
+"""The one thread pool: a question's tasks, run in parallel, stoppable like any other run."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from pgm.config import current
 from pgm.runtime.clock import Clock
 from pgm.runtime.forks import at_fork
 
-_SHORT = 5e-3  # seconds: less work than this starts no thread
-_TICK = 0.05  # seconds between two looks at the clock
-_MOST = 4096  # as many as pgm.config allows; the pool starts them as they are needed
+_SHORT = 5e-3  # seconds: less work than this is not worth a thread
+_TICK = 0.05  # seconds between checks of the clock
+_MOST = 4096  # the most that pgm.config allows; the pool starts them as needed
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
-_here = threading.local()  # in a thread of the pool: the flag of the work it is doing
+_here = threading.local()  # in a pool thread: the stop flag of its current work
 
 
 class Stopped(Exception):
-    """Another piece of the work has failed, or the time is up: whoever waits for them all says so."""
+    """Another task has failed, or the time limit passed: the thread that waits for all of them raises it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Task:
-    """A piece of work: called with an array of one number, which is not 0 once it should stop.
+    """A piece of work: called with an array of one byte, which is non-zero once it should stop.
 
-    It may return more pieces, which are done next.
+    It may return more tasks, which are done next.
     """
 
     work: Callable[[np.ndarray], Iterable[Any] | None]  # of tasks
@@ -41,16 +41,16 @@ class Task:
 
 
 def flag() -> np.ndarray | None:
-    """What the work that this thread does for the pool has to look at; None if it does none."""
+    """The stop flag of the pool work in this thread; None if there is none."""
     found: np.ndarray | None = getattr(_here, "stop", None)
     return found
 
 
 def run_all(tasks: Iterable[Task], clock: Clock) -> None:
-    """Do all tasks, by as many threads as `pgm.config` allows; return when all are done.
+    """Do all tasks, on as many threads as `pgm.config` allows; return when all are done.
 
-    An error in a task stops the others and is raised here. Ctrl-C and the end of the time set the flag that
-    every task looks at.
+    An error in a task stops the others and is raised here. Ctrl-C and the time limit set the flag that
+    every task polls.
     """
     left = deque(tasks)
     outer = flag()
@@ -121,7 +121,7 @@ def _start(context: contextvars.Context, work: Callable[[], None]) -> Future[Non
 
 
 def _after_fork() -> None:
-    """A forked child has none of the threads: it starts a pool of its own."""
+    """A forked child has none of the threads: it starts its own pool."""
     global _pool, _lock, _here
     _pool, _lock, _here = None, threading.Lock(), threading.local()
 

@@ -70,11 +70,11 @@ def test_all_else_is_none_and_is_told_so(wrong: Any) -> None:
 
 
 def test_what_people_take_for_numbers_gets_a_word_of_its_own() -> None:
-    with pytest.raises(pgm.UnknownState, match="Text is no number: leave the quotes out"):
+    with pytest.raises(pgm.UnknownState, match="Text is not a number: leave the quotes out"):
         line().query("y", {"x": "1.5"})
     with pytest.raises(pgm.UnknownState, match="write 1 or 0 if a number is meant"):
         line().do({"x": True})
-    with pytest.raises(pgm.InvalidEvidence, match=r"'x': sizes up to 1e\+100 can be worked with"):
+    with pytest.raises(pgm.InvalidEvidence, match=r"'x': magnitudes up to 1e\+100 are supported"):
         line().do({"x": 1e200})
     with pytest.raises(pgm.InvalidEvidence, match=r"sizes up to 1e\+100"):
         line().query("y", {"x": 10**200})

@@ -99,7 +99,7 @@ PLOTTED = [
 def test_everything_that_can_be_drawn_is_drawn(name):
     thing = everything()[name]
     if isinstance(thing, Report) and not (thing.residuals or thing.chains or thing.course):
-        with pytest.raises(pgm.InvalidArgument, match="Nothing was noted"):
+        with pytest.raises(pgm.InvalidArgument, match="Nothing was recorded"):
             thing.plot()
         return
     ax = thing.plot()
@@ -215,7 +215,7 @@ def test_three_numbers_are_too_many():
     numbers = pgm.BayesianNetwork()
     for name in "abc":
         numbers.add(name, pgm.LinearGaussian(bias=0, sd=1))
-    with pytest.raises(pgm.InvalidArgument, match=r"one number or of two.*p\.marginal"):
+    with pytest.raises(pgm.InvalidArgument, match=r"one variable or two.*p\.marginal"):
         numbers.query(["a", "b", "c"]).plot()
 
 

@@ -17,22 +17,22 @@ from pgm.runtime import progress
 from pgm.runtime.clock import start_clock
 from pgm.runtime.running import REDUCTION, Impossible, code, run
 
-# A sparse factor is written out as a plain table while that takes at most so many entries for each row.
+# A sparse factor is expanded to a plain table if that takes at most this many entries per row.
 _DENSE_PER_ROW = 16
 _DENSE_ENTRIES = 4096
 _DENSE_AXES = 32
 
-_FAR_APART = 1 << 16  # tables, from which on those that share variables had better lie side by side
+_FAR_APART = 1 << 16  # tables; from here on those that share variables are placed side by side
 _SMALL = 1 << 24  # bytes: what takes less is not held against a limit
 # Bytes that compiling takes at its peak for each variable, array, scope, variable in a scope, and entry.
 _VARIABLE, _ARRAY, _SCOPE, _PLACE, _ENTRY = 60, 200, 65, 12, 48
-_FAR = 1 << 12  # variables whose numbers are so far apart are not in the cache together
+_FAR = 1 << 12  # variables whose indices are this far apart do not share the cache
 
 NARROWEST = -1000  # powers of two below the largest of a table, from which on doubles do not hold it
 
 _LN2 = np.log(np.longdouble(2))
 
-# What a variable is: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
+# Kinds of variables: the user's; a function of those, as the row of a sparse factor; hidden in a gate.
 FREE, FUNCTION, SUMMED = 0, 1, 2
 
 
@@ -46,15 +46,15 @@ class Program:
 
     arrays: ProgramArrays
     values: np.ndarray  # float64, all tables
-    n_named: int  # the first so many variables are the user's
+    n_named: int  # the first n_named variables are the user's
     kinds: np.ndarray  # uint8[n]
     wide_exponents: np.ndarray | None  # int64, as `values`: then an entry is value * 2**exponent
-    open_states: np.ndarray  # uint8, one for each state: 0 where no assignment has it, whatever the evidence
-    factor_of: np.ndarray  # int32[F] which of the model's factors each one comes from
+    open_states: np.ndarray  # uint8, one for each state: 0 if no assignment has it, whatever the evidence
+    factor_of: np.ndarray  # int32[F] the model's factor that each one comes from
     possible: bool  # False when the factors leave no state at all
-    has_joined: bool  # whether some distributions are only several tables together
-    turns: np.ndarray  # int64[n] an order to sum out: twice the position, what a gate hides in between
-    gates: dict[int, Gate]  # by the number of the factor, those that can say themselves in two numbers
+    has_joined: bool  # whether some distributions are products of several tables
+    turns: np.ndarray  # int64[n] an elimination order: twice the index, a gate's hidden variables in between
+    gates: dict[int, Gate]  # by factor index, those that have a form with two scalars
     parts_of: np.ndarray  # int64[n - n_named] whose gate each auxiliary variable is in; ~ its factor's rows
     # The same object in programs that differ in positive values at most: what is laid out for one, and looks
     # at scopes and zeros only, serves the others. What is cached below depends on no more either.
@@ -62,11 +62,11 @@ class Program:
 
     @property
     def n(self) -> int:
-        """How many variables there are, auxiliary ones included."""
+        """The number of variables, auxiliary ones included."""
         return int(self.arrays.cards.size)
 
     def called(self, variables: Iterable[int], names: Sequence[str]) -> tuple[str, ...]:
-        """The user's names of variables; an auxiliary one is called by what it is a part of."""
+        """The user's names of variables; an auxiliary one is named after the factor it belongs to."""
         return tuple(names[v] if v < self.n_named else self._part(v, names) for v in variables)
 
     def _part(self, v: int, names: Sequence[str]) -> str:
@@ -77,21 +77,21 @@ class Program:
 
     @cached_property
     def _numbers(self) -> np.ndarray:
-        """Which of its gate's parts each auxiliary variable is: they follow each other."""
+        """The index of each auxiliary variable within its gate: they are consecutive."""
         at = np.arange(self.parts_of.size)
         begins = np.where(np.diff(self.parts_of, prepend=-1) != 0, at, 0)
         return at - np.maximum.accumulate(begins) + 1
 
     @cached_property
     def rank(self) -> np.ndarray:
-        """The place of each variable in the order in which questions number them."""
+        """The position of each variable in the order in which questions index them."""
         rank = np.empty(self.n, np.int32)
         rank[self.arrays.order] = np.arange(self.n)
         return rank
 
     @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
-        """The factors that pruning would drop were nothing needed: in its order, and marked among all."""
+        """The factors that pruning would drop if nothing were needed: in its order, and as a mask."""
         p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
         if not p.heads.any():
             return np.empty(0, np.int64), marked
@@ -102,7 +102,7 @@ class Program:
 
 
 def logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity is 0."""
+    """Natural logarithms as mantissas in [1, 2) and exponents; minus infinity becomes 0."""
     finite = np.isfinite(logs)
     known = np.where(finite, logs, 0.0).astype(np.longdouble)  # long: large logarithms keep their last digits
     exponents = np.floor(known / _LN2)
@@ -111,20 +111,20 @@ def logs_to_wide(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Flat:
-    """The tables of a program, put one behind the other as they come."""
+    """The tables of a program, concatenated as they come."""
 
     def __init__(self) -> None:
-        """No table yet."""
+        """No tables yet."""
         self.values: list[np.ndarray] = []
         self.logs: list[int] = []  # which of them hold logarithms
         self.scopes: list[np.ndarray] = []
-        # Of each table: how many scopes, how many variables in each, over how many of these it sums to one,
-        # the number of the factor that it comes from, whether it is one distribution with the one before.
+        # For each table: the number of scopes, of variables in each, of those over which it sums to one,
+        # the index of its factor, and whether it forms one distribution with the table before.
         self._rows: list[np.ndarray] = []
         self._single: list[tuple[int, int, int, int, bool]] = []
 
     def add(self, owner: int, d: Dense) -> None:
-        """Take in one table."""
+        """Add one table."""
         if d.log:
             self.logs.append(len(self.values))
         self.values.append(np.asarray(d.values, dtype=np.float64))
@@ -133,7 +133,7 @@ class _Flat:
         self._single.append((count, width, d.heads, owner, d.joined))
 
     def add_all(self, owner: int, t: Tables) -> None:
-        """Take in many, which come from as many factors."""
+        """Add many, each from its own factor."""
         self.values.extend(t.values)
         self.scopes.append(t.scopes)
         rows = np.zeros((t.widths.size, 5), np.int64)
@@ -152,7 +152,7 @@ class _Flat:
         return sum(int(rows[:, 0].sum()) for rows in self._rows), sum(scopes.size for scopes in self.scopes)
 
     def joined(self) -> tuple[np.ndarray, ...]:
-        """Scopes, counts, widths, heads, owners and which are joined, as arrays."""
+        """Scopes, counts, widths, heads, owners and the joined flags, as arrays."""
         self._flush()
         scopes = np.concatenate(self.scopes) if self.scopes else np.empty(0, np.int32)
         return scopes, *np.ascontiguousarray(np.concatenate(self._rows).T)
@@ -161,9 +161,9 @@ class _Flat:
 def compile_program(
     cards: Iterable[int], factors: Iterable[Factor | Tables], *, as_given: bool = False
 ) -> Program:
-    """Write the factors of a model as arrays; structured ones write themselves as small tables first.
+    """Write the factors of a model as arrays; structured ones are decomposed into small tables first.
 
-    Where there are many, they and their variables are put into an order in which neighbours are near in
+    If there are many, they and their variables are reordered so that neighbours are near in
     memory, unless `as_given`.
     """
     card_array = np.fromiter(cards, np.int64)
@@ -235,7 +235,7 @@ def _check_room(n: int, flat: _Flat) -> None:
 
 
 def _without_dead_states(program: Program) -> Program:
-    """Close the states that no assignment has, whatever the evidence."""
+    """Close the states that are impossible whatever the evidence."""
     p = program.arrays
     if not p.has_zero.any():
         return program
@@ -310,7 +310,7 @@ def _flatten(
         values, wide_exponents = mantissas, np.where(positive, relative, 0)
     else:
         wide_exponents = None
-        # the mantissa of a value and its shifted exponent: exact, for nothing here is denormal
+        # the mantissa of a value and its shifted exponent: exact, because nothing here is denormal
         values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
 
     scopes, counts, widths, heads, owners, joined = flat.joined()

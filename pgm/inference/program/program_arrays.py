@@ -1,6 +1,6 @@
-"""The flat arrays of a program, and of what is left of it for one question.
+"""The flat arrays of a program, and of its reduction to one question.
 
-Numba reads named tuples as they are, so a loop takes one argument where it would else take twenty.
+Numba reads named tuples as they are, so a loop takes one argument instead of twenty.
 """
 
 from __future__ import annotations
@@ -11,32 +11,32 @@ from pgm.runtime.jit import Bytes, Ints, Ints32
 
 
 class ProgramArrays(NamedTuple):
-    """All factors of a model, structured ones written out; variable and factor numbers are positions."""
+    """All factors of a model, structured ones decomposed; variables and factors are indices."""
 
-    cards: Ints  # [n] how many states each variable has
+    cards: Ints  # [n] the number of states of each variable
     state_at: Ints  # [n + 1] where its states begin in an array over all states
     scope_at: Ints  # [F + 1]
     scopes: Ints32  # variables of each factor, in the order of its table's axes
     table_at: Ints  # [F] where its table begins; scopes of one family share a table
     heads: Ints  # [F] how many of its last variables it sums to one over
-    leader: Ints  # [F] the first of the tables whose product is one distribution; mostly itself
+    leader: Ints  # [F] the first of the tables whose product is one distribution; usually itself
     has_zero: Bytes  # [F]
     low: Ints  # [F] a lower bound on log2 of its smallest non-zero value, after scaling
-    exponent: Ints  # [F] the power of two taken out of its table
+    exponent: Ints  # [F] the power of two factored out of its table
     user_at: Ints  # [n + 1]
     users: Ints32  # the factors of each variable
-    order: Ints32  # [n] how questions number what is left, the user's first; neighbours side by side
+    order: Ints32  # [n] how questions index the reduced variables, the user's first; neighbours side by side
 
 
 class ReducedArrays(NamedTuple):
-    """What is left of a program for one question: variables still open, and tables over their open states."""
+    """A program reduced to one question: the variables still open, and tables over their open states."""
 
-    variables: Ints32  # [m] their numbers in the program
+    variables: Ints32  # [m] their indices in the program
     cards: Ints  # [m] open states
     state_at: Ints  # [m + 1]
     states: Ints32  # the program's codes of the open states
-    factors: Ints32  # [Fr] their numbers in the program; from F on: virtual evidence
+    factors: Ints32  # [Fr] their indices in the program; from F on: virtual evidence
     scope_at: Ints  # [Fr + 1]
-    scopes: Ints32  # numbers among `variables`
+    scopes: Ints32  # indices into `variables`
     table_at: Ints  # [Fr + 1]
-    scalars: Ints32  # factors of which a single number is left
+    scalars: Ints32  # factors reduced to a scalar

@@ -1,7 +1,7 @@
-"""Weights that give variables the marginals wanted of them (Jeffrey's rule), by proportional fitting.
+"""Weights that give variables the required marginals (Jeffrey's rule), by iterative proportional fitting.
 
-They may span more than a double does, as where 1e-165 shall become 0.3 in several variables: then they, and
-the joint distribution that they are fitted to, are mantissas and powers of two.
+They may exceed the range of a double, as when 1e-165 must become 0.3 in several variables: then they, and
+the joint distribution that is fitted, are mantissas and powers of two.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ import numpy as np
 
 from pgm.inference.program.reduction import WideArray
 
-_ERROR = 1e-10  # how far a marginal may stay from the one wanted
+_ERROR = 1e-10  # how far a marginal may be from the one wanted
 _SWEEPS = 20_000
-_PASSES = 1_000  # where each sweep costs a run of the engine
+_PASSES = 1_000  # if each sweep costs a run of the engine
 _SPAN = 900  # powers of two within one array of doubles
 
 Wides = tuple[np.ndarray, np.ndarray]  # mantissas, and powers of two
-Weights = dict[int, Wides]  # of each variable
+Weights = dict[int, Wides]  # for each variable
 
 
 class NoFit(Exception):
-    """The wanted marginals cannot hold together: `error` is how far they stayed away.
+    """The wanted marginals are inconsistent: `error` is how far off they stayed.
 
-    `place` is a variable and a state that was given probability and can have none.
+    `place` is a variable and a state that was given probability but is impossible.
     """
 
     def __init__(self, error: float, place: tuple[int, int] | None = None) -> None:
-        """Say how far, or where."""
+        """State how far off, or where."""
         super().__init__(error, place)
         self.error, self.place = error, place
 
@@ -38,9 +38,9 @@ def fit_jointly(joint: WideArray, wanted: Mapping[int, np.ndarray], check: Calla
     """Fit to the joint distribution of these variables, an axis for each in their order.
 
     Args:
-        joint: in any scale.
+        joint: unnormalised.
         wanted: the marginal of each variable.
-        check: looks at the time.
+        check: checks the clock.
     """
     n = len(wanted)
     table, powers = joint
@@ -74,7 +74,7 @@ def fit_jointly(joint: WideArray, wanted: Mapping[int, np.ndarray], check: Calla
 
 
 def fit_by_passes(marginal: Callable[[int, Weights], WideArray], wanted: Mapping[int, np.ndarray]) -> Weights:
-    """Fit to marginals, each asked for under the weights so far, of which it may be in any scale."""
+    """Fit to marginals, each computed under the weights so far, possibly unnormalised."""
     found = _ones(wanted)
     error = math.inf
     for _ in range(_PASSES):
@@ -93,7 +93,7 @@ def fit_by_passes(marginal: Callable[[int, Weights], WideArray], wanted: Mapping
 
 
 def in_doubles(mantissas: np.ndarray, powers: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Arrays of doubles of which such weights are the product, but for a common factor; the largest is 1."""
+    """Arrays of doubles whose product is these weights up to a common factor; the largest is 1."""
     top = powers[mantissas > 0].max()
     values = mantissas / mantissas[powers == top].max()
     left = np.where(mantissas > 0, powers - top, 0)
@@ -107,7 +107,7 @@ def in_doubles(mantissas: np.ndarray, powers: np.ndarray) -> tuple[np.ndarray, .
 
 
 def _ones(wanted: Mapping[int, np.ndarray]) -> Weights:
-    """Weights of one for the states that shall be possible."""
+    """Weights of one for the states that must be possible."""
     return {v: ((w > 0).astype(np.float64), np.zeros(w.size, np.int64)) for v, w in wanted.items()}
 
 
@@ -126,7 +126,7 @@ def _distance(now: Wides, target: np.ndarray) -> float:
 
 
 def _corrections(now: Wides, target: np.ndarray, v: int) -> Wides:
-    """What makes this marginal the one wanted."""
+    """The factor that turns this marginal into the one wanted."""
     sums, powers = now
     out_of_reach = np.flatnonzero((sums <= 0) & (target > 0))
     if out_of_reach.size:

@@ -1,4 +1,4 @@
-"""From a reduced question to a tree of cliques that is ready to run; kept for the next question like it."""
+"""From a reduced question to a tree of cliques that is ready to run; cached for similar questions."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from pgm.runtime.forks import Lock
 from pgm.runtime.running import REDUCTION, TREES, code
 
 _STEPS_PER_ENTRY = 4.0
-_LISTED_STEPS = 4.0  # of a listed entry, for each of one in a row; measured
-_WORTH_A_LOOK = 20.0  # log2 of the entries from which on the plan asks whether doubles will do
+_LISTED_STEPS = 4.0  # cost of a listed entry relative to one in a row; measured
+_WORTH_A_LOOK = 20.0  # log2 of the entries from which the plan checks whether doubles suffice
 LEAST_OF_DOUBLES = 1000.0
-_WORTH_BALANCE = 1e7  # inner steps; larger trees hang from their middle, so that threads can share them
-# Operations that the search for a better tree may use for each entry: as long as the run takes, about. What
+_WORTH_BALANCE = 1e7  # inner steps; larger trees are rooted at their centre, so that threads can share them
+# Operations that the search for a better tree may use per entry: about as long as the run itself. A tree that
 # serves many questions is worth more.
 _EFFORT = 0.2
 EFFORT_FOR_MANY = 2.0
-_KEPT_BYTES = 256 * 2**20  # of trees that one model keeps, or this part of what its questions may take:
+_KEPT_BYTES = 256 * 2**20  # of trees that one model caches, or this share of the memory limit:
 _KEPT_SHARE = 1 / 8
 # Above this, sizes do not fit the integers that index entries; no machine holds such a table.
 LARGEST_LOG2 = 45.0
@@ -35,17 +35,17 @@ _NO_TARGETS = np.empty(0, np.int32)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shape:
-    """How large a tree is: all that a plan needs, before any table exists."""
+    """The size of a tree: all that a plan needs, before any table exists."""
 
     triangulation: Triangulation
     log2_total: float
     log2_largest: float
-    complete: bool  # False: too large to be worked out
+    complete: bool  # False: too large to be computed
     tables: float  # entries of the reduced tables
     messages: float  # entries that all cliques send
-    layout: float  # bytes that the tree takes once it is laid out
+    layout: float  # bytes of the tree once it is laid out
     steps: float  # inner steps of one inward pass
-    narrow: bool = False  # what is multiplied for a clique may leave the range of doubles
+    narrow: bool = False  # the products in a clique may leave the range of doubles
     # The cliques as they will be laid out, and where tables are multiplied.
     arranged: tuple[np.ndarray, ...] = ()
     # Where tables would be multiplied if none went together, of a tree that is worth a look: see `narrow`.
@@ -53,7 +53,7 @@ class Shape:
 
     @property
     def nbytes(self) -> int:
-        """Memory that keeping it takes."""
+        """Memory for caching it."""
         found = self.triangulation
         size = found.order.nbytes + 2 * found.clique_vars.nbytes + sum(a.nbytes for a in self.arranged)
         return size + (0 if self.home is None else self.home.nbytes)
@@ -78,14 +78,14 @@ class Tree:
     arrays: TreeArrays
     shape: Shape
     maximising: np.ndarray  # uint8[C] cliques that take maxima
-    all_cliques: np.ndarray  # int64 their numbers: the order of a sweep
+    all_cliques: np.ndarray  # int64 their indices: the order of a sweep
     entries: int
     longest_row: int
     steps: float  # inner steps of one inward pass
 
     @property
     def nbytes(self) -> int:
-        """Memory that keeping the tree takes."""
+        """Memory for caching the tree."""
         return sum(a.nbytes for a in self.arrays)
 
     def clique_steps(self) -> np.ndarray:
@@ -100,7 +100,7 @@ class Tree:
 
 
 class Sized(Protocol):
-    """What knows how much memory it takes."""
+    """Anything that knows how much memory it takes."""
 
     @property
     def nbytes(self) -> int:
@@ -111,7 +111,7 @@ _Kept = TypeVar("_Kept", bound=Sized)
 
 
 class TreeCache:
-    """The trees of one model, least recently used ones forgotten first; safe to share between threads."""
+    """The trees of one model, evicted least recently used first; thread-safe."""
 
     def __init__(self) -> None:
         """An empty cache."""
@@ -120,7 +120,7 @@ class TreeCache:
         self._bytes = 0
 
     def get(self, key: tuple[object, ...], make: Callable[[], _Kept]) -> _Kept:
-        """The tree of this key, made now if it is not there."""
+        """The tree for this key, built now if it is missing."""
         with self._lock:
             found = self._trees.get(key)
             if found is not None:
@@ -155,7 +155,7 @@ def shape_of(
     *,
     effort: float = _EFFORT,
 ) -> Shape:
-    """Triangulate what is left of the question; allocates no table."""
+    """Triangulate the reduced question; allocates no table."""
     r = case.reduced
     m = r.cards.size
     at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
@@ -193,13 +193,13 @@ def planned(
     targets: np.ndarray = _NO_TARGETS,
     stage: np.ndarray | None = None,
 ) -> Shape:
-    """The same, kept for the run that follows a plan."""
+    """The same, cached for the run that follows a plan."""
     key = ("shape", case.key, targets.tobytes(), b"" if stage is None else stage.tobytes())
     return cache.get(key, lambda: shape_of(case, clock, targets, stage)).for_values_of(case)
 
 
 def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
-    """The sizes of a tree as it was found, whose variables have so many states; not to be laid out."""
+    """The sizes of a tree as found, for variables with these cards; not to be laid out."""
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)
     r, cliques = case.reduced, _cliques(found)
@@ -235,15 +235,15 @@ def tree_of(
     stage: np.ndarray | None = None,
     check: Callable[[Shape], None],
 ) -> Tree:
-    """The tree for a question, from the cache if one like it was asked before.
+    """The tree for a question, from the cache if a similar one was asked before.
 
     Args:
         case: the reduced question.
-        clock: its time.
+        clock: its clock.
         cache: the model's trees.
         targets: reduced variables that the last root keeps, in this order.
-        results: scopes (flat, with their begins) whose marginals the way out reads.
-        stage: 0 for variables that are summed out before those of stage 1, over which the run maximises.
+        results: scopes (flat, with their offsets) whose marginals the outward pass reads.
+        stage: 0 for variables that are summed out before those of stage 1, which are maximised over.
         check: raises `TooLarge` for a shape that does not fit, before anything is laid out.
     """
     result_at, result_scopes = (np.zeros(1, np.int64), np.empty(0, np.int32)) if results is None else results
@@ -269,7 +269,7 @@ def lay_out_tree(
     result_scopes: np.ndarray,
     stage: np.ndarray | None = None,
 ) -> Tree:
-    """Lay a tree out for a question of which the shape is known; the arguments are those of `tree_of`."""
+    """Lay out a tree for a question whose shape is known; the arguments are those of `tree_of`."""
     r, found = case.reduced, shape.triangulation
     k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
     clique_at, members, kept, parent, home = shape.arranged

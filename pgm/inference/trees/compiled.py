@@ -1,4 +1,4 @@
-"""From a triangulation to a tree that is ready to run: the loops."""
+"""Compiled loops from a triangulation to a tree that is ready to run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LEAST_ENTRIES = 256  # of such a clique
 LONG_RUN = 16  # shorter runs are looked up entry by entry
 BYTES_OF_CLIQUE, BYTES_OF_OPERAND = 220.0, 80.0  # whatever their size
 MANY_FORMS = 1 << 16
-SHARE = 4.0  # a group has at most this part of its clique's entries
+SHARE = 4.0  # a group has at most this share of its clique's entries
 
 
 @njit
@@ -38,7 +38,7 @@ def holder(n: int, clique_at: Ints, cliques: Ints32, targets: Ints32):
 
 @njit
 def centre(cards: Ints, clique_at: Ints, cliques: Ints32, parent: Ints32):
-    """The clique around which the largest part that a tree falls into is as small as it can be."""
+    """The centroid of the tree: removing this clique minimises the largest remaining component."""
     count = parent.size
     below = np.ones(count)
     for c in range(count):
@@ -68,7 +68,7 @@ def centre(cards: Ints, clique_at: Ints, cliques: Ints32, parent: Ints32):
 
 @njit
 def reroot(n: int, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, best: int):
-    """Hang a tree, of n variables, from this clique; `kept` counts what a clique sums out.
+    """Root a tree, of n variables, at this clique; `kept` counts what a clique sums out.
 
     Returns the same four arrays, children still before parents, and the new root (the last clique).
     """
@@ -141,9 +141,9 @@ def reroot(n: int, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints3
 
 @njit
 def split_stages(clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, stage: Ints):
-    """Cut each clique that sums out variables of two stages in two, so that no clique mixes them.
+    """Split each clique that sums out variables of both stages in two, so that no clique mixes them.
 
-    Variables of stage 0 come first in what a clique keeps. Returns the tree anew.
+    Variables of stage 0 come first in what a clique keeps. Returns the new tree.
     """
     count = parent.size
     extra, more = 0, 0
@@ -188,7 +188,7 @@ def split_stages(clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32,
     for c in range(count):
         above = lower[parent[c]] if parent[c] >= 0 else -1
         if above >= 0 and first[parent[c]] > 0 and (first[c] > 0 or stage[cliques[clique_at[c]]] != 0):
-            above += 1  # what maximises must not hang below what sums
+            above += 1  # a maximising clique must not be below a summing one
         if first[c] > 0:
             new_parent[lower[c]] = lower[c] + 1
             new_parent[lower[c] + 1] = above
@@ -215,7 +215,7 @@ def _walk(cards, stride, first, last, index, at):
 def _pattern(index, at, size):
     """How an index moves along a row: its kind (see TreeArrays) and the length of its runs.
 
-    A run keeps one number; what is left of the index is moved together.
+    A run stores one index; the rest of the index moves along.
     """
     run = 1
     while run < size and index[at + run] == index[at]:
@@ -280,7 +280,7 @@ def _shorten(cards, stride, first, last, index, at):
 
 @njit
 def homes(r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32):
-    """The clique in which each table is multiplied: that which sums out the first of its variables."""
+    """The clique in which each table is multiplied: the one that sums out the first of its variables."""
     m = r.cards.size
     clique_of = np.full(m, -1, np.int64)
     rank = np.zeros(m, np.int64)
@@ -303,7 +303,7 @@ def homes(r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, pare
 
 @njit
 def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, home: Ints):
-    """What the cliques send in all, the bytes of the tree once it is laid out, and the steps of a pass."""
+    """The total message size, the bytes of the tree once laid out, and the steps of a pass."""
     count = parent.size
     uses = np.zeros(count, np.int64)
     for g in range(home.size):
@@ -311,7 +311,7 @@ def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent:
     for c in range(count):
         if parent[c] >= 0:
             uses[parent[c]] += 1
-    seen = np.zeros(MANY_FORMS, np.uint8)  # many small cliques of one form share what they look up
+    seen = np.zeros(MANY_FORMS, np.uint8)  # many small cliques of one form share their lookup tables
     sent_by_all, layout, steps = 0.0, 0.0, 0.0
     for c in range(count):
         size, sent = 1.0, 1.0
@@ -322,7 +322,7 @@ def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent:
         sent_by_all += sent
         steps += size * (uses[c] + 2)
         layout += BYTES_OF_CLIQUE + BYTES_OF_OPERAND * uses[c]
-        row = 32.0 if size < 4096.0 else (128.0 if size < 262144.0 else 512.0)  # as lay_out has them
+        row = 32.0 if size < 4096.0 else (128.0 if size < 262144.0 else 512.0)  # as in lay_out
         form = 16 * int(size) + min(uses[c], 15) if size < 4096.0 else -1
         if form < 0 or seen[form] == 0:
             layout += 4.0 * uses[c] * (size / row + 3.0 * row)
@@ -377,7 +377,7 @@ def gather_operands(
             v = cliques[clique_at[c] + i]
             position[v] = i
             size *= r.cards[v]
-        if size < LEAST_ENTRIES or size < k * k * (k // 16):  # looking for pairs must not take longer
+        if size < LEAST_ENTRIES or size < k * k * (k // 16):  # searching for pairs must not take longer
             continue
         for o in range(k):
             item[o] = members[begin[c] + o]

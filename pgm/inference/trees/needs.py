@@ -1,4 +1,4 @@
-"""What a run takes, before anything large is allocated; and sizes and times as people write them."""
+"""The memory and time of a run, before anything large is allocated; and sizes and times as text."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ SUMS: tuple[Question, ...] = ("query", "marginals", "probability")
 Sweeps = Literal["in", "both", "kept"]
 
 _WIDE = 16  # bytes of a wide number
-RESULT = 40  # bytes that a number of the answer takes on its way
+RESULT = 40  # peak bytes for each value of the answer
 MOST_STEPS = 1e14  # about a day; more is refused even where it would fit in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What kind of run a question takes."""
+    """The kind of run that a question needs."""
 
     question: str  # in the user's words
     sweeps: Sweeps = "in"
     wide: bool = False  # in wide numbers
-    results: float = 0.0  # numbers that the answer consists of
-    each: float = RESULT  # bytes that each of these takes on its way
+    results: float = 0.0  # the number of values in the answer
+    each: float = RESULT  # peak bytes for each of them
     engine: str = "exact"
-    runs: float = 1.0  # how often the tree is run
+    runs: float = 1.0  # how many times the tree is run
     cutset: tuple[int, ...] = ()  # the variables that are known in each run
-    asks: Question | None = "query"  # what other engines would have to answer; None: none does
+    asks: Question | None = "query"  # the question that other engines would have to answer; None: none can
 
     def bytes(self, shape: Shape) -> tuple[float, float, float]:
         """The memory of one sweep, of both, and the most that this question takes.
 
-        Doubles are tried first; where they may not do, the most is that of the wider numbers after them.
+        Doubles are tried first; if they may not suffice, the most is that of the wide numbers after them.
         """
         inward, wide = self._sweep(shape, self.wide), self.wide or shape.narrow
         most = self._sweep(shape, wide)
@@ -59,7 +59,7 @@ class Needs:
         )
 
     def bytes_in_doubles(self, shape: Shape) -> float:
-        """What this question takes if doubles do; as `bytes` where more is looked at than the roots."""
+        """The memory of this question if doubles suffice; as `bytes` if more than the roots is read."""
         inward, _, most = self.bytes(shape)
         return inward if self.sweeps == "in" else most
 
@@ -74,7 +74,7 @@ class Needs:
 
 
 def power_of_two(exponent: float) -> float:
-    """Two to this power; infinite where a double does not hold it."""
+    """Two to this power; infinite if a double cannot hold it."""
     return 2.0**exponent if exponent < 1000 else math.inf
 
 

@@ -1,4 +1,4 @@
-"""Trees sliced by whatever was observed: one serves all questions that observe the same variables."""
+"""Trees sliced by the evidence: one serves all questions that observe the same variables."""
 
 from __future__ import annotations
 
@@ -26,38 +26,38 @@ from pgm.inference.trees.sparse_cliques import with_lists
 from pgm.inference.trees.sweeps import sweep_in, sweep_out
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import RUNNING, TRIANGULATING, Clock
-from pgm.runtime.running import Impossible, code, seconds_of, settle
+from pgm.runtime.running import Impossible, code, raise_status, seconds_of
 
 Wide = tuple[float, int]
 
-# What a tree of its own costs a question: to reduce, to triangulate, to lay out; measured.
+# The cost of building a tree for one question: reduce, triangulate, lay out; measured.
 _NEW_TREE = 0.2e-3
 _NEW_TREE_PER_FACTOR = 3e-6
-_AT_ONCE = 3e6  # inner steps, some milliseconds; what is longer may be stopped, and shared by threads
+_AT_ONCE = 3e6  # inner steps, some milliseconds; longer runs are interruptible, and shared by threads
 _NOWHERE = np.empty(0, np.int64)
-_MOST_RESULTS = 2**20  # of a joint: their places in the answer would be kept too
-_MOST_VALUES = 20_000  # in the tables of a program for which a sliced tree is tried at all
+_MOST_RESULTS = 2**20  # of a joint: their indices in the answer would be stored too
+_MOST_VALUES = 20_000  # table entries of a program for which a sliced tree is tried at all
 
 
 class Moves(NamedTuple):
     """Where the tables are that a sliced tree takes, and where its results go; all int64."""
 
-    sources: np.ndarray  # where each entry is, then each single number, had all observed their first state
-    begins: np.ndarray  # where each table begins among these, then each single number
-    item: np.ndarray  # a table or number that moves with what was observed,
+    sources: np.ndarray  # the index of each entry, then scalar, if all observed had their first state
+    begins: np.ndarray  # where each table begins among these, then each scalar
+    item: np.ndarray  # a table or scalar that moves with what was observed,
     slot: np.ndarray  # by which of the observed variables,
     stride: np.ndarray  # and how far for each of its states
-    places: np.ndarray  # where each number of the result stands in the answer
-    fixed: np.ndarray  # places of what is one whatever was observed
-    seen_at: np.ndarray  # the places of the observed variables' first states; empty if they are no part
+    places: np.ndarray  # the index in the answer of each value of the result
+    fixed: np.ndarray  # indices of entries that are one whatever was observed
+    seen_at: np.ndarray  # the indices of the observed variables' first states; empty if not in the answer
 
 
 class _Scales(NamedTuple):
     """What a sliced tree needs to know of a program's values beside these."""
 
     program: ReferenceType[Program]  # not the program itself: old tables are not kept
-    low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, messages behind them
-    exponent: int  # the power of two that all tables together were divided by
+    low: np.ndarray  # int64 bounds on log2 of each table's smallest non-zero entry, then of each message
+    exponent: int  # the power of two by which the product of all tables was divided
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -69,13 +69,13 @@ class Sliced:
 
     tree: Tree
     moves: Moves
-    packed: np.ndarray  # all of both that are int64, in one; empty for a large tree
+    packed: np.ndarray  # all int64 arrays of both, concatenated; empty for a large tree
     packed_at: np.ndarray
     factors: np.ndarray  # the program's: those whose tables these are, then those with a single number left
     n_tables: int
     size: int  # of the answer
-    room: int  # numbers that a run takes
-    bytes: float  # that the question takes
+    room: int  # floats that a run needs
+    bytes: float  # memory of the question
     steps: float
     last: list[_Scales] = field(default_factory=list)  # those of the program that it last ran on
 
@@ -97,14 +97,14 @@ class Sliced:
 
     @property
     def nbytes(self) -> int:
-        """Memory that keeping it takes."""
-        if self.packed.size:  # what is in there is also kept apart
+        """Memory for caching it."""
+        if self.packed.size:  # its contents are also stored separately
             t = self.tree.arrays
             return 2 * self.packed.nbytes + t.axes.nbytes + t.lookup.nbytes
         return self.tree.nbytes + sum(a.nbytes for a in self.moves)
 
     def answer(self, program: Program, codes: np.ndarray, clock: Clock) -> tuple[np.ndarray, Wide]:
-        """The normalised answer for these states of what is observed, and the total."""
+        """The normalised answer for these observed states, and the total."""
         scales = self.scales(program)
         answer = np.zeros(self.size)
         clock.check()
@@ -126,7 +126,7 @@ class Sliced:
         )
         give(scratch)
         if status:
-            settle(status, "sliced", clock)
+            raise_status(status, "sliced", clock)
         clock.lap(RUNNING)
         return answer, (float(mantissa), int(exponent) + scales.exponent)
 
@@ -151,26 +151,26 @@ class Sliced:
             give(down)
             bounds = t.result_at
         else:
-            size = m.places.size  # of what the last root keeps: the end of the pool
+            size = m.places.size  # of the last root's message: the end of the pool
             results = pool[pool.size - size :].copy()
             bounds = np.array([0, size] if size else [0])
         rest, more = kernels.total_of(t, pool, powers)
         whole = wide_multiply((float(mantissa), int(exponent) + scales.exponent), (float(rest), int(more)))
         give(pool)
-        settle(kernels.normalise(bounds, results), "normalise", clock)
+        raise_status(kernels.normalise(bounds, results), "normalise", clock)
         kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
         return answer, whole
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Unsliced:
-    """Says that a question of this kind had better have a tree of its own."""
+    """Says that a question of this kind is better served by its own tree."""
 
     nbytes: int
 
 
 class _DoesNotFit(Exception):
-    """There is no room for it now, which is nothing to remember."""
+    """There is no memory for it now, which is not worth caching."""
 
 
 def sliced(
@@ -184,22 +184,22 @@ def sliced(
     *,
     always: bool = False,
 ) -> Sliced | None:
-    """The tree sliced by these observed variables, from the cache or made; None: a new tree is better.
+    """The tree sliced by these observed variables, cached or built; None: a new tree is better.
 
     The choice depends on the model and on what is observed, not on what was asked before: a new tree costs
-    time before it runs, but is smaller, for it knows the states. So where running the sliced one costs less
-    than making another, it is taken.
+    time before it runs, but is smaller, because it knows the states. So if running the sliced one costs less
+    than building another, it is used.
 
     Args:
         program: the compiled model.
-        trees: its trees.
+        trees: the model's trees.
         hard: the states that were observed, in the order of their variables.
-        targets: of whose joint is asked, in this order; None: all marginals.
+        targets: variables whose joint is asked for, in this order; None: all marginals.
         needs: says what kind of run the question takes.
-        clock: the time of the question.
+        clock: the clock of the question.
         refuse: raises `TooLarge` for a tree that does not fit; asked where nothing was observed, for then no
             other tree would be smaller.
-        always: also where a new tree would be better, for what is asked very often.
+        always: use it even if a new tree would be better, for very frequent questions.
     """
     observed = tuple(hard)
     key = (program.support, always, observed, targets)
@@ -226,11 +226,11 @@ def sliced(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Considered:
-    """A question sliced by what was observed, whatever it was; and whether a tree for it is worth having."""
+    """A question sliced by the observed variables; and whether a tree for it is worthwhile."""
 
     case: Case
-    inner: np.ndarray  # reduced variables whose joint is asked
-    mine: np.ndarray  # reduced variables whose marginals are asked
+    inner: np.ndarray  # reduced variables whose joint is asked for for
+    mine: np.ndarray  # reduced variables whose marginals are asked for for
     shape: Shape
     pays: bool
     why: str
@@ -245,7 +245,7 @@ def consider(
     *,
     always: bool = False,
 ) -> Considered | None:
-    """Weigh a sliced tree for this question; None if the model or the question is of the wrong kind."""
+    """Assess a sliced tree for this question; None if the model or the question is of the wrong kind."""
     observed = set(hard)
     if program.wide_exponents is not None or not program.possible:
         return None
@@ -347,11 +347,11 @@ def _ever(
     stride: np.ndarray,
     cards: np.ndarray,
 ) -> np.ndarray:
-    """Which entries of the tables are other than zero for some states of what is observed.
+    """Which entries of the tables are non-zero for some states of the observed variables.
 
     Args:
         values: of the program.
-        sources: where each entry is, had all that is observed its first state.
+        sources: the index of each entry if all observed variables had their first state.
         begins: where each table begins.
         item: tables that move with what is observed,
         stride: how far for each state,

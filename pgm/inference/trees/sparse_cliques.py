@@ -1,4 +1,4 @@
-"""Lists of the entries of a large clique that are not zero, for cliques where few are left."""
+"""Lists of the non-zero entries of a large clique, for cliques that have few."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import code, run
 
-_SHARE = 0.2  # below this share of its entries a list pays; measured
+_SHARE = 0.2  # below this share of non-zero entries a list pays off; measured
 _LEAST_ENTRIES = 4096
-_FULL = 0.5  # of all entries, left by a sweep in alone: then few cliques will have a list, if any
-_LARGEST_LISTS = 32 * 2**20  # bytes, or this part of what the question takes without them:
+_FULL = 0.5  # share of entries left by the inward sweep: above it few cliques will have a list, if any
+_LARGEST_LISTS = 32 * 2**20  # bytes, or this share of what the question takes without them:
 _LISTS_SHARE = 0.1
 
 
 def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock) -> Tree:
     """The same tree, with lists for cliques that are nearly all zero.
 
-    What is zero is worked out for the tree as a whole: in one sweep in, and one out, over bits.
+    Zeros are determined for the tree as a whole: by one inward and one outward sweep over bits.
 
     Args:
         tree: a tree that will be used often.
-        bits: which entries of its tables may ever be other than zero.
+        bits: which entries of its tables may ever be non-zero.
         question_bytes: what a question on the tree takes without lists.
-        clock: the time of the question.
+        clock: the clock of the question.
     """
     t = tree.arrays
     large = (t.size >= _LEAST_ENTRIES) & (t.sent < t.size)
@@ -42,7 +42,7 @@ def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock
     if counts.sum() > _FULL * tree.entries:
         return tree
     numbers = np.where(large & (counts > 0) & (counts < _SHARE * t.size), counts * columns, 0)
-    # Where not all lists fit, those that save most.
+    # If not all lists fit, those that save most.
     most = max(_LARGEST_LISTS, _LISTS_SHARE * question_bytes) / np.dtype(np.int32).itemsize
     order = np.argsort(counts / t.size, kind="stable")
     numbers[order[np.cumsum(numbers[order]) > most]] = 0

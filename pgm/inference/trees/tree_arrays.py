@@ -1,6 +1,6 @@
-"""The flat arrays of a tree of cliques, laid out for one run.
+"""The flat arrays of a clique tree, laid out for one run.
 
-Numba reads named tuples as they are, so a loop takes one argument where it would else take twenty.
+Numba reads named tuples as they are, so a loop takes one argument instead of twenty.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pgm.runtime.jit import Ints, Ints32
 
 
 class TreeArrays(NamedTuple):
-    """A tree of cliques laid out for one run. Children come before their parents.
+    """A clique tree laid out for one run. Children come before their parents.
 
     An *item* is a table or a message: items 0 .. Fr-1 are the reduced factors, item Fr + c is what clique c
     sends to its parent; some cliques sum out nothing and multiply a few operands for the next. Clique c is
@@ -19,8 +19,8 @@ class TreeArrays(NamedTuple):
     of an operand, where x depends on the operand's kind: 0 for kind 0, j for kind 1; for kind 2
     `lookup[inner + j // run]`, constant along a run; for kind 3 that plus `j % run`.
 
-    A clique nearly all of whose entries are zero whatever is asked has a *list* of the others: one column
-    after the other says where each of them is in the message, in its operands and in the results read off it.
+    A clique nearly all of whose entries are zero for any question has a *list* of the others: one column
+    after the other gives their indices in the message, in the operands and in the results read off it.
     """
 
     cards: Ints  # [m]

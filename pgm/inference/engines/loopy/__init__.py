@@ -23,7 +23,7 @@ from pgm.inference.program.reduction import wide_multiply
 from pgm.results import Report
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, run, settle
+from pgm.runtime.running import code, raise_status, run
 from pgm.runtime.threads import Task, run_all
 
 LOOPY = "pgm.inference.engines.loopy.compiled"
@@ -214,7 +214,7 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
         rest = options.damping, run_.largest, False, *rooms[i], out[i], stop
         status = kernels.send_all(g, everything, *share(everything.size, i), *state, *rest)
         if not stop[0]:
-            settle(status, "send_all", run_.clock)
+            raise_status(status, "send_all", run_.clock)
 
     def sweep(number: int) -> float:
         side_by_side(send_part)

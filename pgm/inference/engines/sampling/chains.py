@@ -17,7 +17,7 @@ from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, settle
+from pgm.runtime.running import code, raise_status
 from pgm.runtime.threads import Task, run_all
 
 _ROUND = 5e6  # inner steps that each chain does before all wait for each other
@@ -112,7 +112,7 @@ def _run(
             to = states[chain, begun:until] if begun >= 0 else np.empty((until - begun, m), kind)
             status = move(chain, starts[chain], uniforms, to, stop)
             if not stop[0]:
-                settle(status, "sweep", clock)
+                raise_status(status, "sweep", clock)
 
         seconds = (until - begun) * steps * _SECONDS
         try:

@@ -22,7 +22,7 @@ from pgm.inference.engines.sampling.steps import (
 )
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import Impossible, code, settle
+from pgm.runtime.running import Impossible, code, raise_status
 from pgm.runtime.threads import Task, run_all
 
 _CHUNK = 2e6  # inner steps that are drawn in one go, and never shared
@@ -213,7 +213,7 @@ def draw_from(
         args = layout.arrays, proposal.steps, *guides, part.start, uniforms
         status = kernels.weigh(*args, states[part], logs[part], room_of(layout), stop)
         if not stop[0]:
-            settle(status, "weigh", clock)
+            raise_status(status, "weigh", clock)
             done[i] = True
             report_progress(float(done.sum()), float(done.size), "samples")
 

@@ -1,4 +1,4 @@
-"""What is left of a program for one question: pruned, narrowed to the states still open, sliced."""
+"""Reduces a program to one question: pruned, restricted to the states still open, sliced."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from pgm.runtime.clock import REDUCING, Clock
 from pgm.runtime.running import REDUCTION, Impossible, code, run
 
 _NOTHING = np.empty(0, np.int32)
-_LARGE = 1 << 18  # places in scopes, from which on what is left of them is counted before it is written
-_VARIABLE, _STATE, _TABLE, _PLACE = 45, 5, 30, 8  # bytes that writing it takes for each, at its peak
-WideArray = tuple[np.ndarray, np.ndarray | None]  # numbers, and powers of two to multiply them by
+_LARGE = 1 << 18  # scope entries; from here on the reduced size is counted before it is written
+_VARIABLE, _STATE, _TABLE, _PLACE = 45, 5, 30, 8  # peak bytes for writing each
+WideArray = tuple[np.ndarray, np.ndarray | None]  # mantissas, and powers of two to multiply them by
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Known:
-    """Evidence by position: states that are certain, and weights over the states of others."""
+    """Evidence by variable index: states that are certain, and weights over the states of others."""
 
     hard: dict[int, int] = field(default_factory=dict)
-    weights: dict[int, tuple[np.ndarray, ...]] = field(default_factory=dict)  # whose product may be no double
+    weights: dict[int, tuple[np.ndarray, ...]] = field(default_factory=dict)  # their product may underflow
 
     def with_weights(self, more: Mapping[int, tuple[np.ndarray, ...]]) -> Known:
-        """The same, with these weights too."""
+        """The same evidence with these weights added."""
         return Known(self.hard, self.weights | {v: (*self.weights.get(v, ()), *w) for v, w in more.items()})
 
 
@@ -41,26 +41,26 @@ class Case:
 
     program: Program
     reduced: ReducedArrays
-    codes: np.ndarray  # int32[n] the state of every variable that has one left, else -1
+    codes: np.ndarray  # int32[n] the state of every variable that has only one left, else -1
     open_states: np.ndarray  # uint8
     virtual_at: np.ndarray  # int64 where each virtual weight table begins
     virtual_values: np.ndarray  # float64
     virtual_exponents: np.ndarray  # int64, the power of two by which each table of weights is divided
-    weight: tuple[float, int]  # weights of states that are certain, and these powers: a wide number
-    keep: np.ndarray  # uint8 factors that pruning left
+    weight: tuple[float, int]  # the weight of the certain states, as a wide number: mantissa and exponent
+    keep: np.ndarray  # uint8 factors kept by pruning
     key: bytes  # equal for questions that the same tree serves
 
     def declared(self) -> np.ndarray:
-        """The reduced variables in the order in which the model has them."""
+        """The reduced variables in model order."""
         return np.argsort(self.reduced.variables, kind="stable")
 
     def dropped(self) -> np.ndarray:
-        """The factors that pruning took, children first."""
+        """The factors that pruning removed, children first."""
         order = self.program.loose[0]
         return np.asarray(order[self.keep[order] == 0])
 
     def tables(self, out: np.ndarray | None = None) -> np.ndarray:
-        """The entries of the reduced tables, put into an array if one is given."""
+        """The entries of the reduced tables, written into an array if one is given."""
         values = self.program.values
         if self.virtual_values.size:
             values = np.concatenate([values, np.ldexp(self.virtual_values, -self.virtual_exponents)])
@@ -84,7 +84,7 @@ class Case:
         return mantissas, exponents if wide is None else exponents + wide.take(sources)
 
     def sources(self, out: np.ndarray | None = None) -> np.ndarray:
-        """Where each entry of the reduced tables stands among the program's values."""
+        """The index of each entry of the reduced tables among the program's values."""
         sources = np.empty(int(self.reduced.table_at[-1]), np.int64) if out is None else out
         p = self.program
         kernels = code(8.0 * sources.size + 4.0 * p.n)
@@ -92,7 +92,7 @@ class Case:
         return sources
 
     def constant(self) -> tuple[float, int]:
-        """The product of the factors of which one number is left, and of all scales: a wide number."""
+        """The product of the factors reduced to scalars, and of all scales: a wide number."""
         p, r = self.program, self.reduced
         kernels = code(4.0 * p.arrays.scopes.size)
         at = np.empty(r.scalars.size, np.int64)
@@ -115,7 +115,7 @@ def wide_multiply(a: tuple[float, int], b: tuple[float, int]) -> tuple[float, in
 
 
 def narrow(wide: WideArray) -> np.ndarray:
-    """Such numbers in doubles, divided by the largest where they have powers."""
+    """Wide values as doubles, divided by the largest if they have exponents."""
     values, powers = wide
     if powers is None:
         return values
@@ -126,7 +126,7 @@ def narrow(wide: WideArray) -> np.ndarray:
 
 
 def open_targets(case: Case, targets: Sequence[int] | np.ndarray) -> np.ndarray:
-    """The numbers, among the reduced variables, of the targets that are still open, in the order asked."""
+    """The indices, among the reduced variables, of the targets still open, in the order asked."""
     wanted = np.array(targets, dtype=np.int64)
     if not case.reduced.variables.size:
         return np.empty(0, np.int32)
@@ -147,7 +147,7 @@ def spread(case: Case, targets: Sequence[int], compact: np.ndarray) -> np.ndarra
 
 
 def open_index(case: Case, targets: Sequence[int]) -> tuple[np.ndarray, ...]:
-    """Where, in a table over all states of the targets, those that are open stand."""
+    """The positions of the open states in a table over all states of the targets."""
     p = case.program.arrays
     index = [np.flatnonzero(case.open_states[p.state_at[t] : p.state_at[t + 1]]) for t in targets]
     return np.ix_(*index)
@@ -187,15 +187,15 @@ def reduce_case(
     Args:
         program: the compiled model.
         known: evidence by position.
-        wanted: positions that the answer speaks of.
-        clock: the time of the question.
-        prune: drop what only sums to one.
-        only_wanted: drop parts separated from everything wanted, unless zeros could make them impossible.
+        wanted: indices of the variables in the answer.
+        clock: the clock of the question.
+        prune: drop barren factors, which only sum to one.
+        only_wanted: drop components without anything wanted, unless zeros could make them impossible.
         domains: close states that have probability zero.
-        kept: positions that may be observed: what speaks of them is not pruned.
-        placeholders: positions that will be observed in a state yet unknown.
-        allowed: marks the states, of all variables, that are not closed already.
-        keep_ones: keep tables that are one wherever states are open: they are asked for themselves.
+        kept: indices that may be observed: their factors are not pruned.
+        placeholders: indices that will be observed in a state not yet known.
+        allowed: marks the states of all variables that are not closed already.
+        keep_ones: keep tables that are all one over the open states, because they themselves are asked for.
     """
     if domains and not program.possible:
         raise Impossible
@@ -259,13 +259,13 @@ def reduce_case(
         begin, end = p.state_at[v], p.state_at[v + 1]
         open_states[begin:end] = 0
         open_states[begin] = 1
-    # Weights that are all one where it matters restrict states and do no more.
+    # Weights that are all one over the open states only restrict states.
     kept_virtual: list[int] = []
     powers: list[np.ndarray] = []
     weight = (1.0, 0)
     chunks: list[np.ndarray] = []
     for v in virtual:
-        if v in placeholders:  # who asks multiplies by the weight of the state then
+        if v in placeholders:  # the caller multiplies by the weight of the state later
             continue
         is_open = open_states[p.state_at[v] : p.state_at[v + 1]] > 0
         for weights in known.weights[v]:
@@ -285,7 +285,7 @@ def reduce_case(
         _check_room(kernels, p, keep, open_states)
     arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
     codes = kernels.fixed_codes(p, open_states)
-    # What a tree depends on: how many states the open variables have, and which of them share a table.
+    # What a tree depends on: the cards of the open variables, and which of them share a table.
     key = b"|".join(a.data for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
     clock.lap(REDUCING)
     return Case(
@@ -303,7 +303,7 @@ def reduce_case(
 
 
 def _check_room(kernels: ModuleType, p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
-    """Raise `TooLarge` where writing what is left of a program takes more than is allowed."""
+    """Raise `TooLarge` if writing the reduced program takes more memory than allowed."""
     allowed = memory_limit()
     if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= allowed:
         return

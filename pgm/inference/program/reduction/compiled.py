@@ -1,4 +1,4 @@
-"""From a program to what matters for one question: the loops."""
+"""Compiled loops that reduce a program to one question."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _droppable(p, count, needed, f):
 
 @njit
 def prune(p: ProgramArrays, needed: Bytes, keep: Bytes):
-    """Drop, again and again, each factor that only sums to one over variables which nothing else mentions.
+    """Drop repeatedly each barren factor: one that sums to one over variables which nothing else mentions.
 
     Tables with one leader count as one factor and go together. Returns the dropped leaders, children before
     parents.
     """
     n_factors = p.heads.size
     count = np.zeros(p.cards.size, np.int64)
-    seen = np.full(p.cards.size, -1, np.int64)  # the leader that mentioned a variable last
+    seen = np.full(p.cards.size, -1, np.int64)  # the leader that last mentioned a variable
     for f in range(n_factors):
         for i in range(p.scope_at[f], p.scope_at[f + 1]):
             v = p.scopes[i]
@@ -78,7 +78,7 @@ def prune(p: ProgramArrays, needed: Bytes, keep: Bytes):
 
 @njit
 def _keep_with(p, f, keep, seen, stack, depth):
-    """Keep a leader and the tables that it leads; what they mention and was not seen goes onto the stack."""
+    """Keep a leader and the tables that it leads; unseen variables that they mention go onto the stack."""
     end = f
     while end < p.heads.size and p.leader[end] == f:
         keep[end] = 1
@@ -94,10 +94,10 @@ def _keep_with(p, f, keep, seen, stack, depth):
 
 @njit
 def ancestors(p: ProgramArrays, loose: Bytes, needed: Bytes, keep: Bytes):
-    """Mark the factors that `prune` does not drop; `loose` are those that it would drop were nothing needed.
+    """Mark the factors that `prune` does not drop; `loose` are those it would drop if nothing were needed.
 
-    The same from the other side: what is needed keeps the factor that it heads, and that all its variables.
-    After one look at each factor the work grows with what is kept.
+    The converse view: a needed variable keeps the factor it heads, which needs all of its variables.
+    After one pass over the factors the work is proportional to what is kept.
     """
     keep[:] = 0
     seen = needed.copy()
@@ -128,7 +128,7 @@ def ancestors(p: ProgramArrays, loose: Bytes, needed: Bytes, keep: Bytes):
 
 @njit
 def drop_ones(p: ProgramArrays, values: Floats, open_states: Bytes, keep: Bytes):
-    """Drop tables, of several with one leader, that are one wherever states are open."""
+    """Among tables with one leader, drop those that are all one over the open states."""
     n_factors = p.heads.size
     digits = np.zeros(64, np.int64)
     for f in range(n_factors):
@@ -164,7 +164,7 @@ def drop_ones(p: ProgramArrays, values: Floats, open_states: Bytes, keep: Bytes)
 def propagate(p: ProgramArrays, support: Floats, keep: Bytes, open_states: Bytes, touched: Bytes, stop: Flag):
     """Close every state that no non-zero row of some factor supports, to a fixed point.
 
-    `touched` marks the factors to begin with. Generalised arc consistency, so a state that is closed has
+    `touched` marks the factors to begin with. Generalised arc consistency: a state that is closed has
     probability zero; one left open may have it too.
     """
     n_factors = p.heads.size
@@ -274,7 +274,7 @@ def _root_of(link, v):
 
 @njit
 def sizes(p: ProgramArrays, keep: Bytes, open_states: Bytes):
-    """How many variables, states, tables and places in their scopes `reduce` would leave at most."""
+    """Upper bounds on the variables, states, tables and scope entries that `reduce` would leave."""
     n = p.cards.size
     left = np.zeros(n, np.int32)
     variables, states = 0, 0
@@ -300,13 +300,13 @@ def sizes(p: ProgramArrays, keep: Bytes, open_states: Bytes):
 def reduce(
     p: ProgramArrays, keep: Bytes, open_states: Bytes, virtual: Ints32, wanted: Bytes, only_wanted: bool
 ):
-    """Number what is still open: variables with several states left, and the tables between them.
+    """Index what is still open: variables with several states left, and the tables over them.
 
-    With `only_wanted`, parts that hold nothing wanted go too, unless a zero in them could still make the
+    With `only_wanted`, components with nothing wanted are dropped too, unless a zero could still make the
     evidence impossible.
     """
     n, n_factors = p.cards.size, p.heads.size
-    left = np.zeros(n, np.int32)  # small numbers: what is looked up all over stays in the cache longer
+    left = np.zeros(n, np.int32)  # small integers: what is looked up everywhere stays in the cache longer
     narrowed = np.zeros(n, np.uint8)
     for v in range(n):
         for s in range(p.state_at[v], p.state_at[v + 1]):
@@ -508,10 +508,10 @@ def neighbours(n: int, scope_at: Ints, scopes: Ints32, together: Ints32):
 
 @njit
 def walk(scope_at: Ints, scopes: Ints32, user_at: Ints, users: Ints32):
-    """An order of the factors that goes from one to what shares a variable with it; with their scopes in it.
+    """An order of the factors that goes from one to those sharing a variable with it; with their scopes.
 
-    The third is the order in which it comes past the variables. A tree of cliques is gone through much like
-    that: what is near in it is near in memory then.
+    The third is the order in which it reaches the variables. A clique tree is traversed in much the same
+    order: neighbours in it are then near in memory.
     """
     n_factors, n = scope_at.size - 1, user_at.size - 1
     passed = np.empty(n, np.int32)
@@ -554,7 +554,7 @@ def walk(scope_at: Ints, scopes: Ints32, user_at: Ints, users: Ints32):
 
 @njit
 def n_apart(scope_at: Ints, scopes: Ints32, far: int):
-    """How many factors have two variables whose numbers are so far apart."""
+    """How many factors have two variables whose indices are this far apart."""
     count = 0
     for f in range(scope_at.size - 1):
         least = most = -1
@@ -569,7 +569,7 @@ def n_apart(scope_at: Ints, scopes: Ints32, far: int):
 
 @njit
 def users_of(n: int, scope_at: Ints, scopes: Ints32):
-    """The factors of each variable, in order, flat with their begins."""
+    """The factors of each variable, in order, flat with their offsets."""
     at = np.zeros(n + 1, np.int64)
     for i in range(scopes.size):
         at[scopes[i] + 1] += 1

@@ -1,4 +1,4 @@
-"""Rows of a frame that one tree serves, answered many at a time: each in a lane of the same arithmetic."""
+"""Rows of a frame that share a tree, answered in batches: each row in a lane of the same arithmetic."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import LANES, Narrow, code
 from pgm.runtime.threads import Task
 
-_NARROW = 2  # a status of the kernels
+_NARROW = 2  # a status of the compiled loops
 
-# What an entry costs besides its arithmetic is the same for any number of lanes, and counts for more than the
-# nearest cache: up to 32 lanes each doubling pays while the numbers of a thread are within this many bytes.
+# The overhead of an entry is the same for any number of lanes, and matters more than the
+# nearest cache: up to 32 lanes each doubling pays off while a thread's data fit in this many bytes.
 _CACHE = 2**25
 _MOST_LANES, _LEAST_LANES = 32, 8
 _SECONDS_PER_STEP = 0.15e-9  # in one lane
-_SECONDS_PER_CELL = 2e-9  # of evidence put into a lane
-_MOST_ROWS = 4096  # of one piece of work
-_PIECE = 0.02  # seconds that it should take
+_SECONDS_PER_CELL = 2e-9  # of evidence written into a lane
+_MOST_ROWS = 4096  # of one task
+_PIECE = 0.02  # target seconds of a task
 
 
 class Lanes(NamedTuple):
@@ -40,12 +40,12 @@ class Lanes(NamedTuple):
     """
 
     parent: Ints  # [C] -1 for a root; children come first
-    lane: Bytes  # [C] cliques whose messages differ from row to row
+    lane: Bytes  # [C] cliques whose messages differ between rows
     size: Ints  # [C]
     sent: Ints  # [C]
     scaled: Bytes  # [C] messages to be scaled by powers of two
     constant_at: Ints  # [C] -1 where none are kept
-    constants: Floats  # the product of all operands of a clique that are the same for all rows
+    constants: Floats  # the product of a clique's operands that are the same for all rows
     message_at: Ints  # [C] where in the pool, -1 where it is a constant
     fixed_at: Ints  # [C]
     fixed: Floats  # messages that are the same for all rows
@@ -55,7 +55,7 @@ class Lanes(NamedTuple):
     lane_inner: Ints
     lane_child: Ints  # the clique whose message it is, or -1
     unary_at: Ints  # [W] for each variable that some rows observe: its own vector, or -1
-    mask_begin: Ints  # [C + 1] the variables that are struck out in a message instead
+    mask_begin: Ints  # [C + 1] the variables that are masked in a message instead
     masks: Ints
     mask_after: Ints  # entries of the message for one state of the variable
     result_at: Ints  # [R + 1]
@@ -70,20 +70,20 @@ class Lanes(NamedTuple):
 
 
 class RowEvidence(NamedTuple):
-    """How the codes of a row change the numbers in its lane."""
+    """How the codes of a row change the values in its lane."""
 
     values: Floats  # the program's tables
     mask_column: Ints  # [W] columns that some rows observe
     mask_card: Ints  # [W]
     mask_state_at: Ints  # [W]
-    mask_state: Ints  # the number among the open states of each code
-    table_pool: Ints  # [T] where in the pool each table is that is sliced by what all rows observe
+    mask_state: Ints  # the index among the open states of each code
+    table_pool: Ints  # [T] where in the pool each table sliced by variables observed in all rows is
     table_entry_at: Ints  # [T + 1]
     table_entry: Ints  # where in `values` an entry is when all codes are 0
     table_step_at: Ints  # [T + 1]
     table_column: Ints
-    table_step: Ints  # what a code adds to that
-    scalar_at: Ints  # [H] the same for tables of which one number is left
+    table_step: Ints  # what a code adds to that index
+    scalar_at: Ints  # [H] the same for tables reduced to a scalar
     scalar_step_at: Ints  # [H + 1]
     scalar_column: Ints
     scalar_step: Ints
@@ -91,7 +91,7 @@ class RowEvidence(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answers:
-    """What the rows of a frame get; each piece of work writes its own rows."""
+    """The results for the rows of a frame; each task writes its own rows."""
 
     status: np.ndarray  # int64
     tops: np.ndarray  # the sum over everything is tops * 2**powers
@@ -109,14 +109,14 @@ class Group:
     pool_size: int
     whole: bool
     ratio_scaled: np.ndarray
-    power: int  # a power of two that all rows have in common
+    power: int  # a power of two common to all rows
     places: np.ndarray  # the column of the answer for each entry of the results
     ones: np.ndarray  # columns that are 1 in every row: states that are the only ones left
     observed: np.ndarray  # (column of the frame, first column of the answer) of targets that all rows observe
     seconds: float  # about how long one row takes
 
     def pieces(self, codes: np.ndarray, rows: np.ndarray, answers: Answers) -> list[Task]:
-        """The work for these rows of `codes`, cut where it is cut for any number of threads."""
+        """The tasks for these rows of `codes`, split the same way for any number of threads."""
         step = min(_MOST_ROWS, int(_PIECE / self.seconds) // self.n_lanes * self.n_lanes)
         step = max(self.n_lanes, step)
         parts = [rows[begin : begin + step] for begin in range(0, rows.size, step)]
@@ -147,7 +147,7 @@ class Group:
 
 
 class Unobserved(Protocol):
-    """A model of which nothing is known yet, to be asked for the rows of a frame."""
+    """A model without evidence, to be queried for the rows of a frame."""
 
     @property
     def program(self) -> Program:
@@ -159,19 +159,19 @@ class Unobserved(Protocol):
 
     @property
     def trees(self) -> TreeCache:
-        """The trees that the model keeps."""
+        """The trees that the model caches."""
 
     @property
     def clock(self) -> Clock:
-        """The time of the question."""
+        """The clock of the question."""
 
     def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
-        """What raises `TooLarge` for a tree that does not fit."""
+        """A function that raises `TooLarge` for a tree that does not fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of every row."""
+    """The question asked for every row."""
 
     targets: tuple[int, ...]  # positions; their states are columns of the answer, one after the other
     whole: bool  # the marginals of several, not one
@@ -200,14 +200,14 @@ def group_of(
     """Lay out a tree for rows that share it; `Narrow` where doubles are not safe.
 
     Args:
-        model: the model, nothing known.
+        model: the model without evidence.
         column: for each variable of the program its column in the codes, or -1.
         observed: variables that every row observes.
         sometimes: variables that some rows observe.
-        share: how large a part of the rows that is, for each.
+        share: the share of rows that do, for each.
         wanted: the question.
-        n_rows: how many rows there are.
-        stop: the flag that tells to stop.
+        n_rows: the number of rows.
+        stop: the stop flag.
     """
     program = model.program
     p = program.arrays
@@ -220,7 +220,7 @@ def group_of(
     sliced = (np.diff(step_at) > 0).astype(np.uint8)
     inner = open_targets(case, () if wanted.whole else wanted.targets)
 
-    # Where evidence goes that only some rows have.
+    # Where evidence that only some rows have is applied.
     found = open_targets(case, sometimes)
     here = np.isin(np.array(sometimes, np.int64), r.variables)
     masked, part = found.astype(np.int64), share[here]
@@ -294,7 +294,7 @@ Skeleton = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.
 def _bounded(
     k: ModuleType, cards: np.ndarray, skeleton: Skeleton, table_low: np.ndarray, whole: bool
 ) -> tuple[Skeleton, np.ndarray, np.ndarray]:
-    """The tree, hubs split where needed, with marks on what must be scaled on the way in and back."""
+    """The tree, hubs split where needed, with marks on what must be scaled in the inward and outward pass."""
     for attempt in range(2):
         count = skeleton[2].size
         low = np.zeros(table_low.size + count, np.int64)
@@ -366,7 +366,7 @@ def tree_for_rows(
         observed: variables that every row observes: they are sliced away.
         sometimes: variables that some rows observe: they stay.
         targets: what the last root keeps, or with `whole` what will be read off all over the tree.
-        whole: a tree for the way back too.
+        whole: a tree for the outward pass too.
     """
     case = reduce_case(
         model.program,

@@ -1,7 +1,7 @@
-"""Many rows at once: the loops over a tree in which every entry is a lane of numbers, one for each row.
+"""Many rows at once: the loops over a tree in which every entry is a vector of lanes, one for each row.
 
 A row is a column of the pool, so the innermost loops run over neighbours in memory and never depend on each
-other: a row's numbers do not depend on the rows beside it, nor on how many there are.
+other: a row's results do not depend on the other rows, nor on how many there are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
 SAFE = 1000  # a number whose log2 is within this of 0 is neither denormal nor infinite
-DRIFT = 300  # messages whose bounds have moved so far are scaled, each lane by itself
+DRIFT = 300  # messages whose bounds have drifted this far are scaled, each lane separately
 # The tree: axis_at, axes, parent, sends, operand_at, operand.
 Skeleton = tuple[Ints, Ints32, Ints, Ints, Ints, Ints]
 LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single lane
@@ -31,13 +31,13 @@ LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single
 
 @njit
 def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
-    """Write each row of a frame as few numbers: digits code + 1, or whether there is a code at all.
+    """Pack each row of a frame into a few integers: digits code + 1, or whether there is a code at all.
 
     `codes` has a row for each column of the frame, `words` (all 0) room for as many. Returns how many numbers
     it took.
     """
     k = 0
-    for begin in range(0, codes.shape[1], 1024):  # a part that stays in the cache
+    for begin in range(0, codes.shape[1], 1024):  # a block that stays in the cache
         k, room = 0, 2**62
         for w in range(codes.shape[0]):
             base = 2 if seen_only else radix[w] + 1
@@ -56,7 +56,7 @@ def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
 
 @njit
 def distinct(words: IntTable, n_words: int, slots: Ints32, first: Ints, inverse: Ints):
-    """Number the different rows in the order in which they appear; returns how many there are.
+    """Number the distinct rows in order of appearance; returns how many there are.
 
     `slots` is a table for hashing, all -1, its size a power of two.
     """
@@ -103,7 +103,7 @@ def gather_rows(codes: IntTable32, rows: Ints, out: IntTable32):
 
 @njit
 def skeleton(t: TreeArrays, n_targets: int):
-    """All that is read of a tree: its cliques, how many axes each sends on, and what it multiplies."""
+    """What is read from a tree: its cliques, how many axes each sends on, and its operands."""
     count = t.parent.size
     sends = np.zeros(count, np.int64)
     for c in range(count):
@@ -126,7 +126,7 @@ def _entries(cards, axes, first, last):
 
 @njit
 def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, scaled: Bytes):
-    """Bound log2 of what each item holds, zeros apart; mark cliques whose messages are to be scaled.
+    """Bound log2 of each item's non-zero values; mark cliques whose messages are to be scaled.
 
     Returns whether no product can leave the range that is safe. A scaled message is taken to hold nothing
     under 2**-DRIFT; the run checks that in every lane.
@@ -156,7 +156,7 @@ def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, 
 
 @njit
 def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: Bytes):
-    """The same for the way back: marks cliques whose corrections are to be scaled; whether all is safe."""
+    """The same for the outward pass: marks cliques whose corrections must be scaled; whether all is safe."""
     axis_at, axes, parent, sends, operand_at, operand = tree
     n_factors = low.size - parent.size
     ratio_low, ratio_high = np.zeros(parent.size, np.int64), np.zeros(parent.size, np.int64)
@@ -185,9 +185,9 @@ def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: B
 
 @njit
 def split_hubs(tree: Skeleton, table_low: Ints, whole: bool):
-    """Cut cliques whose products could leave the range of doubles into several, one after the other.
+    """Split cliques whose products could leave the range of doubles into a chain of several.
 
-    Each but the last sums out nothing; its product is scaled before the next multiplies on. On the way back,
+    Each but the last sums out nothing; its product is scaled before the next multiplies on. On the way out,
     if there is one, a correction comes on top.
     """
     axis_at, axes, parent, sends, operand_at, operand = tree
@@ -305,7 +305,7 @@ def _strides(r, tree, item, axis_of, stride):
 
 @njit
 def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, share: Floats, whole: bool):
-    """Choose where the states that a row excludes are struck out, for each variable that some rows observe.
+    """Choose where the states that a row excludes are masked, for each variable that some rows observe.
 
     That is a message that has the variable and is a lane anyway, or a vector of ones of its own, an operand
     of some clique: whichever costs least, when a share of the rows observes it. Returns the clique of each,
@@ -624,7 +624,7 @@ def lay_out(
 
 @njit
 def _load(b, e, codes, row, j, struck, pool):
-    """Put what one row observes into its lane; returns the product of the numbers left of whole tables."""
+    """Write the evidence of one row into its lane; returns the product of tables reduced to scalars."""
     for w in range(e.mask_column.size):
         code = codes[row, e.mask_column[w]]
         state = -1

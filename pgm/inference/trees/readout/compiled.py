@@ -1,4 +1,4 @@
-"""What is read off a tree after a sweep towards the roots: best states, the first of ties, drawn states.
+"""Read-out of a tree after an inward sweep: best states, the first of ties, drawn states.
 
 The statuses are those of the sweeps: 0 done, 1 stopped. A *wide* number is a mantissa and an exponent.
 """
@@ -119,7 +119,7 @@ def score(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, states: Ints):
     n_factors = t.item_at.size - 1 - n_cliques
     for c in range(n_cliques):
         if largest[c] == 0:
-            if t.parent[c] < 0:  # a part without maximisation: a constant
+            if t.parent[c] < 0:  # a component without maximisation: a constant
                 at = t.item_at[n_factors + c]
                 total_m, more = math.frexp(total_m * pm[at])
                 total_e += more + pe[at]
@@ -156,7 +156,7 @@ def best_entries(
     """Mark the entries of some best completion, going down from where it begins.
 
     It begins at the first of `cliques` (parents come first), given the states that its message selects and
-    not in `excluded` entries; unless `first_only`, at every root. What does not hang below is left as it is.
+    not in `excluded` entries; unless `first_only`, at every root. What is not below it is left unchanged.
     Entries within a factor 1 - near of the best count as best: they differ by rounding only.
     """
     arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)

@@ -1,7 +1,7 @@
-"""The two sweeps over a tree of cliques, by one thread or by several: the same numbers either way.
+"""The two sweeps over a tree of cliques, by one thread or several, with bit-identical results.
 
-Parts of a tree that hang below different cliques do not touch: each is swept by one thread. Of a huge clique
-above them threads share the rows. No sum is taken in another order for that, so the bits do not depend on the
+Disjoint subtrees are independent: each is swept by one thread. Of a huge clique
+above them the threads share the rows. No sum changes its order for that, so the bits do not depend on the
 number of threads.
 """
 
@@ -17,13 +17,13 @@ from pgm.inference.trees import Tree
 from pgm.inference.trees.sweeps.row_slices import CLOSE, OPEN, WHOLE, huge, slabs_in, slabs_out
 from pgm.inference.trees.tree_arrays import TreeArrays
 from pgm.runtime.clock import RUNNING, Clock
-from pgm.runtime.running import TREES, code, run, seconds_of, settle
+from pgm.runtime.running import TREES, code, raise_status, run, seconds_of
 from pgm.runtime.threads import Task, run_all
 
 SUMS = np.empty(0, np.uint8)
 _NO_LOSS = np.empty(0)
 _WORTH_THREADS = 5e-3  # seconds
-_SLABS = 2  # for each thread: the last one to begin should not keep all others waiting
+_SLABS = 2  # per thread: so that the last one to begin does not keep the others waiting
 
 
 def sweep_in(
@@ -39,7 +39,7 @@ def sweep_in(
     out_too: bool = False,
     loss: np.ndarray = _NO_LOSS,
 ) -> None:
-    """Send all messages towards the roots; the arguments are those of the kernel `inward`."""
+    """Send all messages towards the roots; the arguments are those of the compiled `inward`."""
 
     def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
         row = np.empty(tree.longest_row)
@@ -55,7 +55,7 @@ def sweep_in(
         run("inward", *args(cliques, OPEN), steps=message, clock=clock)
         _side_by_side("inward", [args(cliques, slab) for slab in slabs], steps, clock)
         run("inward", *args(cliques, CLOSE), steps=message, clock=clock)
-    settle(code(float(loss.size)).proven(tree.arrays, pool, loss) if loss.size else 0, "proven", clock)
+    raise_status(code(float(loss.size)).proven(tree.arrays, pool, loss) if loss.size else 0, "proven", clock)
 
 
 def sweep_out(
@@ -68,7 +68,7 @@ def sweep_out(
     exponent: np.ndarray,
     clock: Clock,
 ) -> None:
-    """Send all messages away from the roots, and read the results; as the kernel `outward`."""
+    """Send all messages away from the roots, and read the results; as the compiled `outward`."""
     ratio_low, ratio_high = np.zeros_like(exponent), np.zeros_like(exponent)
 
     def args(cliques: np.ndarray, slab: np.ndarray = WHOLE) -> tuple[object, ...]:
@@ -89,11 +89,11 @@ def sweep_out(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Shared:
-    """Who sweeps which cliques."""
+    """Which thread sweeps which cliques."""
 
     parts: list[np.ndarray]  # what each thread sweeps
     shared: float  # inner steps of that
-    rest: list[tuple[np.ndarray, list[np.ndarray], float]]  # what is above, in order: with slabs, or without
+    rest: list[tuple[np.ndarray, list[np.ndarray], float]]  # cliques above, in order: with slabs, or without
 
 
 def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) -> _Shared:
@@ -121,7 +121,7 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
 
 
 def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
-    """Call a kernel with all of these, by as many threads as there may be."""
+    """Call a compiled function on all of these, on as many threads as allowed."""
     calls = list(calls)
     if not calls:
         return
@@ -130,8 +130,8 @@ def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, 
     def task(args: tuple[object, ...]) -> Task:
         def work(stop: np.ndarray) -> None:
             status = kernel(*args, stop)
-            if not stop[0]:  # else another task, or the clock, has said why
-                settle(status, name, clock)
+            if not stop[0]:  # else another task, or the clock, raises the reason
+                raise_status(status, name, clock)
 
         return Task(work, seconds_of(steps) / len(calls))
 

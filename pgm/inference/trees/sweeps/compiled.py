@@ -1,6 +1,6 @@
 """The loops over tables: inward, outward, in doubles and in wide numbers, and whole small questions.
 
-They return a status; questions.py has the words: 0 done, 1 stopped, 2 the range of a double will not do (run
+They return a status (see runtime/running.py): 0 done, 1 stopped, 2 out of the range of a double (run
 wide), 3 no state is possible. A *wide* number is a mantissa and an exponent, for what no double holds.
 """
 
@@ -29,7 +29,7 @@ OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab b
 
 @njit
 def numbers(p: ProgramArrays, r: ReducedArrays):
-    """The number of each variable of the program among the reduced ones, -1 if it is not there."""
+    """The index of each variable of the program among the reduced ones, or -1."""
     number = np.full(p.cards.size, -1, np.int64)
     for i in range(r.variables.size):
         number[r.variables[i]] = i
@@ -54,13 +54,13 @@ def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, 
         mine = source[at : r.table_at[g + 1]]
         for a in range(p.scope_at[f], p.scope_at[f + 1]):
             size *= p.cards[p.scopes[a]]
-        if size == mine.size:  # nothing of it is known or closed
+        if size == mine.size:  # nothing in it is observed or closed
             for j in range(size):
                 mine[j] = base + j
             continue
         size = 1
         mine[0] = 0
-        for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis runs fastest
+        for a in range(p.scope_at[f + 1] - 1, p.scope_at[f] - 1, -1):  # the last axis changes fastest
             v = p.scopes[a]
             i = number[v]
             if i < 0:
@@ -80,14 +80,14 @@ def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, 
 
 @njit
 def pick(values: Floats, sources: Ints, out: Floats):
-    """The values that stand there."""
+    """The values at these indices."""
     for i in range(out.size):
         out[i] = values[sources[i]]
 
 
 @njit
 def gather_scalars(p: ProgramArrays, r: ReducedArrays, codes: Ints32, source: Ints):
-    """Where in the program's values each factor stands of which one number is left."""
+    """The index in the program's values of each factor reduced to a scalar."""
     for h in range(r.scalars.size):
         f = r.scalars[h]
         base, step = p.table_at[f], 1
@@ -99,7 +99,7 @@ def gather_scalars(p: ProgramArrays, r: ReducedArrays, codes: Ints32, source: In
 
 @njit
 def moves(p: ProgramArrays, r: ReducedArrays, slot_of: Ints):
-    """Which tables, and behind them single numbers, move with variables that have a slot, and how far."""
+    """Which tables, and after them scalars, move with variables that have a slot, and how far."""
     count = 0
     for turn in range(2):
         if turn == 1:
@@ -126,7 +126,7 @@ def moves(p: ProgramArrays, r: ReducedArrays, slot_of: Ints):
 def _reach(operands, low, high, entries, more_low, more_high):
     """Bounds on log2 of the products of a clique's operands, and one more, and of the sums of these.
 
-    low and high bound log2 of what each item holds, zeros apart.
+    low and high bound log2 of each item's non-zero values.
     """
     least, most = min(0, more_low), max(0, more_high)
     for o in range(operands.size):
@@ -164,7 +164,7 @@ def _loss(operands, n_factors, least, high, loss, terms):
 
 @njit
 def proven(t: TreeArrays, pool: Floats, loss: Floats):
-    """Whether all that the roots keep is right, however far it may be off: NARROW if not."""
+    """Whether everything that the roots keep is provably accurate: NARROW if not."""
     n_factors = t.item_at.size - 1 - t.parent.size
     for c in range(t.parent.size):
         if t.parent[c] < 0 and loss[c] > -np.inf:
@@ -201,7 +201,7 @@ def _rescaled(values, at, n):
 
 @njit
 def _measured(values):
-    """Bounds on log2 of what an array holds, zeros apart."""
+    """Bounds on log2 of an array's non-zero values."""
     top, least = 0.0, np.inf
     for x in values:
         if x > top:
@@ -351,7 +351,7 @@ def inward(
 ):
     """Send messages towards the roots: multiply a clique's operands and sum, row by row, in one sweep.
 
-    `cliques` are those to go through, children before their parents; those marked `largest`, if any are, take
+    `cliques` are those to visit, children before their parents; those marked `largest`, if any are, take
     maxima, not sums. `work` is room for a row; if `kept` has room it gets all products. low and high bound
     log2 of what items hold; they are carried along, and where they drift the message is measured and scaled
     by a power of two, which `exponent` takes out.
@@ -359,10 +359,10 @@ def inward(
     If `loss` has room, products may fall under the smallest double; it gets log2 of how far each entry of a
     message may be off for that, and `proven` says whether the roots are right none the less.
 
-    Roots that have children need not be summed if `out_too`: the sweep out will find the total on its way.
+    Roots that have children need not be summed if `out_too`: the outward sweep finds the total anyway.
 
     `slab` is empty, or says what to do of the one clique: OPEN, ROWS or CLOSE; which rows: in every so many
-    those from here to there. Slabs of one clique may be worked on at once if they send different entries.
+    those from here to there. Slabs of one clique may run in parallel if they send different entries.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     plain = t.list_at.size > 0 and largest.size == 0 and kept.size == 0
@@ -379,7 +379,7 @@ def inward(
         if opening:
             exponent[c] = 0
         if opening and not _within(operands, low, high, t.size[c], 0, 0):
-            for o in range(operands.size):  # perhaps the bounds are only far too wide
+            for o in range(operands.size):  # perhaps the bounds are just far too wide
                 item = operands[o]
                 if item >= n_factors:
                     begin, end = t.item_at[item], t.item_at[item + 1]
@@ -506,8 +506,8 @@ def outward(
 ):
     """Send messages away from the roots and read the results, multiplying each clique a second time.
 
-    `cliques` are in the order of `inward`, and are gone through from the last to the first. To multiply again
-    is quicker than to keep the products, which are much larger than what they are made from. `down` has the
+    `cliques` are in the order of `inward`, and are visited from last to first. To multiply again
+    is faster than to store the products, which are much larger than their operands. `down` has the
     beliefs over what each clique sends, laid out as the messages, and then the ratio of new to old by which
     the clique is corrected; 0 / 0 is 0. A clique that sums out nothing has its belief from there. `repeated`
     and `belief` are room for a row.
@@ -730,7 +730,7 @@ def fill(
 
 @njit
 def finish(results: Floats, codes: Ints, places: Ints, fixed: Ints, seen_at: Ints, answer: Floats):
-    """Put results where they stand in an answer; what is fixed, and the states observed, are certain."""
+    """Write results to their indices in an answer; fixed entries, and observed states, are certain."""
     for i in range(places.size):
         answer[places[i]] = results[i]
     for i in range(fixed.size):
@@ -754,7 +754,7 @@ def sliced(
 ):
     """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
 
-    All arrays of 64-bit integers come as one, `at` says where each begins: to hand over forty would take
+    All arrays of 64-bit integers come as one, `at` says where each begins: to pass forty would take
     longer than a small question. `low` has bounds on log2 of the smallest non-zero entries, `row` is how long
     the longest row is. What the answer has comes from the last root if no results are laid out, else from the
     way out. Returns a status, and the total as a wide number.
@@ -859,11 +859,11 @@ def sliced(
 
 @njit
 def support(t: TreeArrays, bits: Bytes, down: Bytes, counts: Ints, most: float, stop: Flag):
-    """Which entries can be other than zero at all.
+    """Which entries can be non-zero at all.
 
     `bits` has 1 for each entry of a table that is not zero, and gets those of the messages. `down` is what is
     left of each message once the rest of the tree is known; `counts`, how many entries each clique has left.
-    Where the sweep in leaves more than `most` of all entries, it ends there.
+    If the inward sweep leaves more than `most` of all entries, it ends there.
     """
     n_factors = t.item_at.size - 1 - t.parent.size
     first_message = t.item_at[n_factors]
