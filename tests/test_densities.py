@@ -152,3 +152,10 @@ def test_marginals_of_both_kinds() -> None:
     drawn = net.sample(10, seed=0)
     assert drawn["x"].dtype == np.float64
     assert net.sample(10, seed=0) == drawn
+
+
+def test_numbers_of_an_assignment_make_an_array() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("x[1]", pgm.Gaussian(2.0, 1.0))
+    net.add("x[0]", pgm.LinearGaussian({"x[1]": 2.0}, sd=1.0))
+    assert net.map().to_array("x").tolist() == [4.0, 2.0]

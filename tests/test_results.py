@@ -31,6 +31,7 @@ from pgm.results import (
     farthest,
     merged,
 )
+from pgm.results.facts import FACTS
 from pgm.variables import Bins, Variable, as_domain, states_array
 
 RAIN = Variable("rain", [False, True])
@@ -190,6 +191,40 @@ def test_sure_intervals_say_how_far_off_each_answer_may_be():
     value = Probability(0.25, Report("bounds", False, log_bounds=(math.log(0.2), math.log(0.4))))
     assert value.report.error == pytest.approx(0.15)
     assert value.log.report.error == pytest.approx(math.log(1.6))
+
+
+def test_a_fact_is_an_attribute_and_what_was_not_measured_says_so():
+    report = Report("gibbs", False, samples=100, r_hat=None, iterations=0, given={"a": 1})
+    assert dict(report.facts) == {"samples": 100}
+    assert (report.samples, report.r_hat, report.iterations, report.modes) == (100, None, 0, 1)
+    assert (report.residuals, report.residual, report.chains) == ((), None, None)
+    assert EXACT.facts == Report.of_exact("exact", EXACT.profile, None).facts == {}
+    for name, fact in FACTS.items():
+        assert getattr(EXACT, name) == fact.missing
+        assert name in dir(EXACT)
+    with pytest.raises(AttributeError, match="'Report' object has no attribute 'rhat'") as caught:
+        report.rhat  # noqa: B018
+    assert caught.value.name == "rhat"
+    with pytest.raises(TypeError, match="no fact is called 'rhat'"):
+        Report("gibbs", False, rhat=1.0)
+
+
+def test_a_report_does_not_change_but_makes_others():
+    report = Report("gibbs", False, samples=100, r_hat=1.2)
+    with pytest.raises(AttributeError, match="a Report does not change"):
+        report.samples = 3
+    with pytest.raises(AttributeError, match="a Report does not change"):
+        del report.engine
+    with pytest.raises(TypeError):
+        report.facts["samples"] = 3
+    other = report.changed(r_hat=None, converged=False, error=0.5)
+    assert dict(other.facts) == {"samples": 100}
+    assert (other.converged, other.error, other.engine) == (False, 0.5, "gibbs")
+    assert dict(report.facts) == {"samples": 100, "r_hat": 1.2}
+    assert hash(report) == hash(report.changed(given={"a": 1}))
+    assert report == report.changed(given={"a": 1}, chains={"a": np.zeros((2, 3))}) != other
+    for again in (pickle.loads(pickle.dumps(report)), copy.deepcopy(report), copy.copy(report)):
+        assert (again, dict(again.facts)) == (report, dict(report.facts))
 
 
 def test_a_trace_prints_as_a_table_and_escapes_what_it_shows():

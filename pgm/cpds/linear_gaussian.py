@@ -12,6 +12,7 @@ from pgm import factors
 from pgm.distributions import Gaussian
 from pgm.distributions.checks import row_weights
 from pgm.distributions.gaussian import GaussianStatistics
+from pgm.distributions.normal import log_standard_normal
 from pgm.distributions.parts import Part
 from pgm.errors import (
     InvalidArgument,
@@ -281,7 +282,7 @@ class LinearGaussian(CPD):
                 return float(as_float(row[name]) == mean)
             raise InvalidArgument(f"{name!r} follows from its parents (sd = 0): it has no density.")
         off = (as_float(row[name]) - mean) / sd
-        return float(math.exp(-0.5 * off * off) / (sd * math.sqrt(2.0 * math.pi)))
+        return float(math.exp(log_standard_normal(off)) / sd)
 
     def sample(
         self, given: Any = None, *, n: int | None = None, seed: int | np.random.Generator | None = None

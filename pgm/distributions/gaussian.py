@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -15,9 +14,9 @@ from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
 from .checks import finite, row_weights
+from .normal import log_normal
 from .parts import Part
 
-_LOG_2PI = math.log(2.0 * math.pi)
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
 _ROWS = 20
 
@@ -172,16 +171,13 @@ class Gaussian:
         means, covariances = self._known
         found = np.empty((rows.shape[0], means.shape[0]))
         for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-            try:
-                factor = np.linalg.cholesky(covariance)
-            except np.linalg.LinAlgError:
+            log = log_normal(rows - mean, covariance) if covariance.any() else None
+            if log is None:
                 raise InvalidArgument(
                     "The covariance is singular: there is no density. Leave out the dimensions that follow "
                     "from the others."
-                ) from None
-            scaled = np.linalg.solve(factor, (rows - mean).T)
-            log = np.log(np.diag(factor)).sum() + 0.5 * self.dim * _LOG_2PI
-            found[:, k] = -0.5 * (scaled**2).sum(axis=0) - log
+                )
+            found[:, k] = log
         found = found if self.n_states is not None else found[:, 0]
         return np.asarray(found[0] if lone else found)
 

@@ -15,7 +15,7 @@ from pgm.results.base import ByName, noted, pandas, put
 from pgm.results.indexed import indexed
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import Probability
-from pgm.variables import Variable, typed_array
+from pgm.variables import Variable, VariableList, typed_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,9 @@ class Assignment(ByName, Mapping[str, Any]):
         """Take codes of states, log P(states | given) if known, log P(states, given) and its bound."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
-        self._hold(variables, report)
+        put(self, "_variables", VariableList.of(variables))
+        put(self, "_places", None)
+        put(self, "report", report)
         put(self, "codes", kept)
         put(self, "_log_probability", None if log_probability is None else float(log_probability))
         put(self, "log_joint", float(log_joint))

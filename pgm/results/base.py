@@ -158,11 +158,6 @@ class ByName(Result, Tabular):
         dict[str, int] | None
     )  # of each name, once one is looked up: most answers are read from end to end
 
-    def _hold(self, variables: Iterable[Variable], report: Report) -> None:
-        put(self, "_variables", VariableList.of(variables))
-        put(self, "_places", None)
-        put(self, "report", report)
-
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, in the model's order."""

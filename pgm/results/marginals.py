@@ -18,7 +18,7 @@ from pgm.results.indexed import indexed
 from pgm.results.intervals import farthest
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import Probability, exp
-from pgm.variables import Variable, typed_array
+from pgm.variables import Variable, VariableList, typed_array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,7 +80,9 @@ class Marginals(ByName, Mapping[str, Distribution | Any]):
     ) -> None:
         """Take the probabilities of all variables in one array; those of the i-th begin at offsets[i]."""
         flat.flags.writeable = False
-        self._hold(variables, report)
+        put(self, "_variables", VariableList.of(variables))
+        put(self, "_places", None)
+        put(self, "report", report)
         put(self, "_flat", flat)
         put(self, "_offsets", offsets.tolist() if isinstance(offsets, np.ndarray) else list(offsets))
 
@@ -218,7 +220,9 @@ class MaxMarginals(ByName, Mapping[str, Mapping[Any, "Probability"]]):
     ) -> None:
         """Take the logarithms of all in one array; those of the i-th variable begin at offsets[i]."""
         logs.flags.writeable = False
-        self._hold(variables, report)
+        put(self, "_variables", VariableList.of(variables))
+        put(self, "_places", None)
+        put(self, "report", report)
         put(self, "_flat", logs)
         put(self, "_offsets", [int(at) for at in offsets])
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from pgm.errors import listed
 from pgm.printing import html_facts, text_facts
 from pgm.results.base import Frozen, condition, new
 from pgm.results.facts import FACTS
@@ -59,8 +60,6 @@ class Report(Frozen):
         **facts: Any,
     ) -> None:
         """Take what every answer has, and by their names the facts that this engine adds."""
-        if unknown := facts.keys() - FACTS.keys():
-            raise TypeError(f"a Report has no {', '.join(sorted(unknown))}; facts are declared in FACTS")
         self.__dict__.update(
             engine=engine,
             exact=exact,
@@ -69,7 +68,7 @@ class Report(Frozen):
             advice=advice,
             profile=Profile() if profile is None else profile,
             given=given,
-            facts=MappingProxyType({k: v for k, v in facts.items() if v != FACTS[k].missing}),
+            facts=_measured(facts) if facts else _NO_FACTS,
         )
 
     @classmethod
@@ -211,6 +210,13 @@ class Report(Frozen):
         if self.intervals is not None:
             found["intervals"] = {"low": self.intervals.low.tolist(), "high": self.intervals.high.tolist()}
         return found
+
+
+def _measured(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The facts but for those that were not measured."""
+    if unknown := sorted(facts.keys() - FACTS.keys()):
+        raise TypeError(f"no fact is called {listed(unknown)}; pgm.results.facts declares them")
+    return MappingProxyType({k: v for k, v in facts.items() if v != FACTS[k].missing})
 
 
 EXACT = Report("exact", exact=True)

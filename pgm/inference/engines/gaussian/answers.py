@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
@@ -129,7 +129,7 @@ def _log_peak(covariance: np.ndarray) -> float:
     kept = values > 1e-13 * max(1.0, float(values.max(initial=0.0)))
     root = vectors[:, kept] * np.sqrt(values[kept]) * scale[:, None]
     log = float(np.linalg.slogdet(root.T @ root)[1]) if kept.any() else 0.0
-    return -0.5 * (int(kept.sum()) * math.log(2.0 * math.pi) + log)
+    return log_peak(int(kept.sum()), log)
 
 
 def together(compiled: ModelSnapshot, first: Observed, second: Observed, both: Observed) -> Observed | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm.distributions.normal import log_standard_normal
 from pgm.errors import InvalidEvidence, listed
 from pgm.inference.engines.gaussian.gaussian_arrays import Densities, Gaussians
 from pgm.inference.engines.gaussian.layout import Layout
@@ -18,7 +19,6 @@ from pgm.variables import Interval
 REPEATED, _SOFT = 1 << 20, 1  # as in compiled.py
 _LARGE = 1e7  # inner steps on the way back through a clique; more are done in matrices, this wide:
 _BLOCK = 256
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -253,7 +253,7 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
         found = np.where(b < -5.0, far, near)
         # Where the two ends are as good as equal: the density in the middle, and how it curves.
         middle = 0.5 * (a + b)
-        flat = np.log(width) - 0.5 * (middle**2 + _LOG_2PI) + np.log1p((middle**2 - 1.0) * width**2 / 24.0)
+        flat = np.log(width) + log_standard_normal(middle) + np.log1p((middle**2 - 1.0) * width**2 / 24.0)
         found = np.where(width * np.maximum(1.0, np.abs(middle)) < 1e-3, flat, found)
     inside = (mean >= interval.lo) & ((mean < interval.hi) | (interval.closed & (mean == interval.hi)))
     return np.where(sd > 0, found, np.where(inside, 0.0, -np.inf))
