@@ -520,7 +520,7 @@ def predict(given: argparse.Namespace) -> None:
 
 
 def _frame(model: Model, given: argparse.Namespace) -> dict[str, list[Any]]:
-    """Return the columns of a CSV file: texts, numbers for variables that are numbers, None where empty."""
+    """Return the columns of a CSV file: texts, floats for continuous variables, None where empty."""
     text = read_text(_input(given.data), given.encoding)
     try:
         rows = [row for row in csv.reader(io.StringIO(text.content, newline=""), strict=True) if row]

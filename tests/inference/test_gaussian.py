@@ -434,7 +434,7 @@ def sensors(n: int) -> pgm.BayesianNetwork:
 
 
 def test_what_was_not_seen_makes_no_mixture_too_large() -> None:
-    """Sixty sensors hang together by x, but only three of them say something."""
+    """Sixty sensors are connected by x, but only three of them say something."""
     known = {"shown0": 1.0, "shown1": 1.2, "shown2": -7.0}
     few, many = sensors(4).marginals(known), sensors(60).marginals(known)
     assert len(many) == 118

@@ -436,7 +436,7 @@ def test_hundreds_of_answers() -> None:
     assert p.report.points < 500
     truth = log.max() + math.log(f.sum() * (x[1] - x[0]))
     assert net.log_probability(right, engine=Q) == pytest.approx(truth, rel=1e-10)
-    with pytest.raises(pgm.TooLarge, match="400 sums of hidden numbers that hang together"):
+    with pytest.raises(pgm.TooLarge, match="400 connected sums of hidden variables"):
         chain.query("x7", right, engine=Q)
 
 

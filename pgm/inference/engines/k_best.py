@@ -51,7 +51,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     first, pool = exact.maximum(case, tree, clock, stage)
     keys = _Keys(case, tree, stage)
     cliques = exact.downwards(tree)
-    kernels = code(8.0 * tree.steps, READING)
+    loops = code(8.0 * tree.steps, READING)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
     equals: list[tuple[bytes, int, _Cell]] = []  # the best of them are worth as much as what was found last
     number = 0
@@ -89,7 +89,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
         found.append(MaxAssignment(states, exact.value_of(case, tree, pool, states)))
         rest = cliques[chosen.begin :].copy()
         shares = np.empty(rest.size)
-        kernels.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
+        loops.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
         for i in np.flatnonzero(shares > -np.inf).tolist():
             out = (chosen.excluded if i == 0 else ()) + (_entry(tree, int(rest[i]), states),)
             cell = _Cell(chosen.share + float(shares[i]), states, chosen.begin + i, out)

@@ -126,10 +126,10 @@ def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | Non
 
     def of(most_variables: float, most_log2: float) -> Outline:
         steps, stop = 100.0 * (scopes.size + m), np.zeros(1, np.uint8)
-        kernel = code(steps, BOUNDS).partition
+        loop = code(steps, BOUNDS).partition
         most = float(most_variables), float(most_log2)
         args = scope_at, scopes, log2_cards, order, place, *most
-        found = kernel(*args, stop) if steps < _QUICK else beside(kernel, args, stop, clock)
+        found = loop(*args, stop) if steps < _QUICK else beside(loop, args, stop, clock)
         bucket_at, clique_at, variables, parent, home = found
         ends = np.concatenate([[0.0], np.cumsum(log2_cards[variables])])
         clock.check()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _UPPER, _LOWER = 0, 1  # from where; buckets of weight 0 take maxima, all others sum
 _UNIT = 2.0**-53  # of rounding
-_GRID = 2.0**32  # shifts are whole numbers of this part of one: sums of them are exact
+_GRID = 2.0**32  # shifts are multiples of 1 / this: their sums are exact
 _MOST_SHIFT = 2.0**20
 _FINE = 2.0**24  # so are weights
 _LEAST_WEIGHT = 2.0**-10
@@ -34,7 +34,7 @@ _LOOKS = 64  # mini-buckets of a bucket that are tried for one more table
 
 @njit
 def _grown(array, size):
-    """The same array with room for at least so many numbers."""
+    """The same array with room for at least this many entries."""
     if size <= array.size:
         return array
     larger = np.empty(max(size, 2 * array.size), array.dtype)

@@ -24,10 +24,10 @@ _PATIENCE = 3  # steps in a row that gain next to nothing
 
 
 class State(NamedTuple):
-    """The numbers of one bound; all but the first three are its own."""
+    """The arrays of one bound; all but the first three are its own."""
 
     theta: Floats  # the tables: what the factors of each mini-bucket multiply to
-    big: Floats  # [C] what the numbers of each are at most
+    big: Floats  # [C] an upper bound on the values of each
     error: Floats  # [C] how far they may be off
     weights: Floats  # [C]
     shift: Floats  # the costs moved between the mini-buckets of a bucket
@@ -35,8 +35,8 @@ class State(NamedTuple):
     sent: Floats  # messages from first to last
     back: Floats  # and the other way, one for each sent: they guide, and bound nothing
     entropy: Floats  # [C] what a mini-bucket makes of its variable given the others, where split
-    largest: Floats  # [C] of the finite numbers sent
-    changed: Bytes  # [C] zeros outside the kernels
+    largest: Floats  # [C] the largest finite value sent
+    changed: Bytes  # [C] zeros outside the compiled loops
 
 
 @dataclass(frozen=True, eq=False, slots=True)

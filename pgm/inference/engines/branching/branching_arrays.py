@@ -1,4 +1,4 @@
-"""A reduced question laid out for branching: costs in whole numbers, equal tables once."""
+"""A reduced question laid out for branching: integer costs, equal tables stored once."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
     shift = min(_BITS - math.frexp(total)[1], 1000)
     whole = np.full(costs.size, FORBIDDEN)
     whole[finite] = np.rint(np.ldexp((costs - least[owners])[finite], shift))
-    # A logarithm is off by a few parts in 2**53 of its parts, and rounding to whole numbers by half of one.
+    # A logarithm is off by a few parts in 2**53 of its parts, and rounding to integers by half of one.
     size = np.maximum(np.abs(most), np.abs(least)) + 1.0
     error = float(size[table].sum()) * 2.0**-50 + math.ldexp(0.5 * table.size, -shift)
 

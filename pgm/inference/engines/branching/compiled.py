@@ -1,6 +1,6 @@
 """Bounds by moving costs between factors and variables, and the search that they guide: the loops.
 
-Costs are whole numbers, so nothing is rounded and every step can be taken back exactly. What is left of a
+Costs are integers, so nothing is rounded and every step can be undone exactly. What is left of a
 factor, and of a variable's own costs, is never negative; what has been moved to the `floor` is a lower bound
 on the cost of any states. All that changes lies in one array `w`, so that one trail undoes it: each open
 state's cost, then what each factor gave along each axis, then which states are open, how many each variable

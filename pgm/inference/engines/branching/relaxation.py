@@ -35,7 +35,7 @@ class Residual(NamedTuple):
     message: np.ndarray  # int64[P] the place of its state there among the messages
     messages: np.ndarray  # int64 those of open states
     state_of: np.ndarray  # int64 the state of each message
-    scale: float  # from whole numbers to the costs that HiGHS is given
+    scale: float  # from integer costs to those passed to HiGHS
     most: int  # what costs more than this is no better than the best states known
 
 
@@ -114,7 +114,7 @@ def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.n
 def relax(
     p: Problem, s: State, r: Residual, clock: Clock, seconds: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """What each message should give more, in whole numbers, and good states; None if HiGHS was too slow."""
+    """The increase of each message, as integers, and good states; None if HiGHS was too slow."""
     from scipy.optimize import linprog
 
     costs, matrix, right = _programme(p, s, r)

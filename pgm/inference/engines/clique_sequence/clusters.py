@@ -168,7 +168,7 @@ def _entropy(one: Cluster) -> float:
 
 
 def trees(clusters: list[Cluster]) -> list[list[tuple[Cluster, Scope]]]:
-    """The clusters of each part that hangs together, and what each shares with one that comes before it."""
+    """The clusters of each connected component, and what each shares with an earlier one."""
     left, found = list(range(len(clusters))), []
     sets = [set(one.variables) for one in clusters]
     while left:

@@ -22,7 +22,7 @@ from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
-# Raises where a tree, with so many numbers to be read, does not fit; True: again, for wide numbers.
+# Raises if a tree, with this many values to be read, does not fit; True: again, for wide numbers.
 Check = Callable[[Shape, float, bool], None]
 _LN2 = math.log(2.0)
 _FLOOR = 2.0**-900  # of a message that is not zero: any message may be sent, and this one can be divided by

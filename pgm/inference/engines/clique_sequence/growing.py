@@ -44,7 +44,7 @@ class Tables:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Group:
-    """Tables that hang together, and will be a forest."""
+    """Connected tables, which will form a forest."""
 
     tables: np.ndarray
     messages: list[Message]
@@ -94,7 +94,7 @@ class Growth:
                 self._force(some)
 
     def _parts(self, new: np.ndarray) -> list[tuple[np.ndarray, list[int]]]:
-        """New tables that hang together, by themselves or by groups, and these groups."""
+        """New tables that are connected, directly or through groups, and these groups."""
         from scipy.sparse import coo_array  # at first use: scipy takes its time to import
         from scipy.sparse.csgraph import connected_components
 
@@ -125,8 +125,8 @@ class Growth:
         ends = np.concatenate([ends, ends[-1] + np.cumsum([len(s) for s in said])]).astype(np.int64)
         variables, local = np.unique(everything, return_inverse=True)
         m = variables.size
-        kernels = code(20.0 * local.size, REDUCTION)
-        at, indices = kernels.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
+        loops = code(20.0 * local.size, REDUCTION)
+        at, indices = loops.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
         logs, limit = self.log2_cards[variables], self.grown + math.log2(m + 1)
         found = triangulate_in(self.clock, at, indices, logs, limit_log2=limit, effort=0.0)
         good = found.complete and found.log2_largest <= self.grown + _ROUNDING

@@ -352,7 +352,7 @@ def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
 
 @njit
 def _flood(p, k, s, n, v, label):
-    """List what hangs together with v in s.reached; returns how many atoms and clauses."""
+    """List the connected component of v in s.reached; returns how many atoms and clauses."""
     n_atoms, n_clauses, done = 1, 0, 0
     s.label[v] = label
     s.reached[0] = v

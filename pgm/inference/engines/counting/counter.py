@@ -35,7 +35,7 @@ _RECORD_PARTS = {"node": (0, 3, _NODES), "branch": (3, 9, 13), "lit": (9, 11, 14
 _LATE = 100
 _LEARNED = 4_000  # clauses, before the less useful half is forgotten for the first time
 _MORE_LEARNED = 1.1  # times as many before the next time
-_MOST_FOR_ORDER = 2e7  # numbers in all cliques, up to which their tree guides the search
+_MOST_FOR_ORDER = 2e7  # entries of all cliques, up to which their tree guides the search
 
 
 class Counter:

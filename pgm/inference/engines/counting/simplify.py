@@ -125,7 +125,7 @@ def _decided_by_others(formula: Formula, wanted: np.ndarray, clock: Clock) -> li
     queue = [v for v in range(even.size) if even[v] and users[2 * v] and users[2 * v + 1]]
     queue.sort(key=lambda v: len(users[2 * v]) * len(users[2 * v + 1]))
     waiting = set(queue)
-    for i, v in enumerate(queue):  # grows while it is gone through
+    for i, v in enumerate(queue):  # grows during the loop
         if i % 256 == 0:
             clock.check()
         waiting.discard(v)

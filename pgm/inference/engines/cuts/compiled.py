@@ -1,4 +1,4 @@
-"""Minimum cuts, and what is built on them: the loops. Capacities are whole numbers, so nothing is rounded.
+"""Minimum cuts, and what is built on them: the loops. Capacities are integers, so nothing is rounded.
 
 A graph is kept by arcs: those that leave node v are first[v] .. first[v + 1], arc a leads to head[a], and
 sister[a] is the same arc the other way round. `excess[v]` is what is left of the arc from the source to v,

@@ -1,4 +1,4 @@
-"""Tables as energies in whole numbers, so that sums are exact: minus their logarithms to the base of two."""
+"""Tables as integer energies, so that sums are exact: minus their logarithms to base two."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def energies_of(case: Case, clock: Clock) -> Energies:
 
 
 def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -> Energies:
-    """These logarithms as whole numbers so fine that no sum over a variable's tables reaches 2**bits."""
+    """These logarithms as integers, so fine that no sum over a variable's tables reaches 2**bits."""
     largest = largest_of(logs)
     uses = int(np.bincount(case.reduced.scopes, minlength=1).max(initial=1))
     total = 8.0 * largest * uses

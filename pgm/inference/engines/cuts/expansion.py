@@ -85,8 +85,8 @@ class _Moves:
         other = states.copy()
         places = np.flatnonzero(r.states == label)
         other[self._owners[places]] = places - r.state_at[self._owners[places]]
-        kernels = code(20.0 * r.factors.size, CUTS)
-        kernels.move(
+        loops = code(20.0 * r.factors.size, CUTS)
+        loops.move(
             r.cards,
             r.scope_at,
             r.scopes,

@@ -47,7 +47,7 @@ class Network:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """What the kernels take first."""
+        """The first arguments of the compiled functions."""
         return self.first, self.head, self.sister, self.residual
 
     def push(self, clock: Clock) -> np.ndarray:
@@ -120,13 +120,13 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarra
     linked = np.flatnonzero(sign)
     n = use.size
     steps = 10.0 * (n + linked.size)
-    kernels = code(steps, CUTS)
-    first, head, sister, forward = kernels.link(n, pairs.left[linked], pairs.right[linked])
+    loops = code(steps, CUTS)
+    first, head, sister, forward = loops.link(n, pairs.left[linked], pairs.right[linked])
     clock.check()
     odd = np.zeros(head.size, np.uint8)
     odd[forward] = odd[sister[forward]] = sign[linked] < 0
     part, flip = np.empty(n, np.int64), np.zeros(n, np.uint8)
-    good = kernels.colour(first, head, odd, part, flip)[part] > 0
+    good = loops.colour(first, head, odd, part, flip)[part] > 0
     del first, head, sister, forward, odd
     clock.check()
     margin = 14 * error * pairs.uses  # each table is off by the slack and twice the error, before and after

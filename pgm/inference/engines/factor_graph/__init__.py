@@ -58,7 +58,7 @@ class Graph:
     tables: np.ndarray  # the table of each reduced factor
 
     steps: float  # inner steps of going once over all factors
-    most_of_a_factor: int  # the numbers of states of a factor's variables added up, where that is most
+    most_of_a_factor: int  # the largest sum of the cards of a factor's variables
 
     @property
     def n_messages(self) -> int:
@@ -92,8 +92,8 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     row_at = row_at.astype(np.int64)
     code_at = np.concatenate([[0], np.cumsum(np.diff(row_at) * widths[kept])]).astype(np.int64)
     source, codes = np.empty(int(row_at[-1]), np.int64), np.empty(int(code_at[-1]), np.int32)
-    kernels = code(8.0 * mantissas.size, GRAPHS)
-    kernels.rows(few.reduced, mantissas, row_at, code_at, source, codes)
+    loops = code(8.0 * mantissas.size, GRAPHS)
+    loops.rows(few.reduced, mantissas, row_at, code_at, source, codes)
     shifted = (exponents - np.repeat(top, sizes))[source]
     values = np.ldexp(mantissas[source], np.maximum(shifted, -3000).astype(np.int32))
     logs = np.log(mantissas[source]) + shifted * _LN2
@@ -106,9 +106,9 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     message_at = np.concatenate([[0], np.cumsum(r.cards[scopes])]).astype(np.int64)
     local = np.zeros(int(r.state_at[-1]))
     # Every open state has a non-zero entry in a factor over one variable: its rows are its states.
-    kernels = code(8.0 * (n_factors + local.size), GRAPHS)
+    loops = code(8.0 * (n_factors + local.size), GRAPHS)
     ends = np.arange(single.size + 1, dtype=np.int64)
-    kernels.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
+    loops.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
     order = np.argsort(scopes, kind="stable")
     arrays = GraphArrays(
         cards=r.cards,
@@ -138,11 +138,11 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
 def distinct_tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Reduced factors whose tables differ from each other, and for each factor the one that has its table."""
     p, n_factors = case.program.arrays, case.reduced.factors.size
-    kernels = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
+    loops = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
     class_of = np.empty(p.cards.size, np.int32)
-    kernels.classes(p, case.open_states, _slots(p.cards.size), class_of)
+    loops.classes(p, case.open_states, _slots(p.cards.size), class_of)
     first = np.empty(n_factors, np.int64)
-    kernels.share(p, case.reduced, class_of, _slots(n_factors), first)
+    loops.share(p, case.reduced, class_of, _slots(n_factors), first)
     kept, table = np.unique(first, return_inverse=True)
     return kept, table
 

@@ -50,7 +50,7 @@ def classes(p: ProgramArrays, open_states: Bytes, slots: Ints, class_of: Ints32)
 
 @njit
 def share(p: ProgramArrays, r: ReducedArrays, class_of: Ints32, slots: Ints, first: Ints):
-    """For each reduced factor the first one whose reduced table holds the same numbers.
+    """For each reduced factor the first one whose reduced table holds the same values.
 
     That is so where both use one table of the program, and the same states of each axis are open.
     """

@@ -1,4 +1,4 @@
-"""Answers about continuous variables, in the user's names."""
+"""Answers about continuous variables, by the user's names."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def marginals(compiled: ModelSnapshot, posterior: HybridPosterior, places: Seque
 def gathered(
     compiled: ModelSnapshot, each: Mapping[str, Distribution | Density], report: Report
 ) -> Marginals:
-    """Distributions that were asked for apart, as one answer in the model's order."""
+    """Distributions computed separately, as one answer in model order."""
     every = [v for v in compiled.variables if v.name in each]
     plain = [v for v in every if not v.continuous]
     flat = np.concatenate([np.empty(0), *(each[v.name].values for v in plain)])
@@ -80,7 +80,7 @@ def best(
     k: int,
     observed: Observed,
 ) -> list[Assignment]:
-    """The states and numbers of greatest density: of everything, or of some continuous variables."""
+    """The states and values of greatest density: of all variables, or of some continuous ones."""
     if k > 1:
         raise InvalidArgument("The k best are of states; numbers have no second best. Use map, or targets=.")
     if places is not None:
@@ -98,9 +98,9 @@ def best(
 def _top(
     compiled: ModelSnapshot, posterior: HybridPosterior, places: Sequence[int], observed: Observed
 ) -> Assignment:
-    """The highest point of the density of some variables, all else integrated out.
+    """The mode of the density of some variables, all else integrated out.
 
-    Where the covariance is singular, of the density on the plane that all their values lie in.
+    If the covariance is singular, of the density on the affine subspace of their values.
     """
     names = [compiled.names[i] for i in places]
     variables = tuple(compiled.variables[i] for i in places)
@@ -122,7 +122,7 @@ def _top(
 
 
 def _log_peak(covariance: np.ndarray) -> float:
-    """The logarithm of a normal density at its mean, on the plane in which it has a density."""
+    """The logarithm of a normal density at its mean, on the subspace in which it has a density."""
     scale = np.sqrt(np.diag(covariance))
     scale[scale == 0.0] = 1.0
     values, vectors = np.linalg.eigh(covariance / np.outer(scale, scale))
@@ -133,7 +133,7 @@ def _log_peak(covariance: np.ndarray) -> float:
 
 
 def together(compiled: ModelSnapshot, first: Observed, second: Observed, both: Observed) -> Observed | None:
-    """What two pieces of evidence say of the same numbers; None when they exclude each other."""
+    """What two pieces of evidence on the same variables say together; None if they contradict each other."""
     given = dict(both.given)
     for name in first.given.keys() & second.given.keys():
         if not compiled.by_name[name].continuous:

@@ -1,8 +1,8 @@
-"""The loops for linear Gaussian densities on a strong tree of cliques.
+"""Compiled loops for linear Gaussian densities on a strong junction tree.
 
 A density is kept as rows of linear equations. A *soft* row says a'x = b + e with e a standard normal, a
 *hard* one a'x = b exactly (sd = 0). Soft rows are joined by Householder reflections and never squared, as in
-square root information filters (Bierman 1977); hard rows are solved first, with pivots, and put into the
+square root information filters (Bierman 1977); hard rows are solved first, with pivoting, and put into the
 others. A variable that is eliminated leaves one row, its density given the variables that come after it.
 """
 
@@ -23,10 +23,10 @@ Room = tuple[FloatTable, Bytes, Floats, Floats, Floats, Ints]
 
 SOFT, HARD = 1, 2
 _HALF_LOG_2PI = 0.9189385332046727
-# What is left of numbers that cancel counts as zero below this part of the largest that went in: it decides
+# The remainder of a cancellation counts as zero below this share of the largest operand: it decides
 # whether equations without noise repeat each other.
 _CANCELLED = 2.0**-43
-REPEATED = 1 << 20  # counts equations that repeat others, above those that a value simply meets
+REPEATED = 1 << 20  # unit in which redundant equations are counted, above values that are met exactly
 
 
 @njit
@@ -41,7 +41,7 @@ def relevant(parent_at: Ints, parents: Ints32, order: Ints32, flags: Bytes):
 
 @njit
 def parts(n: int, scope_at: Ints, scopes: Ints32):
-    """Which part each of the first n vertices belongs to; only these tie scopes together."""
+    """The connected component of each of the first n vertices; only these connect scopes."""
     above = np.arange(n)
     for f in range(scope_at.size - 1):
         first = -1
@@ -111,7 +111,7 @@ def write_row(
 
 @njit
 def says_nothing(work: FloatTable, m: int, n: int):
-    """Whether no variable is left in a row."""
+    """Whether a row has no variables left."""
     for j in range(n):
         if work[m, j] != 0.0:
             return False
@@ -120,7 +120,7 @@ def says_nothing(work: FloatTable, m: int, n: int):
 
 @njit
 def row_of(d: Densities, x: int, digit: Ints, cards: Ints):
-    """Which of the densities of x its discrete parents select."""
+    """The density of x selected by its discrete parents."""
     index = 0
     for i in range(d.switch_at[x], d.switch_at[x + 1]):
         v = d.switches[i]
@@ -130,9 +130,9 @@ def row_of(d: Densities, x: int, digit: Ints, cards: Ints):
 
 @njit
 def seen_log(d: Densities, x: int, row: int, value: Floats):
-    """Log density of an observed variable whose parents are observed, and 1 if it is a value met exactly.
+    """Log density of an observed variable whose parents are observed, and 1 if it has no noise and fits.
 
-    What depends on nothing and has no noise is a constant: to be what it is has probability 1.
+    A variable without parents and noise is a constant, which has its value with probability 1.
     """
     at = d.weight_at[x] + (row - d.row_at[x]) * (d.parent_at[x + 1] - d.parent_at[x])
     mean = d.bias[row]
@@ -225,10 +225,10 @@ def put_in(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, top: int
 
 @njit
 def reflect(work: FloatTable, kind: Bytes, mirror: Floats, turned: Ints, top: int, v: int, m: int, n: int):
-    """Turn the soft rows from `top` on so that only the first of them has something in column v.
+    """Turn the soft rows from `top` on so that only the first of them is non-zero in column v.
 
-    Only rows that have something there are gone through, `turned` is which: of a child with many parents each
-    has but its own row and that of the child.
+    Only rows that are non-zero there are visited, listed in `turned`: of a child with many parents each
+    has only its own row and that of the child.
     """
     most = abs(work[top, v])
     total, count = 0.0, 0
@@ -273,8 +273,8 @@ def eliminate(
     """Bring m rows over n variables into echelon form; the first `own` variables are integrated out.
 
     Returns how many rows are left on top, the log of the integral's constant, how often an equation repeats
-    others (times REPEATED), and a status: 3 for equations that cannot hold together, 4 for a variable that
-    nothing bounds.
+    others (times REPEATED), and a status: 3 for inconsistent equations, 4 for a variable that
+    is undetermined.
     """
     top, log, order = 0, 0.0, 0
     for v in range(n):
@@ -333,9 +333,9 @@ def inward(
     sent_kinds: Bytes,
     stop: Flag,
 ):
-    """Eliminate clique after clique: rows of conditional densities, and what is left of each for its parent.
+    """Eliminate clique after clique: rows of conditional densities, and each one's message to its parent.
 
-    `logs` and `orders` have a number for each configuration of the discrete variables of each clique.
+    `logs` and `orders` have an entry for each configuration of the discrete variables of each clique.
     """
     work, kind, reach, scale, mirror, turned = room
     for c in range(t.parent.size):
@@ -433,9 +433,9 @@ def extend(
     m_at: int,
     c_at: int,
 ):
-    """Moments of a clique's own variables, which come first, from those of its separator, which are there.
+    """Moments of a clique's own variables, which come first, from those of its separator, which are known.
 
-    Only those of the own variables from number `from_` on.
+    Only those of the own variables from index `from_` on.
     """
     for v in range(own - 1, from_ - 1, -1):
         base = at + v * (n + 1)
@@ -458,7 +458,7 @@ def extend(
         s /= pivot
         if kinds[flag + v] == SOFT:
             s += 1.0 / pivot / pivot
-        cov[c_at + v * n + v] = max(s, 0.0)  # rounding may leave less than nothing of a variance
+        cov[c_at + v * n + v] = max(s, 0.0)  # rounding may leave a negative variance
 
 
 @njit
@@ -512,8 +512,8 @@ def outward(
 ):
     """Exact first two moments of every clique in `which`, parents first, for each of its configurations.
 
-    Of the own variables of each only those from number `from_` on. `weight` has the probability of each
-    configuration of the cliques without a parent. Several configurations of a parent that are one for its
+    Of the own variables of each only those from index `from_` on. `weight` has the probability of each
+    configuration of the cliques without a parent. Configurations of a parent that coincide for its
     child are mixed, which keeps means and covariances exact.
     """
     for k in range(which.size):

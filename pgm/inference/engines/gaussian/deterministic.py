@@ -1,7 +1,7 @@
-"""The density of numbers some of which follow from the others, without noise: what it is a density of.
+"""The density of variables some of which are functions of the others: with respect to which measure.
 
-It is that of the hidden variables with noise, and where observed ones without noise bind them by equations
-C x = b, a density on the plane that is left, by its own (Euclidean) measure.
+It is that of the hidden variables with noise; if observed ones without noise constrain them by equations
+C x = b, it is a density on that affine subspace, with respect to its Euclidean measure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HARD = 2  # as in compiled.py
 
 
 def check_comparable(posterior: HybridPosterior) -> None:
-    """Refuse where open states decide what follows from what: then densities on different planes compete."""
+    """Raise if open states decide what is a function of what: densities on different planes would compete."""
     d = posterior.gaussians.arrays
     exact = np.flatnonzero(d.sd == 0.0)
     owners = np.unique(np.searchsorted(d.row_at, exact, side="right") - 1)
@@ -49,9 +49,9 @@ def check_comparable(posterior: HybridPosterior) -> None:
 
 
 def stretch(posterior: HybridPosterior, made: Eliminated, states: np.ndarray) -> float:
-    """What makes of the value that elimination gives the logarithm of that density.
+    """The correction from the value that elimination gives to the logarithm of that density.
 
-    Elimination solves equations for whichever variable comes first, and integrates by what is left.
+    Elimination solves equations for whichever variable comes first, and integrates over the rest.
     """
     g, t = posterior.gaussians, made.layout.tree
     log = 0.0
@@ -81,7 +81,7 @@ def chosen_rows(posterior: HybridPosterior, states: np.ndarray) -> np.ndarray:
 
 
 def _equations(g: Gaussians, seen: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The coefficients C of what observed variables without noise say of hidden ones that have some."""
+    """The coefficients C of the constraints of observed variables without noise on hidden ones with noise."""
     import scipy.sparse.linalg
 
     d = g.arrays

@@ -1,4 +1,4 @@
-"""Runs the elimination of continuous variables: rows that give them back, and tables over discrete ones."""
+"""Runs the elimination of continuous variables: rows for the way back, and tables over discrete ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from pgm.runtime.running import GAUSSIAN, Impossible, code, run
 from pgm.variables import Interval
 
 REPEATED, _SOFT = 1 << 20, 1  # as in compiled.py
-_LARGE = 1e7  # inner steps on the way back through a clique; more are done in matrices, this wide:
+_LARGE = 1e7  # inner steps of the outward pass through a clique; larger ones use matrix blocks of this width:
 _BLOCK = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Eliminated:
-    """What the inward pass leaves: a table for each root clique, and the rows of every clique."""
+    """The result of the inward pass: a table for each root clique, and the rows of every clique."""
 
     layout: Layout
     logs: np.ndarray  # one for each configuration of each clique
@@ -94,7 +94,7 @@ def moments(
 ) -> Moments:
     """First two moments of the cliques in `which`, parents first; `weights` of each root's configurations.
 
-    Of the variables that each eliminates only those from number `from_` on: the last ones need no others.
+    Of the variables that each eliminates only those from index `from_` on: the last ones need no others.
     """
     layout, t = made.layout, made.layout.tree
     weight = np.zeros(made.logs.size)
@@ -123,7 +123,7 @@ def moments(
 
 
 def _extend(made: Eliminated, c: int, begin: int, found: Moments, clock: Clock) -> None:
-    """What compiled.extend does, for a large clique by blocks of matrices.
+    """The same as compiled.extend, for a large clique, by matrix blocks.
 
     The rows say R x + S z = b + e of its own variables x and the separator's z, with noise e in soft rows. So
     x has the mean of R^-1 (b - S z), and the covariance of that plus N N', N being the soft columns of R^-1.
@@ -171,7 +171,7 @@ def ancestors(g: Gaussians, marked: np.ndarray) -> np.ndarray:
 def tables(
     made: Eliminated, extra: Mapping[int, np.ndarray]
 ) -> dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]]:
-    """What the elimination leaves for the discrete variables.
+    """The tables that elimination leaves over the discrete variables.
 
     Returns for each set of them a table of logarithms, and one of how many exact values or repeated equations
     each entry has met. `extra` has more logarithms of some roots.
@@ -238,20 +238,20 @@ def _add(
 
 
 def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np.ndarray:
-    """Log probability that a normal variable lies in an interval, also a narrow one or far out."""
+    """Log probability that a normal variable lies in an interval, accurate for narrow ones and far tails."""
     from scipy.special import log_ndtr, ndtr
 
     sd = np.sqrt(variance)
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = (interval.lo - mean) / sd, (interval.hi - mean) / sd
         width = (interval.hi - interval.lo) / sd
-        flip = a > 0  # the tail on the left keeps its digits
+        flip = a > 0  # the left tail keeps its digits
         a, b = np.where(flip, -b, a), np.where(flip, -a, b)
         low, high = log_ndtr(a), log_ndtr(b)
         near = np.log(np.maximum(ndtr(b) - ndtr(a), 0.0))
         far = high + np.log1p(-np.exp(np.minimum(low - high, 0.0)))
         found = np.where(b < -5.0, far, near)
-        # Where the two ends are as good as equal: the density in the middle, and how it curves.
+        # If the two ends nearly coincide: the density at the midpoint, and its curvature.
         middle = 0.5 * (a + b)
         flat = np.log(width) + log_standard_normal(middle) + np.log1p((middle**2 - 1.0) * width**2 / 24.0)
         found = np.where(width * np.maximum(1.0, np.abs(middle)) < 1e-3, flat, found)
@@ -260,7 +260,7 @@ def log_inside(mean: np.ndarray, variance: np.ndarray, interval: Interval) -> np
 
 
 def refuse_repeats(names: Sequence[str]) -> InvalidEvidence:
-    """What to say where a density would be infinite."""
+    """The message for an infinite density."""
     return InvalidEvidence(
         f"What is given of {listed(names)} has no density: without noise (sd = 0) some of it follows from "
         "the rest. Leave that out, or give it a positive sd."

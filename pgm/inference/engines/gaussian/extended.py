@@ -1,4 +1,4 @@
-"""Models for states that depend on numbers: the real one, with more numbers that stand for their scores."""
+"""Models for states that depend on continuous variables: the real one, plus variables for their scores."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def extended(
     domains: Sequence[Domain],
     factors: Sequence[Any],
 ) -> ModelSnapshot:
-    """The model with more numbers, and with as many more variables as have a domain here beyond these.
+    """The model with more continuous variables, and with more discrete ones of these domains.
 
     Args:
-        compiled: the model, some of whose states depend on numbers.
-        sums: densities of the new numbers, the last of all variables.
+        compiled: the model, some of whose states depend on continuous variables.
+        sums: densities of the new continuous variables, the last of all variables.
         more: new tables.
         domains: of the new variables, in their order.
-        factors: of the discrete part, in place of those there were.
+        factors: factors of the discrete part, replacing the previous ones.
     """
     assert compiled.linked is not None
     names, position = list(compiled.names), dict(compiled.position)

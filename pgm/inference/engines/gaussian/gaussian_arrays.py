@@ -1,4 +1,4 @@
-"""The flat arrays that the loops over Gaussian densities work on, and how they are made."""
+"""The flat arrays of the loops over Gaussian densities, and how they are built."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pgm.runtime.jit import Floats, Ints, Ints32
 
 
 class Densities(NamedTuple):
-    """All continuous variables of a model, numbered in its order; each has one linear Gaussian density."""
+    """All continuous variables of a model, indexed in its order; each has one linear Gaussian density."""
 
     parent_at: Ints  # [n + 1]
-    parents: Ints32  # continuous parents, by their number
+    parents: Ints32  # continuous parents, by index
     switch_at: Ints  # [n + 1]
-    switches: Ints32  # discrete parents, by their position in the model
+    switches: Ints32  # discrete parents, by index in the model
     row_at: Ints  # [n + 1] where its rows begin: one for each selection of the discrete parents
     weight_at: Ints  # [n + 1] where its weights begin, row after row
     weights: Floats
@@ -31,7 +31,7 @@ class StrongTree(NamedTuple):
     """Cliques that eliminate continuous variables, children first; discrete ones come after all of these."""
 
     parent: Ints  # [C] -1: nothing continuous is left, only a table
-    own: Ints  # [C] how many variables it eliminates
+    own: Ints  # [C] the number of variables it eliminates
     column_at: Ints  # [C + 1]
     columns: Ints32  # continuous variables: those it eliminates, in this order, then the others
     axis_at: Ints  # [C + 1]
@@ -41,9 +41,9 @@ class StrongTree(NamedTuple):
     child_at: Ints  # [C + 1]
     children: Ints32
     log_at: Ints  # [C + 1] where its configurations of discrete states begin
-    row_at: Ints  # [C + 1] where the rows begin that its variables leave
+    row_at: Ints  # [C + 1] where the rows of its eliminated variables begin
     kind_at: Ints  # [C + 1]
-    sent_at: Ints  # [C + 1] where the rows begin that it sends on
+    sent_at: Ints  # [C + 1] where the rows of its message begin
     sent_kind_at: Ints  # [C + 1]
     mean_at: Ints  # [C + 1]
     cov_at: Ints  # [C + 1]
@@ -51,21 +51,21 @@ class StrongTree(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gaussians:
-    """The continuous part of a model at one moment."""
+    """A snapshot of the continuous part of a model."""
 
     arrays: Densities
-    positions: np.ndarray  # int64[n] of the continuous variables in the model
+    positions: np.ndarray  # int64[n] indices of the continuous variables in the model
     number: np.ndarray  # int64, one for each variable of the model: -1 for a discrete one
     order: np.ndarray  # int32[n] parents before children
 
     @property
     def n(self) -> int:
-        """How many continuous variables there are."""
+        """The number of continuous variables."""
         return int(self.positions.size)
 
 
 def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
-    """The linear Gaussian densities of a model as arrays; they come in the order of its variables."""
+    """The linear Gaussian densities of a model as arrays; in the order of its variables."""
     positions = np.array([f.scope[-1] for f in found], dtype=np.int64)
     number = np.full(n_variables, -1, np.int64)
     number[positions] = np.arange(positions.size)
@@ -94,14 +94,14 @@ def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:
 
 
 def starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:
-    """Where pieces of these lengths begin, and where the last one ends."""
+    """Offsets of consecutive segments of these lengths, including the end."""
     at = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=at[1:])
     return at
 
 
 def _sorted(parents: list[list[int]]) -> np.ndarray:
-    """Numbers with parents before children; a model has no cycles."""
+    """Indices with parents before children; a model has no cycles."""
     children: list[list[int]] = [[] for _ in parents]
     waiting = [len(p) for p in parents]
     for x, those in enumerate(parents):

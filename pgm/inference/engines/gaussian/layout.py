@@ -1,4 +1,4 @@
-"""A strong tree for a question: which variables matter, in which order they go, what that takes."""
+"""A strong junction tree for a question: which variables matter, their elimination order, its cost."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, StrongTree
 from pgm.runtime.clock import TRIANGULATING, Clock
 from pgm.runtime.running import GAUSSIAN, REDUCTION, code
 
-SCORE = "(score "  # how names of sums over a grid begin, see quadrature.py
-_COST = 0.5  # of a continuous variable in a clique, as the logarithm of a number of states
-_MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as whole numbers
+SCORE = "(score "  # prefix of the names of sums over a grid, see quadrature.py
+_COST = 0.5  # of a continuous variable in a clique, as the log of an equivalent number of states
+_MOST_LOG2 = 40.0  # of the configurations of a clique that are counted as integers
 _MOST_BYTES = 2.0**45
 _MOST_STEPS = 1e13
 _LARGE = 1_000  # vertices
-_MATRICES = 200  # variables of a clique that may be large in the sense of solving
-_TABLE_BYTES = 120.0  # that a configuration of a root takes on its way to the engine for tables
+_MATRICES = 200  # variables of a clique that may be large in the sense of elimination.py
+_TABLE_BYTES = 120.0  # of a configuration of a root on its way to the discrete engine
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,7 +32,7 @@ class Layout:
     tree: StrongTree
     cards: np.ndarray  # int64, of all variables of the model
     hidden: np.ndarray  # int32 the continuous variables in the tree
-    barren: np.ndarray  # int32 those that tell nothing, parents first
+    barren: np.ndarray  # int32 barren ones, parents first
     plain: np.ndarray  # int32 observed variables with observed parents
     plain_axis_at: np.ndarray
     plain_axes: np.ndarray
@@ -42,12 +42,12 @@ class Layout:
     log2_largest: float  # configurations of the largest clique
     largest: tuple[int, ...]  # its discrete variables
     bytes_inward: float
-    bytes_outward: float  # more, for the way back
+    bytes_outward: float  # additional, for the outward pass
     steps: float
 
     @property
     def nbytes(self) -> int:
-        """Memory that keeping it takes."""
+        """Memory for caching it."""
         return sum(a.nbytes for a in self.tree) + self.plain_axes.nbytes + 8 * self.hidden.size
 
     def roots(self) -> np.ndarray:
@@ -55,7 +55,7 @@ class Layout:
         return _roots(self.tree.parent)
 
     def said(self, names: Sequence[str]) -> str:
-        """What a plan says of it."""
+        """Its description in a plan."""
         text = f"{self.hidden.size:,} continuous variables in {self.tree.parent.size:,} cliques, "
         text += f"width {max(self.most_columns - 1, 0)}"
         if self.largest:
@@ -64,11 +64,11 @@ class Layout:
         return text
 
     def bytes(self, *, outward: bool) -> float:
-        """The memory of a run, one way or both."""
+        """The memory of a run, inward only or both passes."""
         return self.bytes_inward + (self.bytes_outward if outward else 0.0)
 
     def fits(self, *, outward: bool) -> bool:
-        """Whether a run may begin under the limit of this moment."""
+        """Whether a run fits the present limit."""
         needed = self.bytes(outward=outward)
         counted = needed < _MOST_BYTES and self.log2_largest < _MOST_LOG2
         return counted and needed <= current().memory_limit and self.steps <= _MOST_STEPS
@@ -81,7 +81,7 @@ class Layout:
         if self.largest:
             which = [names[v] for v in self.largest]
             why = (
-                f"continuous variables that hang together depend on {len(which)} discrete ones, "
+                f"connected continuous variables depend on {len(which)} discrete ones, "
                 f"{listed(which)}, and there is a Gaussian for each of their "
                 f"{combinations(self.log2_largest)} combinations. {_remedy(which)}"
             )
@@ -124,16 +124,16 @@ def make_layout(
 
     Args:
         g: the continuous part of the model.
-        cards: states of all variables of the model.
+        cards: cards of all variables of the model.
         codes: the state of each discrete variable that is observed, else -1.
         seen: marks observed continuous variables.
         relevant: marks those that matter, observed ones included.
-        targets: numbers of variables that shall come last, in one clique.
-        last: more variables that shall come last, each in a clique without a parent.
-        whole_bytes: give every clique all discrete variables of its part, so that nothing need be mixed, if
+        targets: indices of variables that must come last, in one clique.
+        last: more variables that must come last, each in a root clique.
+        whole_bytes: give every clique all discrete variables of its component, to avoid mixing, if
             that takes no more memory than this.
         names: of all variables of the model.
-        clock: the time of the question.
+        clock: the clock of the question.
     """
     o = _scopes(g, cards, codes, (relevant != 0) & (seen == 0), relevant)
     _check_scopes(g, o, names)
@@ -216,7 +216,7 @@ def make_layout(
 
 
 def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
-    """Refuse a density over so many variables that its clique alone, or its links, would be too large."""
+    """Raise for a density over so many variables that its clique alone, or its links, would be too large."""
     wide = np.diff(o.scope_at).astype(np.float64)
     needed, allowed = float((wide**2).max(initial=0.0) * 8.0 + (wide**2).sum() * 16.0), current().memory_limit
     if needed > allowed:
@@ -230,14 +230,14 @@ def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
 
 
 class _Scopes(NamedTuple):
-    """What each density that matters is about; vertices are hidden variables, then open discrete ones."""
+    """The scope of each density that matters; vertices are hidden variables, then open discrete ones."""
 
     hidden: np.ndarray  # int32 continuous variables that are eliminated
     discrete: np.ndarray  # positions of the discrete ones that they depend on
     owners: np.ndarray  # whose density each scope is of
     scope_at: np.ndarray
     scopes: np.ndarray  # int32 vertices
-    plain: np.ndarray  # int32 observed variables in whose density nothing is hidden
+    plain: np.ndarray  # int32 observed variables with nothing hidden in their density
     plain_axis_at: np.ndarray
     plain_axes: np.ndarray  # their open discrete parents, by position
 
@@ -269,7 +269,7 @@ def _scopes(
 
 
 def _tied(o: _Scopes, targets: np.ndarray) -> np.ndarray:
-    """Discrete variables that parts with a target depend on: the joint is a mixture over all of them."""
+    """Discrete variables that components with a target depend on: the joint is a mixture over all of them."""
     n_hidden = o.hidden.size
     part = code(20.0 * o.scopes.size, GAUSSIAN).parts(n_hidden, o.scope_at, o.scopes)
     ours = np.isin(part, part[targets])
@@ -338,7 +338,7 @@ def _triangulated(
 ) -> Triangulation:
     """A tree of small cliques, stage after stage.
 
-    On large graphs the search for staged orders may give up. An order without stages is had even then, and
+    On large graphs the search for staged orders may give up. An order without stages exists even then, and
     moving the last ones to its end makes its cliques larger by no more than these.
     """
     found = triangulate(at, indices, log2_cards, stage=stage, effort=0.0)
@@ -352,12 +352,12 @@ def _triangulated(
 
 
 def _beside(wide: int) -> float:
-    """What the way back through a large clique takes besides: matrices, see solving."""
+    """Additional memory of the outward pass through a large clique: matrices, see elimination.py."""
     return 24.0 * wide * (wide + 512) if wide > _MATRICES else 0.0
 
 
 def combinations(log2: float) -> str:
-    """How many there are, as people write it."""
+    """The count as text."""
     return f"{2.0**log2:,.0f}" if log2 < 40.0 else f"about 10^{log2 * np.log10(2.0):.0f}"
 
 
@@ -384,7 +384,7 @@ def _whole(parent: np.ndarray, axis_at: np.ndarray, axes: np.ndarray) -> np.ndar
 
 
 def _bytes_of(axes: np.ndarray, axis_at: np.ndarray, cards: np.ndarray, wide: np.ndarray) -> float:
-    """About what the rows and moments of all cliques take."""
+    """Approximate memory of the rows and moments of all cliques."""
     if axes.size < axis_at[-1]:
         return np.inf
     about = np.exp2(np.minimum(_log2_sums(cards, axis_at, axes), 1000.0))

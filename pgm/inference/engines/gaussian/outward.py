@@ -1,4 +1,4 @@
-"""All continuous variables at once, on the way back through the tree."""
+"""All continuous variables at once, in the outward pass through the tree."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FEW = 2  # joint tables that are asked for one by one
 def densities(
     posterior: HybridPosterior, by_position: Mapping[int, Variable], flat: np.ndarray, report: Report
 ) -> Callable[[str], Density]:
-    """The density of each continuous variable that is not known; `flat` has all discrete marginals."""
+    """The density of each unobserved continuous variable; `flat` has all discrete marginals."""
     if posterior.intervals:
         posterior.refuse_truncated([], always=True)
-    if not posterior.at_once():  # one by one, each with what tells about it
+    if not posterior.at_once():  # one by one, each with the variables relevant to it
         each = {}
         for v, variable in by_position.items():
             posterior.clock.check()

@@ -1,8 +1,8 @@
-"""Sums over a grid, for states that depend on hidden numbers.
+"""Quadrature on a grid, for states that depend on hidden continuous variables.
 
-Such a state depends on a few sums of the numbers, its scores. A score is given a grid: one more discrete
-variable, whose states are the points, and one more number, always observed to be 0, the score less the point.
-Then the model is one of linear Gaussians again, in which the state has a table, and all of exact inference
+Such a state depends on a few linear combinations of these, its scores. A score gets a grid: an extra discrete
+variable, whose states are the points, and an extra continuous one, observed as 0: the score less the point.
+The model is then conditional linear Gaussian again, the state has a table, and all of exact inference
 applies to it. On an even grid such sums over normal densities converge faster than any power of the spacing
 (Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted by half a
 step has an error of the other sign, so that the difference of two answers says how far off they are.
@@ -38,18 +38,18 @@ _Answer = TypeVar("_Answer")
 _REACH = 8.5  # standard deviations to either side of the mean; beyond is 1e-17
 # Of a step: in standard deviations of the narrowest normal, and in log odds. Both leave errors of some 1e-12.
 _STEP, _ODDS_STEP = 0.8, 0.5
-_TIED = 1e-9  # of a variance, what is left of it given other scores: less counts as nothing
-_CORRELATED = 0.3  # scores with more are taken apart into independent ones
+_TIED = 1e-9  # share of a variance left given other scores: less counts as zero
+_CORRELATED = 0.3  # scores with more are decomposed into independent ones
 _MOST_POINTS = 1_000_000
-_ROUNDING = 2.0**-52  # no sum is surer than that
-_FEW = 3  # sums whose distributions are asked for one by one
-_FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are asked for
+_ROUNDING = 2.0**-52  # no sum is more accurate
+_FEW = 3  # sums whose distributions are computed one by one
+_FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are requested
 _MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Axes:
-    """Sums of hidden numbers that have a grid, and how scores are made of them."""
+    """Sums of hidden variables that have a grid, and how scores are composed of them."""
 
     numbers: np.ndarray  # hidden variables that occur
     weights: np.ndarray  # (axes, numbers)
@@ -67,11 +67,11 @@ class Grid:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Run:
-    """A question put to a model of linear Gaussians that stands for the real one."""
+    """A question to a linear Gaussian model that stands in for the real one."""
 
     compiled: ModelSnapshot
     observed: Observed
-    points: int = 0  # in all; 0: it is the real one, and the answer exact
+    points: int = 0  # in total; 0: it is the real model, and the answer is exact
 
 
 def runs(
@@ -81,7 +81,7 @@ def runs(
     options: Quadrature,
     clock: Clock,
 ) -> list[Run]:
-    """One run where no sum is needed, else two, on grids that are half a step apart."""
+    """One run if no sum is needed, else two, on grids half a step apart."""
     if compiled.linked is None:
         return [Run(compiled, observed)]
     found = settle(compiled, observed, about)
@@ -95,7 +95,7 @@ def runs(
 
 
 def _independent(open_: Sequence[Open]) -> Axes:
-    """As few sums as all scores can be made of: twenty answers of one ability need one grid."""
+    """A minimal basis of sums for all scores: twenty answers that depend on one ability need one grid."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -127,7 +127,7 @@ def _independent(open_: Sequence[Open]) -> Axes:
 
 
 def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """For scores that share numbers: these, sums of them, and what of each sum each state's score has."""
+    """For scores that share variables: these, the sums, and the weight of each sum in each state's score."""
     numbers = np.unique(np.concatenate([one.numbers for one in open_]))
     basis = np.zeros((0, numbers.size))
     each = []
@@ -149,8 +149,8 @@ def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
 
 
 def _said(basis: np.ndarray, row: np.ndarray) -> bool:
-    """Whether the basis can say a row."""
-    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a number that no other has
+    """Whether the basis spans a row."""
+    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a variable that no other has
         return False
     left = row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]
     return float(np.abs(left).max()) <= 1e-10
@@ -162,7 +162,7 @@ def _said(basis: np.ndarray, row: np.ndarray) -> bool:
 def _spread(
     found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
 ) -> tuple[Axes, Grid]:
-    """A grid for each axis, from how its sum is distributed before the states are looked at."""
+    """A grid for each axis, from the distribution of its sum before the states are taken into account."""
     from pgm.inference.engines.model_snapshot import make_posterior
 
     n = len(axes.weights)
@@ -202,8 +202,8 @@ def _spread(
         ranges = np.array([np.ptp(shares[j][block], axis=1) for j in mine])
         informed = np.array([found.open_[j].informed for j in mine])
         curve = (ranges[informed] ** 2).sum(axis=0) / 4.0
-        # States that are seen make a density narrower, and move it: to its peak, and where it is not known
-        # which state it is, or what else its score has, by no more than any could.
+        # Observed states make a density narrower, and move it: to its peak, and if it is not known
+        # which state it is, or what else is in its score, by at most the largest possible shift.
         facts = [(fact[0], shares[j][block], fact[1]) for j in mine if (fact := seen[j])]
         peaks, slope = _peaks(means, covs, facts)
         sds = np.sqrt(np.einsum("kii->ki", covs))
@@ -226,7 +226,7 @@ def _spread(
 def _densities(
     compiled: ModelSnapshot, posterior: HybridPosterior, first: int
 ) -> Callable[[Sequence[int]], tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """What gives the mixture of normals that some of the sums, from position `first` on, are."""
+    """A function that gives the mixture of normals of some of the sums, from index `first` on."""
     sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
     together = None
     if len(sums) > _FEW and posterior.at_once():
@@ -245,7 +245,7 @@ def _densities(
 
 
 def _seen(one: Open, observed: Observed, compiled: ModelSnapshot) -> tuple[np.ndarray, int] | None:
-    """What is known of the scores and the state, if both are: then only the sums are left."""
+    """The known part of the scores and the state, if both are known: then only the sums are left."""
     code = observed.hard.get(compiled.names[one.score.child])
     known = [observed.hard.get(compiled.names[int(v)], slice(None)) for v in one.score.discrete]
     offsets = one.offset[tuple(known)].reshape(-1, one.offset.shape[-1])
@@ -255,7 +255,7 @@ def _seen(one: Open, observed: Observed, compiled: ModelSnapshot) -> tuple[np.nd
 def _peaks(
     means: np.ndarray, covs: np.ndarray, facts: Sequence[tuple[np.ndarray, np.ndarray, int]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where normal densities times the probabilities of seen states are highest, by Newton's method.
+    """The maximum of normal densities times the probabilities of observed states, by Newton's method.
 
     Returns the points, and the slope of the logarithm that is left there: it is concave, and bends at least
     as the normal does, so that the peak is no further than the covariance times the slope.
@@ -296,7 +296,7 @@ def _peaks(
 
 
 def _is_flat(covs: np.ndarray) -> bool:
-    """Whether some sum is certain, or follows from the others, in one of these normals."""
+    """Whether some sum is certain, or a function of the others, in one of these normals."""
     variances = np.einsum("kii->ki", covs)
     if (variances <= 0.0).any():
         return True
@@ -305,7 +305,7 @@ def _is_flat(covs: np.ndarray) -> bool:
 
 
 def _blocks(found: Settled, posterior: HybridPosterior, axes: Axes) -> list[list[int]]:
-    """Axes whose sums may depend on each other, whatever the states: tied by hidden numbers that matter."""
+    """Axes whose sums may be dependent, whatever the states: connected by hidden variables that matter."""
     g = posterior.gaussians
     d, n = g.arrays, len(axes.weights)
     at_ = np.arange(g.n)
@@ -333,7 +333,7 @@ def _blocks(found: Settled, posterior: HybridPosterior, axes: Axes) -> list[list
 
 
 def _with_sums(compiled: ModelSnapshot, axes: Axes) -> ModelSnapshot:
-    """The model with the sums as more numbers, without noise."""
+    """The model with the sums as extra continuous variables, without noise."""
     n, k = len(compiled.names), len(axes.weights)
     sums = [_sum(compiled, axes, i, np.zeros(1), n + i, []) for i in range(k)]
     return extended(compiled, sums, [], [REAL] * k, compiled.factors)
@@ -378,9 +378,7 @@ def _on_points(
 
 
 def _too_many(count: int, names: Sequence[str]) -> TooLarge:
-    several = (
-        f"{count:,} sums of hidden numbers that hang together" if count > 1 else "a sum of hidden numbers"
-    )
+    several = f"{count:,} connected sums of hidden variables" if count > 1 else "a sum of hidden variables"
     depend = "depend" if len(names) > 1 else "depends"
     return TooLarge(
         f"{listed(names)} {depend} on {several}: a grid of it takes more than the "
@@ -409,7 +407,7 @@ def _sum(
 
 
 def measured(found: _Answer, other: _Answer, points: int, given: Mapping[str, object] | None) -> _Answer:
-    """The answer with a report: how many points, and how far the other grid's answer is from it."""
+    """The answer with a report: the number of points, and the difference from the other grid's answer."""
     if isinstance(found, Plan):
         return replace(found, engine="quadrature", exact=False)
     error = max(_apart(found, other), _ROUNDING)
@@ -419,7 +417,7 @@ def measured(found: _Answer, other: _Answer, points: int, given: Mapping[str, ob
 
 
 def _apart(a: Any, b: Any) -> float:
-    """The largest difference of probabilities, means and standard deviations; of a total that of its log."""
+    """The largest difference of probabilities, means and standard deviations; of a total, that of its log."""
     if isinstance(a, Density):
         return float(max(np.abs(a.mean - b.mean).max(), np.abs(a.std - b.std).max()))
     if isinstance(a, Distribution):

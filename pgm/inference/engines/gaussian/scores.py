@@ -1,6 +1,6 @@
-"""States whose log odds depend on numbers: which of them matter, and whether the numbers are known.
+"""States whose log odds depend on continuous variables: which matter, and whether those are observed.
 
-Where they are known the distribution is a table, and everything is exact. Where they are hidden, and what is
+If they are observed the distribution is a table, and everything is exact. If they are hidden, and what is
 asked or known depends on the states, there is no exact answer: see quadrature.py.
 """
 
@@ -22,18 +22,18 @@ from pgm.variables import Interval, as_float
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
-_NARROW = -600.0  # logarithms of probabilities that are doubles with room to spare
+_NARROW = -600.0  # logs of probabilities that fit a double easily
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Open:
-    """A distribution that matters, with hidden numbers in it."""
+    """A distribution that matters, with hidden continuous parents."""
 
     score: Score
-    offset: np.ndarray  # what is known of the scores, (states of the discrete parents..., states)
-    numbers: np.ndarray  # of the hidden variables
+    offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
+    numbers: np.ndarray  # indices of the hidden variables
     weights: np.ndarray  # (hidden, states)
-    informed: bool  # something is known of the child, or of what depends on it
+    informed: bool  # there is evidence on the child, or on its descendants
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -97,7 +97,7 @@ def _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, me
 
 @njit
 def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
-    """A pair without zeros, by the function for its numbers of states."""
+    """A pair without zeros, by the function for its cards."""
     if n0 == 2 and n1 == 2:
         return _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, moved)
     return _pair(

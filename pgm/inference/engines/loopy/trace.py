@@ -74,7 +74,7 @@ class Notes:
         self._rows.append((str(sweep), *label, " ".join(map(number, values.tolist()))))
 
     def _scope(self, f: int) -> list[int]:
-        """The variables of a reduced factor, by their numbers in the program."""
+        """The variables of a reduced factor, by their indices in the program."""
         r = self._graph.case.reduced
         return [int(v) for v in r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]]]
 

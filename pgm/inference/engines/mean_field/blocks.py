@@ -24,7 +24,7 @@ from pgm.runtime.clock import Clock
 class Block:
     """Some variables, the factors among them as a program, and what the others make of them."""
 
-    variables: list[int]  # reduced numbers
+    variables: list[int]  # indices of reduced variables
     program: Program
     names: list[str]
     trees: TreeCache = field(default_factory=TreeCache)

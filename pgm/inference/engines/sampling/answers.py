@@ -23,7 +23,7 @@ from pgm.runtime.running import code
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
 _MOST_R_HAT = 1.05
-_AT_ONCE = 5e5  # numbers of chains that are transformed together
+_AT_ONCE = 5e5  # values of chains that are transformed together
 
 
 def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
@@ -31,7 +31,7 @@ def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
     if isinstance(options, Gibbs | SwendsenWang):
         check_names(options, problem.names)
     layout = lay_out(problem, options.name)
-    if layout.alone.all() and not _traced(options):  # nothing hangs together: no draw is needed
+    if layout.alone.all() and not _traced(options):  # all variables are separate: no draw is needed
         return _without_draws(layout, options.name)
     drawn = _draw(layout, options, clock)
     targets = problem.targets
@@ -88,7 +88,7 @@ def _by_itself(layout: Layout) -> np.ndarray:
 
 
 def _product(values: np.ndarray, layout: Layout, targets: np.ndarray) -> np.ndarray:
-    """The joint of variables that do not hang together, flat."""
+    """The joint of variables in different components, flat."""
     table = np.ones(1)
     for v in targets.tolist():
         part = slice(int(layout.arrays.state_at[v]), int(layout.arrays.state_at[v + 1]))
@@ -115,7 +115,7 @@ def _without_draws(layout: Layout, name: str) -> Solution:
     )
 
 
-# --- numbers and their errors ---
+# --- estimates and their errors ---
 
 
 def _marginals(drawn: Draws) -> tuple[np.ndarray, Intervals]:
@@ -123,8 +123,8 @@ def _marginals(drawn: Draws) -> tuple[np.ndarray, Intervals]:
     layout, a = drawn.layout, drawn.layout.arrays
     size = a.local.size
     sums, squares = np.zeros(size), np.zeros(size)
-    kernels = code(4.0 * drawn.states.size, SAMPLING)
-    kernels.count(drawn.states, drawn.weights, a.state_at, sums, squares)
+    loops = code(4.0 * drawn.states.size, SAMPLING)
+    loops.count(drawn.states, drawn.weights, a.state_at, sums, squares)
     owners = np.repeat(np.arange(a.cards.size), a.cards)
     measured = _measured(drawn, sums, squares, owners)
     sure = layout.alone[owners]

@@ -34,14 +34,14 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     """The blocks asked for, joined where only that makes the chain reach everything; else refused."""
     a, g = layout.arrays, layout.graph.arrays
     numbers = _asked_for(layout, options)
-    kernels = code(8.0 * a.scopes.size, SAMPLING)
+    loops = code(8.0 * a.scopes.size, SAMPLING)
     again = numbers.copy()
     if options.blocks == "trees":
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
         budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
-        kernels.grow_trees(*args, np.arange(numbers.size), budget, numbers)
+        loops.grow_trees(*args, np.arange(numbers.size), budget, numbers)
         # What did not fit into the first trees comes first in others.
-        kernels.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
+        loops.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
     else:
         single = numbers < 0
         numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))

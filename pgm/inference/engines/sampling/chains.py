@@ -26,7 +26,7 @@ _LEAST = 4  # states of each chain, below which nothing can be said of it
 _START = 24  # bytes for each variable of each chain, to find where it starts
 _CHAIN = 2000  # bytes for each chain: its generator, its task
 _TRIES = 1000  # cases that are drawn to find states from which to start
-# Goes on with a chain from these states: fills the array of states, by uniform numbers.
+# Continues a chain from these states: fills the array of states, from uniform random values.
 Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 
@@ -46,11 +46,11 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
     starts = _starts(layout, options, clock, blocks.has_zeros)
     pools = np.zeros((options.chains, int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
-    kernels = code(steps * options.samples, SAMPLING)
+    loops = code(steps * options.samples, SAMPLING)
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
         args = a, blocks.steps, blocks.messages, pools[chain], blocks.block_at
-        return int(kernels.sweep(*args, now, uniforms, states, room_of(layout), stop))
+        return int(loops.sweep(*args, now, uniforms, states, room_of(layout), stop))
 
     return move, starts, blocks.steps.variable.size, steps
 
@@ -58,10 +58,10 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
 def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:
     a, bonds = layout.arrays, find_bonds(layout)
     starts = _starts(layout, options, None, has_zeros=False)
-    kernels = code(layout.steps * options.samples, SAMPLING)
+    loops = code(layout.steps * options.samples, SAMPLING)
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
-        return int(kernels.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
+        return int(loops.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
 
     return move, starts, a.table_at.size + a.cards.size, layout.steps
 

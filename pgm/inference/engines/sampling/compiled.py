@@ -1,4 +1,4 @@
-"""Drawing states from products of tables: the loops. All in logarithms, uniform numbers come from outside."""
+"""Compiled loops that draw states from products of tables: in logarithms, uniforms are passed in."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def completing(scope_at: Ints, scopes: Ints32, block_of: Ints, place: Ints, last
 
 @njit
 def topological(n: int, edge_at: Ints, edges: Ints, order: Ints):
-    """Variables, those before others that edges lead to; where edges go in circles, as they are numbered."""
+    """Variables, those before others that edges lead to; on directed cycles, in index order."""
     waiting = np.zeros(n, np.int64)
     for e in range(edges.size):
         waiting[edges[e]] += 1

@@ -29,5 +29,5 @@ def generator(seed: int, *key: int) -> np.random.Generator:
 
 
 def room_of(layout: Layout) -> np.ndarray:
-    """Where a kernel works on the states of one variable."""
+    """Work space for the states of one variable."""
     return np.empty((3, int(layout.arrays.cards.max(initial=1))))

@@ -65,8 +65,8 @@ def lay_out(problem: Problem, engine: str) -> Layout:
     of_table[g.table] = ends  # tables of one variable keep size 0: they are in `local`
     begins = np.concatenate([[0], np.cumsum(of_table)]).astype(np.int64)
     logs = np.full(int(begins[-1]), -np.inf)
-    kernels = code(8.0 * (logs.size + stride.size), SAMPLING)
-    kernels.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
+    loops = code(8.0 * (logs.size + stride.size), SAMPLING)
+    loops.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
     arrays = LookupArrays(
         g.cards, g.state_at, g.local, g.scope_at, g.scopes, g.owner, stride, begins[g.table], logs
     )

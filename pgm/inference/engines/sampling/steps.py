@@ -155,8 +155,8 @@ def in_blocks(
     by = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[by], prepend=-1))
     scope_at = np.concatenate([starts, [by.size]]).astype(np.int64)
-    kernels = code(20.0 * by.size, REDUCTION)
-    at, indices = kernels.neighbours(m, scope_at, a.scopes[by], np.empty(0, np.int32))
+    loops = code(20.0 * by.size, REDUCTION)
+    at, indices = loops.neighbours(m, scope_at, a.scopes[by], np.empty(0, np.int32))
     found = triangulate(at, indices, np.log2(a.cards.astype(np.float64)), limit_log2=np.log2(limit))
     if not found.complete:
         return None
@@ -169,12 +169,12 @@ def in_blocks(
     place = np.empty(m, np.int64)
     place[variables] = np.arange(m)
     message_at, nothing = np.zeros(m + 1, np.int64), np.empty(0, np.int32)
-    kernels = code(10.0 * found.clique_vars.size, SAMPLING)
+    loops = code(10.0 * found.clique_vars.size, SAMPLING)
     args = found.clique_ptr.astype(np.int64), found.clique_vars.astype(np.int32), own, place
-    kernels.message_scopes(*args, message_at, nothing, False)
+    loops.message_scopes(*args, message_at, nothing, False)
     np.cumsum(message_at, out=message_at)
     scopes = np.empty(int(message_at[-1]), np.int32)
-    kernels.message_scopes(*args, message_at, scopes, True)
+    loops.message_scopes(*args, message_at, scopes, True)
     guides = make_guides(a.cards, message_at, scopes)
     steps = make_steps(layout, variables, guides, blocks=blocks)
     block_at = np.concatenate(

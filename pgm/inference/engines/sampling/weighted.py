@@ -193,7 +193,7 @@ def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.n
 def draw_from(
     proposal: Proposal, layout: Layout, name: str, samples: int, seed: int, clock: Clock, *, key: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cases, the logarithms of their weights, and their numbers: fewer if the time is up before."""
+    """Cases, their log weights, and their values: fewer if the time limit passes first."""
     m = layout.arrays.cards.size
     steps = layout.steps + 4.0 * float(layout.arrays.cards[proposal.guides.scopes].sum())
     chunk = max(1, min(samples, int(_CHUNK / max(1.0, steps))))

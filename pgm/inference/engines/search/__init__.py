@@ -37,7 +37,7 @@ _COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.
 _CACHED, _KEYS, _NODES, _WORK, _RECORDING, _STORING = 8, 9, 10, 15, 18, 19
 _RUNNING, _MEMO, _PILE, _FRAMES, _CACHE, _RECORD = 4, 5, 6, 7, 8, 9
 _RESULT = 40  # bytes that a number of the answer takes on its way
-_MOST_FOR_ORDER = 2e7  # numbers in all cliques, up to which their tree guides the search
+_MOST_FOR_ORDER = 2e7  # entries of all cliques, up to which their tree guides the search
 
 
 _RECORD_PARTS = {"node": (0, 3, _NODES), "branch": (3, 9, 11), "lit": (9, 12, 12), "child": (12, 14, 13)}

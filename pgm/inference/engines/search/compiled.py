@@ -479,7 +479,7 @@ def _undo(s, n, domains, current):
 
 @njit
 def _flood(p, mo, s, n, v, label):
-    """List what hangs together with v in s.reached, s.between; returns how many variables and factors."""
+    """List the connected component of v in s.reached, s.between; returns how many variables and factors."""
     n_vars, n_factors, done = 1, 0, 0
     s.label[v] = label
     s.reached[0] = v
