@@ -6,6 +6,8 @@ import gc
 import io
 import math
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +17,7 @@ import pytest
 
 import pgm
 from pgm.config import config
+from pgm.graphs import triangulation
 from pgm.runtime import progress
 from pgm.runtime.clock import Clock
 
@@ -216,3 +219,27 @@ def test_nobody_listens_by_default():
     assert Clock(None, None).pulse is None
     numbers = [1, 2]
     assert progress.each(numbers, "numbers") is numbers
+
+
+def test_laying_out_numbers_is_told_and_heeds_the_time_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """An order that is looked for forever: it is said every second, and stopped when the time is up."""
+    stopped = threading.Event()
+
+    def endless(*_: object, stop: np.ndarray, **__: object) -> None:
+        while stop[0] == 0:
+            time.sleep(0.01)
+        stopped.set()
+
+    net = pgm.BayesianNetwork()
+    net.add("x0", pgm.LinearGaussian(sd=1.0))
+    for i in range(1, 1500):
+        net.add(f"x{i}", pgm.LinearGaussian({f"x{i - 1}": 1.0}, sd=1.0))
+    net._compile()
+    told: list[str] = []
+    monkeypatch.setattr(triangulation, "triangulate", endless)
+    with pytest.raises(pgm.OutOfTime), config(time_limit=2.5, progress=lambda *said: told.append(said[2])):
+        net.query("x1499")
+    assert stopped.wait(5.0)
+    assert "looking for a tree" in told

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge, listed
-from pgm.graphs.triangulation import Triangulation, triangulate
+from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, StrongTree, starts
 from pgm.runtime.clock import TRIANGULATING, Clock
 from pgm.runtime.running import GAUSSIAN, REDUCTION, code
@@ -150,8 +150,7 @@ def make_layout(
     stage[n_hidden:] = 2
     log2_cards = np.full(m, _COST)
     log2_cards[n_hidden:] = np.log2(cards[o.discrete])
-    clock.check()
-    found = _triangulated(at, indices, log2_cards, stage)
+    found = _triangulated(clock, at, indices, log2_cards, stage)
     clock.lap(TRIANGULATING)
 
     k = _cliques(found, o)
@@ -334,18 +333,18 @@ def _log2_sums(cards: np.ndarray, axis_at: np.ndarray, axes: np.ndarray) -> np.n
 
 
 def _triangulated(
-    at: np.ndarray, indices: np.ndarray, log2_cards: np.ndarray, stage: np.ndarray
+    clock: Clock, at: np.ndarray, indices: np.ndarray, log2_cards: np.ndarray, stage: np.ndarray
 ) -> Triangulation:
     """A tree of small cliques, stage after stage.
 
     On large graphs the search for staged orders may give up. An order without stages exists even then, and
     moving the last ones to its end makes its cliques larger by no more than these.
     """
-    found = triangulate(at, indices, log2_cards, stage=stage, effort=0.0)
+    found = triangulate_in(clock, at, indices, log2_cards, stage=stage, effort=0.0)
     if stage.any() and stage.size > _LARGE:
-        free = triangulate(at, indices, log2_cards, effort=0.0)
+        free = triangulate_in(clock, at, indices, log2_cards, effort=0.0)
         order = free.order[np.argsort(stage[free.order], kind="stable")]
-        moved = triangulate(at, indices, log2_cards, order=order)
+        moved = triangulate_in(clock, at, indices, log2_cards, order=order)
         if moved.log2_total < found.log2_total:
             return moved
     return found
