@@ -6,6 +6,7 @@ import itertools
 import math
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, note, settings
@@ -16,6 +17,7 @@ from pgm.evidence import observe
 from pgm.inference.engines import branching, cuts
 from pgm.inference.engines.branching import compiled, relaxation
 from pgm.inference.engines.branching.branching_arrays import lay_out
+from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.model_snapshot import make_posterior
 from pgm.inference.engines.posterior import log_of
 from pgm.runtime import jit
@@ -304,3 +306,18 @@ def test_a_search_whose_decisions_take_longer_than_a_slice_goes_on(monkeypatch):
         found = model.map(engine="branch-and-bound")
     assert found.exact
     assert found == model.map(engine="exact")  # by the tree
+
+
+def test_neighbourhoods_hang_together_and_differ() -> None:
+    """Of a square of spins: connected, of the size asked for, all of them where there are no more."""
+    case = case_of(ising(6, 0))
+    found, rng = Neighbourhoods(lay_out(case, "branch-and-bound").problem), np.random.default_rng(0)
+    square = nx.grid_2d_graph(6, 6)
+    place = [divmod(int(v), 6) for v in case.reduced.variables]
+    sets = [found.of(14, 9, rng) for _ in range(20)]
+    for marked in sets:
+        assert marked[14] == 1
+        assert marked.sum() == 9
+        assert nx.is_connected(square.subgraph([place[v] for v in np.flatnonzero(marked)]))
+    assert len({marked.tobytes() for marked in sets}) > 10
+    assert found.of(0, 100, rng).all()

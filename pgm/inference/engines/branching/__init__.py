@@ -19,6 +19,7 @@ from pgm.errors import OutOfTime
 from pgm.inference.engines import BranchAndBound, Srmp
 from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, lay_out
+from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts, Part
 from pgm.inference.engines.posterior import log_of
 from pgm.inference.engines.problem import Maximum, Problem
@@ -34,11 +35,11 @@ _REPLAYS = 5  # a search takes so many times the work of taking up its decisions
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
 _GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
-_MOVES_SHARE = 0.3  # of the work of a search that goes into moves
+_MOVES_SHARE = 0.6  # of the work of a search that goes into moves
 _ANYWHERE = 0.3  # of the neighbourhoods lie around any variable, the others where something is paid
 _PATIENCE = 10  # moves that gain nothing, before the search has its turn
 _NARROWER = 0.5  # times the gap: then all states are looked at again, for many are out of reach
-_IDLE = 5  # forests that gain nothing, before something else is tried
+_WIDER, _SMALLER = 1.05, 0.9  # times the size of a neighbourhood: when it was gone through, when it was not
 _OPEN, _HIGHS = 0.5, 0.4  # of the memory that is left: for parts that are open, and for HiGHS
 _FIRST_SWEEPS = 200
 _EVERY = 0.01  # seconds from one note of what is known to the next
@@ -179,7 +180,8 @@ class _Branching:
         self.claimed = 0  # what HiGHS says that any states cost, where it is less than the best
         self.rounds = 0
         self._moved = 0  # work that went into moves
-        self._size = 32
+        self._size = 32.0  # of a neighbourhood
+        self._around = Neighbourhoods(p)
         self._order = np.arange(p.cards.size)
         self._room = np.empty(p.cards.size + p.table.size, np.int64)
         self._mark = np.empty_like(self._room)
@@ -272,23 +274,21 @@ class _Branching:
             self._move()
 
     def _move(self) -> None:
-        """Forests until some in a row gain nothing; then the neighbourhood of one variable, by a search."""
+        """Forests until one gains nothing; then variables that are tied to each other, by a search."""
         p, s = self.layout.problem, self.layout.state
         m, begin = p.cards.size, int(s.n[_WORK])
-        idle = 0
-        while idle < _IDLE:
+        before = FORBIDDEN
+        while self.best < before:
             self._check()
             before = self.best
             freed = np.zeros(m, np.uint8)
             self._rng.shuffle(self._order)
             self._code.forest(p, self._order, self._room, self._mark, freed)
             self._code.solve_forest(p, s, freed, self._room, self._mark, self._costs)
-            idle = idle + 1 if self.best == before else 0
-        freed = np.zeros(m, np.uint8)
-        self._code.ball(p, self._middle(), min(self._size, m), self._room, freed)
+        freed = self._around.of(self._middle(), int(self._size), self._rng)
         kept = np.flatnonzero(freed == 0)
         ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE) == _DONE
-        self._size = min(self._size + 1, m) if ended else max(8, self._size - 4)
+        self._size = min(_WIDER * self._size, float(m)) if ended else max(8.0, _SMALLER * self._size)
         self._moved += int(s.n[_WORK]) - begin
 
     def _middle(self) -> int:

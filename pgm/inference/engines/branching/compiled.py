@@ -580,24 +580,6 @@ def _choose(p, s, v, costs):
 
 
 @njit
-def ball(p: Problem, start: int, size: int, queue: Ints, freed: Bytes):
-    """Mark so many variables around one, the nearest first."""
-    queue[0], head, tail = start, 0, 1
-    freed[start] = 1
-    while head < tail and tail < size:
-        v = queue[head]
-        head += 1
-        for i in range(p.user_at[v], p.user_at[v + 1]):
-            f = p.owner[p.users[i]]
-            for b in range(p.scope_at[f], p.scope_at[f + 1]):
-                u = p.scopes[b]
-                if freed[u] == 0 and tail < size:
-                    freed[u] = 1
-                    queue[tail] = u
-                    tail += 1
-
-
-@njit
 def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 

@@ -1,0 +1,48 @@
+"""Which variables to free together, for a search to find their best states beside the others'."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pgm.inference.engines.branching.branching_arrays import Problem
+
+_KEPT = 200_000  # numbers of neighbours, some megabytes
+
+
+class Neighbourhoods:
+    """Sets of variables that hang together, another one each time."""
+
+    def __init__(self, p: Problem) -> None:
+        """Of this problem."""
+        self._problem = p
+        self._beside: dict[int, list[int]] = {}  # those looked at so far
+        self._room = _KEPT
+
+    def of(self, start: int, size: int, rng: np.random.Generator) -> np.ndarray:
+        """Marks up to so many: one, then again and again any neighbour of those marked.
+
+        A variable stands among these once for each of them, so that one that is tied to many comes sooner.
+        """
+        marked = np.zeros(self._problem.cards.size, np.uint8)
+        waiting, count = [start], 0
+        while waiting and count < size:
+            i = int(rng.integers(len(waiting)))
+            v, waiting[i] = waiting[i], waiting[-1]
+            waiting.pop()
+            if marked[v] == 0:
+                marked[v] = 1
+                count += 1
+                waiting.extend(u for u in self._neighbours(v) if marked[u] == 0)
+        return marked
+
+    def _neighbours(self, v: int) -> list[int]:
+        found = self._beside.get(v)
+        if found is None:
+            p = self._problem
+            factors = p.owner[p.users[p.user_at[v] : p.user_at[v + 1]]]
+            tied = {u for f in factors for u in p.scopes[p.scope_at[f] : p.scope_at[f + 1]].tolist()}
+            found = sorted(tied - {v})
+            if len(found) <= self._room:
+                self._beside[v] = found
+                self._room -= len(found)
+        return found
