@@ -184,7 +184,7 @@ LONG = {
     "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",
     "pgm/cpds/table_input.py": "each way to write a table down, with its errors",
     "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
-    "pgm/frames.py": "the one gate for data: every kind of frame, with its errors",
+    "pgm/frames/reading.py": "the one gate for data: every kind of frame, with its errors",
     "pgm/inference/asking/questions.py": "the face of every model: half of it is help",
     "pgm/inference/engines/__init__.py": "the options of all engines: most of it is help",
     "pgm/inference/engines/approximate.py": "engines on a reduced case; to be divided among them",

@@ -11,7 +11,7 @@ import numpy as np
 from pgm import factors
 from pgm.distributions import Gaussian
 from pgm.distributions.checks import row_weights
-from pgm.distributions.gaussian import GaussianStatistics
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.distributions.normal import log_standard_normal
 from pgm.distributions.parts import Part
 from pgm.errors import (

@@ -23,13 +23,17 @@ Array = npt.NDArray[np.float64]
 # Below the second number dividing would only stir the last bits: a table read twice would not equal itself.
 TOLERANCE = 1e-6 * (1 + 1e-6)
 EXACT = 1e-13
-UNCOUNTED = 2**62  # numbers that no machine holds
+UNCOUNTED = 2**62  # entries that no machine holds
 MAX_AXES = 64  # of an array of numpy
 _CELLS_TO_MIND = 100_000  # tables under this are not worth asking how much memory there is
 _SHOWN = 3
-_FEW = 64  # numbers that are checked faster one by one than by numpy
-CELLS = ("p", "proportion", "count")  # what a frame may call its numbers; value_counts() has the latter two
-_BYTES_COMPILED = 64  # that a number takes while a model is compiled
+_FEW = 64  # probabilities that are checked faster one by one than by numpy
+CELLS = (
+    "p",
+    "proportion",
+    "count",
+)  # what a frame may call its last column; two are of value_counts()
+_BYTES_COMPILED = 64  # that an entry takes while a model is compiled
 _DIVIDES = "; normalize=True divides each row by its sum"
 _ONE, _DIGITS = Decimal(1), Context(prec=40)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NoReturn, Self
 
@@ -14,30 +13,12 @@ from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
 from .checks import finite, row_weights
+from .gaussian_statistics import GaussianStatistics
 from .normal import log_normal
 from .parts import Part
 
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
 _ROWS = 20
-
-
-@dataclass(frozen=True, eq=False)
-class GaussianStatistics:
-    """Sufficient statistics (weight, mean, scatter) for each component; `+` adds those of other rows."""
-
-    weight: np.ndarray  # (k,)
-    mean: np.ndarray  # (k, dim)
-    scatter: np.ndarray  # (k, dim, dim) sum of weighted products of what is off the mean
-
-    def __add__(self, other: GaussianStatistics) -> GaussianStatistics:
-        """Those of all rows (Chan, Golub & LeVeque 1979)."""
-        weight = self.weight + other.weight
-        part = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)
-        off = other.mean - self.mean
-        spread = (self.weight * part)[:, None, None] * off[:, :, None] * off[:, None, :]
-        return GaussianStatistics(
-            weight, self.mean + part[:, None] * off, self.scatter + other.scatter + spread
-        )
 
 
 class Gaussian:

@@ -711,6 +711,8 @@ class BayesianNetwork(Questions):
         """Return the expected statistics of each node: of its table, or of what it is written as."""
         statistics: dict[Any, Any] = self._tables(program, found)
         nodes = [node for node in self._parents if not isinstance(self._domains[node], Continuous)]
+        if len(statistics) == len(nodes):
+            return statistics
         place = {node: i for i, node in enumerate(self._parents)}
         order = np.argsort(program.factor_of, kind="stable")  # that in which a gate writes its tables
         begins = np.searchsorted(program.factor_of[order], np.arange(len(nodes) + 1))

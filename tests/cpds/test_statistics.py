@@ -18,7 +18,7 @@ from pgm.cpds import default as default_module
 from pgm.cpds import tree as tree_module
 from pgm.cpds.statistics import Configurations, RowCounts
 from pgm.distributions import LocalDistribution
-from pgm.distributions.gaussian import GaussianStatistics
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.distributions.parts import Part
 from tests.cpds.gates import MAKERS, STATES, bound, distribution, drawn, extreme, mixture
 
