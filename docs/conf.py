@@ -1,6 +1,7 @@
 """How the site is built: `sphinx-build -W --keep-going docs site`. Nothing is fetched from the network."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pgm
@@ -84,8 +85,16 @@ def nothing_is_missing(app, env):
             logging.getLogger(__name__).warning("%s is public and is not in docs/reference", name)
 
 
+def list_rooms(app, name, source):
+    """Put the tables of rooms where their page says so."""
+    if name == "developer/rooms":
+        place = Path(__file__).with_name("rooms.py")
+        source[0] = source[0].replace("<!-- rooms -->", runpy.run_path(str(place))["tables"]())
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("source-read", list_rooms)
     app.connect("autodoc-process-docstring", hide_colons, priority=400)  # before napoleon
     app.connect("autodoc-process-docstring", plain_stars)
     app.connect("env-check-consistency", nothing_is_missing)

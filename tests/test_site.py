@@ -53,6 +53,23 @@ def test_every_page_can_be_reached() -> None:
     assert not pages
 
 
+def test_every_file_of_pgm_has_its_place_among_the_rooms() -> None:
+    """In the order of the layers: nothing that a file may import stands below it."""
+    rooms = load("rooms", DOCS / "rooms.py")
+    listed = re.findall(r"^\| `(pgm/\S+)` \| \S", rooms.tables(), re.MULTILINE)  # type: ignore[attr-defined]
+    outside = {"pgm/__init__.py", "pgm/inference/__init__.py"}
+    assert set(listed) | outside == {p.relative_to(ROOT).as_posix() for p in (ROOT / "pgm").rglob("*.py")}
+    assert len(listed) == len(set(listed))
+    order = [
+        "pgm/errors.py",
+        "pgm/runtime/clock.py",
+        "pgm/inference/trees/needs.py",
+        "pgm/models/grid.py",
+        "pgm/cli.py",
+    ]
+    assert [path for path in listed if path in order] == order
+
+
 def test_pictures_are_those_that_pages_show_and_small() -> None:
     kept = {path.name: path for path in (DOCS / "pictures").iterdir()}
     shown = set()
