@@ -53,7 +53,7 @@ from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
-from pgm.models.clique_tree import CliqueTree
+from pgm.models.junction_tree import CliqueTree
 from pgm.results import (
     Assignment,
     Density,

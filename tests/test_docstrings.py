@@ -18,7 +18,7 @@ from pgm.graphs import Independencies, JunctionTree
 from pgm.inference.asking.frame_queries import CompiledQuery
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
-from pgm.models.clique_tree import CliqueTree, Message
+from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
 from pgm.models.potentials import Potential
 

@@ -24,8 +24,9 @@ from pgm.runtime import progress
 from pgm.runtime.progress import each
 from pgm.variables import Bins, Domain, Variable
 
+from .refusals import Refusals
 from .scanner import Scanner
-from .text import NUMBER, Refusals, Text, parsed
+from .text import NUMBER, Text, parsed
 
 _SMALL = 64  # entries of a table that takes no more memory than the object around it
 

@@ -24,7 +24,6 @@ File = Path | IO[str] | IO[bytes]
 
 # Memory of a text while it is read, in multiples of its size: as bytes, characters, words and numbers.
 _OVERHEAD = 16
-_MOST_REFUSALS, _LETTERS_OF_REFUSALS = 10, 1000  # limits of one message
 _CHUNK = 1 << 20
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _IN_NUMBERS = {ord(character): None for character in "0123456789.eE+-, \t\r\n\f\v"}
@@ -47,39 +46,6 @@ class Text:
         line = self.content.count(newline, 0, position) + 1
         column = position - self.content.rfind(newline, 0, position)
         return FileFormatError(message, self.path, line, column)
-
-
-class Refusals:
-    """Errors in independent parts of a file, to be reported together.
-
-    Each part is read in a `with` block; `check`, or reaching the most that are listed, raises them.
-    """
-
-    def __init__(self) -> None:
-        self.found: list[FileFormatError] = []
-        self.letters = 0
-
-    def __enter__(self) -> None:
-        """Begin a part."""
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        """Record its error, if it is a FileFormatError."""
-        if not isinstance(error, FileFormatError):
-            return False
-        self.found.append(error)
-        self.letters += len(str(error))
-        if len(self.found) == _MOST_REFUSALS or self.letters > _LETTERS_OF_REFUSALS:
-            self.check(" (there may be more)")
-        return True
-
-    def check(self, more: str = "") -> None:
-        """Raise the errors found, in file order."""
-        if not self.found:
-            return
-        first, *others = sorted(self.found, key=lambda error: (error.line or 0, error.column or 0))
-        place = len(str(FileFormatError(" ", first.path, first.line, first.column))) - 1
-        message = "\n".join([str(first)[place:], *map(str, others)])
-        raise FileFormatError(message + more, first.path, first.line, first.column) from None
 
 
 def name_of(file: File, what: str) -> str:

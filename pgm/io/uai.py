@@ -38,7 +38,8 @@ from pgm.runtime.progress import each
 from pgm.variables import State, Variable, as_domain
 
 from .numbers import THIS, WORD, Numbers, without_comments
-from .text import File, Refusals, Text, read_text
+from .refusals import Refusals
+from .text import File, Text, read_text
 from .writing import check_states, tables
 
 _BYTES_A_STATE = 500  # memory of a state in a Domain

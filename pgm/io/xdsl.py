@@ -36,7 +36,8 @@ from pgm.variables import Variable
 from .identifiers import identifiers, stands_for
 from .marked import MarkedNetwork
 from .markup import Element, leaf, marked
-from .text import Refusals, Text
+from .refusals import Refusals
+from .text import Text
 from .writing import bayesian, captions, positions, states_as_text, tables
 
 _KINDS = ("cpt", "noisymax", "deterministic")

@@ -19,7 +19,8 @@ from pgm.variables import Variable
 
 from .marked import MarkedNetwork
 from .markup import Element, leaf
-from .text import Refusals, Text
+from .refusals import Refusals
+from .text import Text
 from .writing import bayesian, states_as_text, tables
 
 _DEFINITIONS = ("DEFINITION", "PROBABILITY")  # the second is from early drafts of the format

@@ -35,7 +35,7 @@ from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
 from . import arrows
-from .clique_tree import CliqueTree
+from .junction_tree import CliqueTree
 from .markov_network import MarkovNetwork
 from .renaming import renamed
 

@@ -28,8 +28,8 @@ from pgm.results import Logarithm, Probability, Report
 from pgm.runtime.running import Impossible
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
-from .clique_tree import CliqueTree
 from .grid import Pixels, grid_parts
+from .junction_tree import CliqueTree
 from .potentials import Potential, read_factor
 from .renaming import renamed
 

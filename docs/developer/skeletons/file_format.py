@@ -20,7 +20,8 @@ import numpy as np
 from pgm.cpds.table import TableCPD
 from pgm.cpds.table_input import check_cells, checked
 from pgm.errors import FileFormatError, InvalidArgument, PGMError, nearest, shown
-from pgm.io.text import NUMBER, Refusals, Text
+from pgm.io.text import NUMBER, Text
+from pgm.io.refusals import Refusals
 from pgm.io.writing import bayesian, states_as_text, tables
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.runtime.progress import each

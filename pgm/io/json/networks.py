@@ -7,7 +7,7 @@ from typing import Any
 from pgm.cpds import CPD, KINDS, TableCPD, kind_of
 from pgm.distributions.parts import Part
 from pgm.errors import FileFormatError, InvalidArgument, InvalidStructure, PGMError, TooLarge, nearest, shown
-from pgm.io.text import Refusals
+from pgm.io.refusals import Refusals
 from pgm.io.writing import FARTHEST, captions, positions
 from pgm.models import BayesianNetwork
 from pgm.runtime.progress import each
