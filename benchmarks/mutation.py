@@ -59,17 +59,17 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "-1",
     ): "the first of one state is the last",
     (
-        "pgm/inference/engines/approximate.py",
-        "self._only_states(None)",
-        "self._only_states(None)",
+        "pgm/inference/engines/reduced.py",
+        "self.only_states(None)",
+        "self.only_states(None)",
         "pass",
     ): "refused before, in the same words",
     ("pgm/inference/trees/sweeps/compiled.py", "if stop[0] != 0:", "0", "-1"): (
         "the first of one flag is the last"
     ),
     (
-        "pgm/inference/engines/model_snapshot.py",
-        "if soft and not fit:  # weights of the right form do where only the cost is asked",
+        "pgm/inference/engines/prepared.py",
+        "if soft and not fit:",
         "soft and (not fit)",
         "soft or not fit",
     ): "the fit begins from weights of its own",
@@ -141,10 +141,10 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "worth >= most",
     ): "of two proposals of the same worth either will do",
     (
-        "pgm/inference/asking/maxima.py",
-        "if not needs.fits(shape) or needs.steps(shape) > _PASSING_STEPS:",
-        "needs.steps(shape) > _PASSING_STEPS",
-        "needs.steps(shape) >= _PASSING_STEPS",
+        "pgm/inference/engines/posterior.py",
+        "if not TOTAL.fits(shape) or TOTAL.steps(shape) > _PASSING_STEPS:",
+        "TOTAL.steps(shape) > _PASSING_STEPS",
+        "TOTAL.steps(shape) >= _PASSING_STEPS",
     ): _ESTIMATE,
     (
         "pgm/inference/program/proportional_fitting.py",

@@ -15,7 +15,6 @@ import pytest
 
 import pgm
 import pgm.io
-from pgm.inference.engines import approximate
 from pgm.io.json import networks
 from tests.io import formats
 
@@ -99,8 +98,7 @@ def test_the_file_format_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     alone = load("engine")
-    monkeypatch.setitem(pgm.engines.ENGINES, "alone", alone.Alone)  # type: ignore[arg-type]
-    monkeypatch.setitem(approximate.SOLVERS, "alone", alone.solve)  # type: ignore[index]
+    monkeypatch.setitem(pgm.engines.ENGINES, "alone", alone.Alone)
     apart = pgm.MarkovNetwork()
     for name, weights in (("a", [1.0, 3.0]), ("b", [2.0, 2.0])):
         apart.add_variable(name, states=[0, 1])

@@ -18,8 +18,8 @@ from pgm.inference.engines import branching, cuts
 from pgm.inference.engines.branching import compiled, relaxation
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
-from pgm.inference.engines.model_snapshot import make_posterior
-from pgm.inference.engines.posterior import log_of
+from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.wide import log_of
 from pgm.runtime import jit
 from pgm.runtime.clock import Clock
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models

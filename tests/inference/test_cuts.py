@@ -18,10 +18,9 @@ from scipy.sparse.csgraph import maximum_flow
 
 import pgm
 from pgm.evidence import observe
-from pgm.inference.asking import maxima
-from pgm.inference.engines import cuts
+from pgm.inference.engines import auto, cuts
 from pgm.inference.engines.cuts import compiled, energies, expansion, flow, multilevel
-from pgm.inference.engines.model_snapshot import make_posterior
+from pgm.inference.engines.prepared import make_posterior
 from pgm.runtime import jit
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, Impossible
@@ -540,7 +539,7 @@ def potts_image(n: int) -> pgm.MarkovNetwork:
 
 def test_what_cannot_be_exact_says_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     image = potts_image(60)
-    monkeypatch.setattr(maxima, "_SEARCH_WORK", 1e6)  # with more it is found, and proven
+    monkeypatch.setattr(auto, "_SEARCH_WORK", 1e6)  # with more it is found, and proven
     with pytest.raises(pgm.TooLarge, match='engine="expansion"') as raised:
         image.map()
     assert raised.value.plan is not None

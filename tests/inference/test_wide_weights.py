@@ -14,7 +14,10 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.cpds import logistic
+from pgm.inference.engines.conditioned import ConditionedSums
+from pgm.inference.engines.elimination import EliminationSums
 from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.search.prepared import SearchSums
 from tests.oracle import Known, Oracle, Plain, log
 
 T, F = True, False
@@ -39,14 +42,14 @@ def soft(k: int, p: float = 0.3) -> dict[str, Any]:
 def fitted(request, monkeypatch):
     """Both ways to fit: to the joint of what is wanted, and where that does not fit to one at a time."""
     if request.param == "by passes":
-        whole = Posterior._joint_table
+        for kind in (Posterior, EliminationSums, SearchSums, ConditionedSums):
 
-        def refuse(self, targets, needs):
-            if "soft" in needs.question:
-                raise pgm.TooLarge("the joint of what is wanted")
-            return whole(self, targets, needs)
+            def refuse(self, targets, needs, whole=kind.joint_table):
+                if "soft" in needs.question:
+                    raise pgm.TooLarge("the joint of what is wanted")
+                return whole(self, targets, needs)
 
-        monkeypatch.setattr(Posterior, "_joint_table", refuse)
+            monkeypatch.setattr(kind, "joint_table", refuse)
 
 
 @pytest.mark.usefixtures("fitted")

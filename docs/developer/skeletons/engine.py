@@ -1,8 +1,8 @@
 """An engine that approximates: copy, rename, fill in. `->` says what else belongs to it.
 
--> its options (the class below) and its name in ENGINES: pgm/inference/engines/__init__.py
--> its `solve` in SOLVERS: pgm/inference/engines/approximate.py
--> a line in ENGINES of tests/inference/test_approximate.py, and docs/reference/engines.rst
+-> a folder in pgm/inference/engines, with this file; `module` below is its name
+-> its class in ENGINES: pgm/inference/engines/__init__.py; the conformance suite, messages and docs find it there
+-> its page: docs/reference/engines.rst
 
 This one looks at factors of one variable and at no others: exact where there are no others, else a caricature.
 """
@@ -10,18 +10,23 @@ This one looks at factors of one variable and at no others: exact where there ar
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.runtime.clock import Clock
+from pgm.evidence import Observed
 from pgm.inference.engines.factor_graph import make_graph
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Engine
 from pgm.inference.engines.problem import Problem, Solution
+from pgm.inference.engines.reduced import ReducedSums, reduced
 from pgm.results import Report
+from pgm.runtime.clock import Clock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Alone:
+class Alone(Engine):
     """Every variable by itself.
 
     Args:
@@ -29,6 +34,7 @@ class Alone:
     """
 
     name = "alone"
+    module = __name__  # which has `prepare`; imported when first used
     answers = ("query", "marginals", "probability")
     approximates = True
     takes_soft = False
@@ -58,3 +64,25 @@ def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
         weights=dict,
         report=Report("alone", exact=g.table.size == 0),  # honest: exact only where it is
     )
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class AloneSums(ReducedSums):  # -> ReducedMaxima for `map`; NamedDraws for `sample`; a `plan`: what it can, no more
+    """A model with what is known of it, ready to be asked of this engine."""
+
+    def run(self, problem: Problem) -> Solution:
+        """Sum a reduced question."""
+        return solve(problem, self.options, self.clock)
+
+
+def prepare(
+    options: Alone,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> AloneSums:
+    """What the door hands the question to."""
+    return reduced(AloneSums, options, compiled, observed, clock)

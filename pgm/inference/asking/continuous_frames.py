@@ -15,7 +15,8 @@ from pgm.inference.asking.failures import contradiction
 from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.posterior import log_of
+from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.wide import log_of
 from pgm.results import EXACT
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.running import Impossible
@@ -51,8 +52,7 @@ def predict_proba(
     places = [compiled.position[name] for name in names]
 
     def ask(posterior: HybridPosterior) -> np.ndarray:
-        flat, _ = posterior.solve().discrete.marginals()
-        return flat
+        return posterior.solve().discrete.marginals()
 
     found = list(_answers(compiled, frame, targets, bad_rows, ask))
     answers = {}
@@ -78,7 +78,7 @@ def predict(
         # Without continuous targets only those matter that tell about the others.
         number = posterior.gaussians.number
         open_ = {v: compiled.variables[v] for v in places if number[v] >= 0 and not posterior.seen[number[v]]}
-        flat = (posterior if open_ else posterior.solve().discrete).marginals()[0]
+        flat = (posterior if open_ else posterior.solve().discrete).marginals()
         each = densities(posterior, open_, flat, EXACT) if open_ else None
         found = []
         for v in places:
@@ -159,8 +159,6 @@ def _observed(
 
 
 def _posterior(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> HybridPosterior:
-    from pgm.inference.engines.model_snapshot import make_posterior
-
     found = make_posterior(compiled, observed, clock)
     assert isinstance(found, HybridPosterior)
     return found

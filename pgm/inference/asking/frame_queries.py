@@ -16,8 +16,10 @@ from pgm.evidence import Observed, observe
 from pgm.frames import Columns, among, columns
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import contradiction
-from pgm.inference.engines.model_snapshot import ModelSnapshot, make_posterior
-from pgm.inference.engines.posterior import Posterior, entries, log_of
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.posterior import Posterior, entries
+from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Case, Known
 from pgm.inference.trees import Shape
 from pgm.inference.trees.batching import Answers, Wanted, cost, group_of
@@ -369,7 +371,7 @@ def _one_row(
     one = dataclasses.replace(posterior, known=Known(hard, {}))
     try:
         if asked.whole:
-            flat, begins = one.marginals()[0], posterior.program.arrays.state_at
+            flat, begins = one.marginals(), posterior.program.arrays.state_at
             parts = [flat[begins[v] : begins[v + 1]] for v in asked.targets]
             answers.shares[row] = np.concatenate(parts)
         elif asked.targets:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ov
 import numpy as np
 
 from pgm.errors import (
+    ConvergenceWarning,
     InvalidArgument,
-    OutOfTime,
-    TooLarge,
     UnknownVariable,
     listed,
     shown,
+    warn,
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
@@ -27,29 +27,20 @@ from pgm.frames import Alike
 from pgm.inference.asking import continuous_frames as number_rows
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.asking.maxima import explain
 from pgm.inference.engines import (
-    Auto,
-    Best,
-    Conditioned,
     Engine,
     Exact,
-    Loopy,
-    Quadrature,
-    Search,
     Variational,
+    prepare,
     with_half_the_time,
     with_other_draws,
 )
-from pgm.inference.engines.approximate import MAXIMISERS, SOLVERS, Approximate, make_approximate, warn
+from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
 from pgm.inference.engines.gaussian import answers as numbers
-from pgm.inference.engines.gaussian import quadrature, scores, variational
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states
-from pgm.inference.engines.gaussian.messages import told
-from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, make_posterior, with_densities
-from pgm.inference.engines.plan import Plan, searched
-from pgm.inference.engines.portfolio import make_portfolio
-from pgm.inference.engines.posterior import Posterior, log_of, ratio_of
+from pgm.inference.engines.gaussian import scores, variational
+from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, with_densities
+from pgm.inference.engines.plan import Plan
+from pgm.inference.engines.wide import log_of, ratio_of
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.other_values import with_tables
 from pgm.inference.trees import TreeCache
@@ -72,7 +63,7 @@ from pgm.runtime import jit
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.forks import Lock
 from pgm.runtime.running import Impossible
-from pgm.variables import Interval, Variable, VariableList, states_array, unordered
+from pgm.variables import Variable, VariableList, states_array, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.asking.frame_queries import CompiledQuery
@@ -248,14 +239,8 @@ class Questions:
         compiled = self._compile_in(clock)
         asked = self._asked(compiled, targets)
 
-        def answer(posterior: Posterior) -> Distribution | Density:
-            positions = [compiled.position[name] for name in asked]
-            if isinstance(posterior, HybridPosterior) and posterior.numbers(positions):
-                return numbers.density(compiled, posterior, positions)
-            values = posterior.joint(
-                positions, f"P({', '.join(asked)})" if len(asked) < 4 else "the joint distribution"
-            )
-            return Distribution(tuple([compiled.variables[i] for i in positions]), values, posterior.report)
+        def answer(prepared: Sums) -> Distribution | Density:
+            return prepared.distribution(compiled.variables, [compiled.position[name] for name in asked])
 
         return self._ask(compiled, given, chosen, answer, clock, about=asked)
 
@@ -294,18 +279,9 @@ class Questions:
             if not alone.isdisjoint(open_):
                 return self._marginals_apart(compiled, given, open_, alone, chosen)
 
-        def answer(posterior: Posterior) -> Marginals:
+        def answer(prepared: Sums) -> Marginals:
             places = None if asked is None else [compiled.position[name] for name in asked]
-            if isinstance(posterior, HybridPosterior):
-                return numbers.marginals(compiled, posterior, places)
-            flat, _ = posterior.marginals(places)
-            report = posterior.report
-            begins = posterior.program.arrays.state_at[: len(compiled.names)]
-            hard = posterior.known.hard
-            if not hard and places is None:
-                return Marginals(compiled.variables, flat, begins, report)
-            left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
-            return Marginals(compiled.variables.take(left), flat, begins[left], report)
+            return prepared.every_marginal(compiled.variables, places)
 
         return self._ask(compiled, given, chosen, answer, clock, about=asked)
 
@@ -329,7 +305,8 @@ class Questions:
             if name in alone:
                 each[name] = self.query(name, given, engine=engine)
                 reports.append(each[name].report)
-        return numbers.gathered(compiled, each, merged(reports).changed(log_bounds=reports[0].log_bounds))
+        report = merged(reports).changed(log_bounds=reports[0].log_bounds)
+        return numbers.gathered(compiled.variables, each, report)
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -496,34 +473,10 @@ class Questions:
         if summed:
             chosen = session.also_answers(engine, "marginal MAP", clock)
 
-        def answer(posterior: Posterior) -> list[Assignment]:
+        def answer(prepared: Maxima) -> list[Assignment]:
             places = None if asked is None else [compiled.position[name] for name in asked]
-            plain = not isinstance(posterior, HybridPosterior)
-            if isinstance(posterior, HybridPosterior):
-                if chosen.name != "exact":  # minimum cuts know nothing of numbers
-                    raise no_states(chosen.name, posterior.named())
-                if places is None or posterior.numbers(places):
-                    return numbers.best(compiled, posterior, places, k, observed)
-            otherwise = engine == "auto" and not summed and plain
-            found, whole = explain(posterior, places, k, chosen, otherwise=otherwise)
-            if whole is None and self._normalised() and not observed.given:
-                whole = (0.5, 1)
-            hard = posterior.known.hard
-            shown = [i for i in range(len(compiled.names)) if i not in hard] if places is None else places
-            variables = compiled.variables.take(shown)
-            made = []
-            for one in found:
-                codes = one.codes[shown] if places is None else one.codes
-                log, joint = None, log_of(one.value) + observed.log_weight
-                if whole is not None:
-                    share = ratio_of(one.value, whole)
-                    log = math.log(share) if 1e-300 < share < math.inf else log_of(one.value) - log_of(whole)
-                    log = min(log, 0.0)
-                if log is not None and observed.soft:
-                    joint = log
-                bound = None if one.bound is None else joint + (one.bound - log_of(one.value))
-                made.append(Assignment(variables, codes, log, joint, one.report, bound))
-            return made
+            normalised = self._normalised()
+            return prepared.assignments(compiled.variables, places, k, observed, normalised=normalised)
 
         return self._answer(compiled, observed, chosen, answer, clock, about=asked)
 
@@ -555,25 +508,8 @@ class Questions:
         compiled = self._compile_in(clock)
         observed = observe(compiled.by_name, given)
 
-        def answer(posterior: Posterior) -> MaxMarginals:
-            log = observed.log_weight
-            if isinstance(posterior, HybridPosterior):
-                free = [n for n in posterior.named() if isinstance(observed.given.get(n), Interval | None)]
-                if free:
-                    have = "have" if free[1:] else "has"
-                    raise InvalidArgument(
-                        f"Max-marginals are of states; {listed(free)} {have} none. Give numbers for all that "
-                        "is continuous, or use `map` for the highest point of the density."
-                    )
-                log += posterior.log_density()
-                posterior = posterior.solve().discrete
-            flat, best = posterior.max_marginals()
-            log += log_of(best)
-            if observed.soft:  # which says what shall be afterwards: it has no probability of its own
-                log = log_of(best) - log_of(posterior.total())
-            left = [i for i in range(len(compiled.names)) if i not in posterior.known.hard]
-            begins = posterior.program.arrays.state_at[left]
-            return MaxMarginals(compiled.variables.take(left), flat + log, begins, posterior.report)
+        def answer(prepared: Everything) -> MaxMarginals:
+            return prepared.max_assignments(compiled.variables, observed)
 
         return self._answer(compiled, observed, chosen, answer, clock, about=())
 
@@ -611,12 +547,8 @@ class Questions:
         chosen, clock = session.begin(engine, "sample")
         compiled = self._compile_in(clock)
 
-        def answer(posterior: Posterior) -> Samples:
-            if isinstance(posterior, HybridPosterior):
-                return numbers.samples(compiled, posterior, count, rng)
-            codes = posterior.sample(count, rng)
-            columns = {v.name: states_array(v, codes[:, i]) for i, v in enumerate(compiled.variables)}
-            return Samples(columns, posterior.report)
+        def answer(prepared: Draws) -> Samples:
+            return prepared.samples(compiled.variables, count, rng)
 
         drawn = self._ask(compiled, given, chosen, answer, clock, about=())
         return drawn if compiled.linked is None else self._redrawn(compiled, given, drawn, rng)
@@ -700,12 +632,11 @@ class Questions:
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets)
 
-        def answer(posterior: Posterior) -> Plan:
+        def answer(prepared: Plans) -> Plan:
             places = None if asked is None else [compiled.position[name] for name in asked]
             what = "all marginals" if asked is None else f"P({listed(asked)}"
             known = f" | {listed(list(given))}" if given else ""
-            plan = posterior.plan(what + known + (")" if asked else ""), places)
-            return searched(plan, clock) if _may_search(chosen, plan, clock) else plan
+            return prepared.plan(what + known + (")" if asked else ""), places)
 
         return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
 
@@ -732,8 +663,8 @@ class Questions:
         clock = start_clock()
         compiled = self._compile_in(clock)
 
-        def answer(posterior: Posterior) -> dict[Any, Any]:
-            return self._expected(posterior.program, posterior.expected_counts())
+        def answer(prepared: Everything) -> dict[Any, Any]:
+            return self._expected(prepared.program, prepared.expected_counts())
 
         return self._ask(compiled, given, Exact(), answer, clock)
 
@@ -760,8 +691,8 @@ class Questions:
         observed = observe(compiled.by_name, given)
         refuse_soft(observed)
 
-        def answer(posterior: Posterior) -> dict[Any, np.ndarray]:
-            return self._tables(posterior.program, posterior.derivatives())
+        def answer(prepared: Everything) -> dict[Any, np.ndarray]:
+            return self._tables(prepared.program, prepared.derivatives())
 
         return self._answer(compiled, observed, Exact(), answer, clock)
 
@@ -995,17 +926,12 @@ class Questions:
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
 
-    def _cutset(self, compiled: ModelSnapshot, chosen: Engine) -> tuple[str, ...] | None:
-        if not isinstance(chosen, Conditioned) or chosen.variables is None:
-            return None
-        return names_of(chosen.variables, compiled.by_name)
-
     def _ask(
         self,
         compiled: ModelSnapshot,
         given: Given,
         engine: Engine,
-        answer: Callable[[Posterior], _Answer],
+        answer: Callable[[Any], _Answer],
         clock: Clock,
         *,
         fit: bool = True,
@@ -1019,7 +945,7 @@ class Questions:
         compiled: ModelSnapshot,
         observed: Observed,
         engine: Engine,
-        answer: Callable[[Posterior], _Answer],
+        answer: Callable[[Any], _Answer],
         clock: Clock,
         *,
         explain: bool = True,
@@ -1029,71 +955,20 @@ class Questions:
         """Put the question, and say in the user's words what went wrong; it is about these names, or all."""
 
         def work() -> _Answer:
-            if isinstance(engine, Quadrature):
-                runs = quadrature.runs(compiled, observed, about, engine, clock)
-                each = [answer(make_posterior(run.compiled, run.observed, clock, fit=fit)) for run in runs]
-                if not each[1:]:
-                    return each[0]
-                return quadrature.measured(each[0], each[-1], runs[0].points, observed.given)
-            if isinstance(engine, Variational):
-                bounded = variational.make(compiled, observed, about, engine, clock, fit=fit)
-                found = answer(bounded)
-                if not bounded.report.converged:
-                    warn(bounded.report)
-                return found
-            exactly = scores.exactly(compiled, observed, about)
-            if isinstance(engine, Loopy) and (asked := told(exactly, observed, about, engine, clock)):
-                found = answer(asked)
-                if not asked.report.converged:
-                    warn(asked.report)
-                clock.lap(WRAPPING)
-                return found
-            if engine.name in SOLVERS or engine.name in MAXIMISERS:
-                posterior: Posterior = make_approximate(exactly, observed, clock, engine)
-            elif isinstance(engine, Best) and exactly.gaussians is None:
-                posterior = make_portfolio(exactly, observed, clock, engine)
-            else:
-                cutset = self._cutset(exactly, engine)
-                name = Exact.name if isinstance(engine, Best) else engine.name
-                posterior = make_posterior(exactly, observed, clock, name, fit=fit, cutset=cutset)
-            try:
-                found = answer(posterior)
-            except TooLarge as refused:
-                if not _may_search(engine, refused.plan, clock):
-                    raise
-                found = _searched(refused, answer, exactly, observed, clock, fit=fit)
-            if isinstance(posterior, Approximate):
-                posterior.warn()
+            prepared = prepare(engine, compiled, observed, about, clock, fit=fit)
+            found = answer(prepared)
+            if prepared.doubtful:
+                _warn(prepared.report)
             clock.lap(WRAPPING)
             return found
 
         return session.answered(compiled, observed, clock, work, explain=explain)
 
 
-def _may_search(engine: Engine, plan: object, clock: Clock) -> bool:
-    """Whether a search takes the place of a tree of this plan."""
-    wanted = isinstance(engine, Auto) and clock.limit is not None
-    return wanted and isinstance(plan, Plan) and plan.searchable
-
-
-def _searched(
-    refused: TooLarge,
-    answer: Callable[[Posterior], _Answer],
-    compiled: ModelSnapshot,
-    observed: Observed,
-    clock: Clock,
-    *,
-    fit: bool,
-) -> _Answer:
-    """The answer by search, in the time that is left; where that is not enough, why no tree was used."""
-    try:
-        return answer(make_posterior(compiled, observed, clock, Search.name, fit=fit))
-    except OutOfTime as late:
-        raise OutOfTime(
-            "No tree of cliques fits, and the search that was tried in its place did not end within the "
-            f"time limit of {clock.limit:g} s. Allow more with pgm.set_config(time_limit=...), or choose an "
-            f"approximate engine=.\n\n{refused.plan!r}"
-        ) from late
+def _warn(report: Report) -> None:
+    """Warn whoever asked that the numbers had not come to rest."""
+    text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
+    warn(text, ConvergenceWarning)
 
 
 def _between(
@@ -1109,9 +984,9 @@ def _between(
     return low - 2.0**-52 * abs(low), high + 2.0**-52 * abs(high)
 
 
-def _total(posterior: Posterior) -> tuple[tuple[float, int], Report]:
+def _total(prepared: Sums) -> tuple[tuple[float, int], Report]:
     """The sum of everything, and how it was found."""
-    return posterior.total(), posterior.report
+    return prepared.total(), prepared.report
 
 
 def _together(first: Observed, second: Observed) -> Observed | None:

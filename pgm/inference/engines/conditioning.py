@@ -25,7 +25,7 @@ from pgm.runtime.progress import report
 from pgm.runtime.running import Impossible
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.posterior import Posterior
+    from pgm.inference.engines.posterior import Context
     from pgm.inference.trees.needs import Needs
 
 Wide = tuple[float, int]
@@ -118,7 +118,7 @@ class Cut:
 
 
 def cut_case(
-    posterior: Posterior, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
+    posterior: Context, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
 ) -> tuple[Case, list[int], list[list[int]], Shape]:
     """Choose the cutset, or take the one named; the case without it, its open states, the tree's shape.
 
@@ -155,7 +155,7 @@ def cut_case(
 
 
 def prepare(
-    posterior: Posterior, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
+    posterior: Context, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
 ) -> Cut:
     """The cutset, and the tree that serves all of its states; `TooLarge` where that does not fit."""
     case, cutset, states, _ = cut_case(posterior, needs, targets, named)

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge
+from pgm.evidence import Observed
+from pgm.inference.engines.gaussian.hybrid import HybridSums
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Elimination
+from pgm.inference.engines.posterior import TableSums
+from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.wide import Wide
 from pgm.inference.program import logs_to_wide
-from pgm.inference.program.reduction import Case, WideArray, wide_multiply
+from pgm.inference.program.reduction import Case, WideArray, reduce_case, spread, wide_multiply
+from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report
 from pgm.runtime.running import Impossible
 
 _MOST_AXES = 64
+_NOTHING = np.empty(0, np.int32)
 _DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
 
@@ -109,3 +119,39 @@ def _multiply(tables: list[_Table], extra: list[int], cards: list[int]) -> tuple
     for own, table in tables:
         product = product + table.reshape([cards[u] if u in own else 1 for u in scope])
     return scope, product
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class EliminationSums(TableSums):
+    """A model with what is known of it, to be summed one variable after the other."""
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        return joint(reduce_case(self.program, self.known, [], self.clock), _NOTHING, self.clock)[1]
+
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        case, inner = self.targeted(targets)
+        (values, powers), _ = joint(case, inner, self.clock)
+        return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
+
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, or for some, one after the other, and the total."""
+        state_at = self.program.arrays.state_at
+        flat = np.zeros(int(state_at[self.program.n_named]))
+        for v in range(self.program.n_named) if targets is None else targets:
+            flat[state_at[v] : state_at[v + 1]] = self.joint([v])
+        return flat, self.total()
+
+
+def prepare(
+    options: Elimination,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> TableSums | HybridSums:
+    """Elimination, of tables; continuous variables are eliminated before."""
+    return make_sums(EliminationSums, compiled, observed, clock, options.name, fit=fit)

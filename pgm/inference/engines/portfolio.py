@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -17,20 +17,28 @@ from pgm.evidence import Observed
 from pgm.inference.engines import (
     Best,
     Bounds,
+    BranchAndBound,
     CliqueSequence,
     Conditioned,
     Engine,
     Exact,
     Importance,
     Loopy,
+    Search,
     loopy,
 )
-from pgm.inference.engines.approximate import make_approximate
-from pgm.inference.engines.model_snapshot import ModelSnapshot, by_position, make_posterior
+from pgm.inference.engines import prepare as prepare_engine
+from pgm.inference.engines.auto import AutoPosterior
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states, with_numbers
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.posterior import Posterior, Wide, log_of
-from pgm.results import Intervals, Report, merged
+from pgm.inference.engines.posterior import Context, Posterior, TableSums
+from pgm.inference.engines.prepared import by_position, make_posterior
+from pgm.inference.engines.wide import Wide, log_of
+from pgm.results import Assignment, Intervals, Report, merged
 from pgm.runtime.clock import Clock
+from pgm.variables import VariableList
 
 _PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
 _OFFERED = 8.0  # times what is allowed: an estimate of conditioning, which a new tree makes smaller
@@ -68,7 +76,7 @@ class _Rival(Generic[_Answer]):
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
-class Portfolio(Posterior):
+class Portfolio(Context, NamedSums, NamedMaxima):
     """A model with what is known of it, to be asked of several engines within a time."""
 
     compiled: ModelSnapshot
@@ -84,11 +92,21 @@ class Portfolio(Posterior):
 
     # --- maxima ---
 
-    def explain(self, ask: Callable[[Posterior, Engine], _Answer], otherwise: Engine | None) -> _Answer:
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
         """The exact answer, or what another engine, if there is one, has after the time that is left."""
+        summed = targets is not None and len({*targets, *self.known.hard}) < self.program.n_named
+        otherwise = BranchAndBound() if not summed else Bounds() if k == 1 else None
+
+        def ask(one: NamedMaxima) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+            found, total = one.explained(targets, k)
+            whole = total()  # in the same part of the time
+            return found, lambda: whole
+
         clock = self._clock(_EXPLAINED if otherwise else _RUN)
         try:
-            return ask(make_posterior(self.compiled, self.observed, clock), Exact())
+            return ask(make_posterior(self.compiled, self.observed, clock, kind=AutoPosterior))
         except (TooLarge, OutOfTime) as refused:
             if otherwise is None:
                 raise refused if isinstance(refused, TooLarge) else self._too_late() from None
@@ -96,7 +114,7 @@ class Portfolio(Posterior):
             self.clock.mark = clock.mark
         clock = self._clock(1.0, least=_LATE * self.seconds)
         try:
-            return ask(make_approximate(self.compiled, self.observed, clock, otherwise), otherwise)
+            return ask(prepare_engine(otherwise, self.compiled, self.observed, None, clock))
         except OutOfTime:
             raise self._too_late() from None
         finally:
@@ -119,15 +137,15 @@ class Portfolio(Posterior):
         )
         return np.asarray(found).reshape(cards)
 
-    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other; not the total."""
+    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
+        """P(v | known) for all of the user's variables, one after the other."""
         groups = self.program.arrays.state_at[: self.program.n_named + 1]
-        found = self._best(lambda p: p.marginals(targets)[0], np.asarray, targets, groups)
-        return np.asarray(found), (math.nan, 0)
+        found = self._best(lambda p: p.marginals(targets), np.asarray, targets, groups)
+        return np.asarray(found)
 
     def _best(
         self,
-        ask: Callable[[Posterior], _Answer],
+        ask: Callable[[Any], _Answer],
         numbers: Callable[[_Answer], np.ndarray],
         targets: Sequence[int] | None,
         groups: np.ndarray | None,
@@ -175,7 +193,7 @@ class Portfolio(Posterior):
         return Clock(self.seconds, now + left, self.clock.profile)
 
     def _exactly(
-        self, ask: Callable[[Posterior], _Answer], targets: Sequence[int] | None
+        self, ask: Callable[[Any], _Answer], targets: Sequence[int] | None
     ) -> tuple[_Answer, Report] | None:
         """The exact answer if it is planned to be had in the time, or is found by a short search."""
         clock = self._clock(_RUN)
@@ -191,7 +209,7 @@ class Portfolio(Posterior):
             return None
         clock = self._clock(_SEARCHED)
         try:
-            posterior = make_posterior(self.compiled, self.observed, clock, "search")
+            posterior = prepare_engine(Search(), self.compiled, self.observed, None, clock)
             return ask(posterior), posterior.report
         except (TooLarge, OutOfTime):
             return None
@@ -200,21 +218,26 @@ class Portfolio(Posterior):
 
     def _planned(
         self, clock: Clock, question: str, targets: Sequence[int] | None, *, fit: bool = True
-    ) -> tuple[Posterior | None, Plan]:
+    ) -> tuple[TableSums | None, Plan]:
         """Who gives an exact answer in the time, if any does: on one tree, or on a smaller one many times."""
         allowed = _PLANNED * max(0.0, self.until - time.monotonic())
-        posterior = make_posterior(self.compiled, self.observed, clock, fit=fit)
+        posterior: TableSums = self._exact(clock, fit=fit)
         plan = posterior.plan(question, targets)
         if plan.fits:
             return posterior if plan.seconds <= allowed else None, plan
         if plan.offer_seconds > _OFFERED * allowed:
             return None, plan
         with suppress(TooLarge):
-            posterior = make_posterior(self.compiled, self.observed, clock, Conditioned.name, fit=fit)
+            posterior = prepare_engine(Conditioned(), self.compiled, self.observed, None, clock, fit=fit)
             other = posterior.plan(question, targets)
             if other.fits and other.seconds + _A_RUN * other.runs <= allowed:
                 return posterior, other
         return None, plan
+
+    def _exact(self, clock: Clock, *, fit: bool) -> Posterior:
+        found = make_posterior(self.compiled, self.observed, clock, fit=fit)
+        assert isinstance(found, Posterior)  # with numbers it is the exact engine that is asked
+        return found
 
     def _searches(self) -> bool:
         """Whether a search is tried: where nearly all is zeros."""
@@ -254,7 +277,7 @@ class Portfolio(Posterior):
         return [(one, share) for one, share in asked if one.takes_soft or not self.observed.soft]
 
     def _asked(
-        self, ask: Callable[[Posterior], _Answer], numbers: Callable[[_Answer], np.ndarray]
+        self, ask: Callable[[Any], _Answer], numbers: Callable[[_Answer], np.ndarray]
     ) -> list[_Rival[_Answer]]:
         """What each of the engines answers that has an answer."""
         found: list[_Rival[_Answer]] = []
@@ -262,7 +285,7 @@ class Portfolio(Posterior):
 
         def put(options: Engine, clock: Clock) -> None:
             try:
-                posterior = make_approximate(self.compiled, self.observed, clock, options)
+                posterior = prepare_engine(options, self.compiled, self.observed, None, clock)
                 answer = ask(posterior)
                 name = options.name + (" by bounds" if getattr(options, "guide", "") == Bounds.name else "")
                 rival = _Rival(name, answer, numbers(answer), posterior.report)
@@ -338,10 +361,46 @@ def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.
     return np.asarray(np.where(share > 0.0, (1.0 - share) * values + share * middle, values))
 
 
-def make_portfolio(compiled: ModelSnapshot, observed: Observed, clock: Clock, options: Best) -> Portfolio:
+@dataclass(frozen=True, eq=False, slots=True)
+class BesideNumbers(HybridPosterior):
+    """The exact engine, for the sums of a model with numbers: nobody else is asked for these."""
+
+    def assignments(
+        self,
+        variables: VariableList,
+        targets: Sequence[int] | None,
+        k: int,
+        observed: Observed,
+        *,
+        normalised: bool,
+    ) -> list[Assignment]:
+        """Refuse: of the engines for maxima all but the exact one know nothing of numbers."""
+        raise no_states(Best.name, self.named())
+
+
+def prepare(
+    options: Best,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> Portfolio | HybridPosterior:
     """Put evidence into positions, and the time to be kept."""
+    if compiled.gaussians is not None:
+        known, soft = by_position(compiled, observed, fit)
+        at = Posterior(
+            compiled.program, compiled.trees, known, clock, compiled.names, Exact.name, observed.given
+        )
+        return BesideNumbers(**with_numbers(compiled, observed, at, soft))
     known, _ = by_position(compiled, observed)
     seconds = options.seconds if clock.limit is None else min(options.seconds, clock.limit)
-    fields = compiled.program, compiled.trees, known, clock, compiled.names, options.name
     until = time.monotonic() + min(seconds, clock.remaining())
-    return Portfolio(*fields, compiled=compiled, observed=observed, seconds=seconds, until=until)
+    return Portfolio(
+        *(compiled.program, compiled.trees, known, clock, compiled.names, options.name, observed.given),
+        compiled=compiled,
+        observed=observed,
+        seconds=seconds,
+        until=until,
+    )

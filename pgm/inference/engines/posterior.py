@@ -1,72 +1,63 @@
-"""One model under one set of evidence, by position: what questions.py asks in the user's names."""
+"""One model under one set of evidence, by position, and the exact engine: trees of cliques for tables."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from pgm.errors import TooLarge
-from pgm.inference.engines import conditioning, cuts, elimination, exact, fronts, search
+from pgm.errors import OutOfTime, TooLarge
+from pgm.evidence import Observed
+from pgm.inference.engines import cuts, exact, fronts
 from pgm.inference.engines import k_best as ranking
+from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima, NamedSums
 from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, fit_jointly, in_doubles
 from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case, spread
 from pgm.inference.trees import Shape, Tree, TreeCache, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
 from pgm.inference.trees.slicing import consider, sliced
-from pgm.results import Report
+from pgm.results import MaxMarginals, Report
 from pgm.runtime.buffers import give
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import READING, Impossible, Narrow, run
+from pgm.variables import VariableList
 
-Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
-_TOTAL = Needs("the probability of the evidence")
+TOTAL = Needs("the probability of the evidence")
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
-_NOTHING = np.empty(0, np.int32)
-_LN2 = math.log(2.0)
-
-
-def log_of(value: Wide) -> float:
-    """The natural logarithm of a wide number."""
-    return math.log(value[0]) + value[1] * _LN2 if value[0] > 0.0 else -math.inf
-
-
-def times_exp(value: Wide, log: float) -> Wide:
-    """A wide number times the exponential of another."""
-    power = math.floor(log / _LN2)
-    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
-    return value[0] * math.exp(rest), value[1] + power
-
-
-def ratio_of(a: Wide, b: Wide) -> float:
-    """One wide number divided by another, as a double."""
-    shift = max(-4000, min(4000, a[1] - b[1]))
-    return math.ldexp(a[0] / b[0], shift) if shift < 1000 else math.inf
+_PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
+_ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Posterior:
-    """A compiled model with what is known of it, ready to be asked."""
+class Context:
+    """A compiled model with what is known of it: what the answers of every engine start from."""
 
     program: Program
     trees: TreeCache
     known: Known
     clock: Clock
     names: Sequence[str]
-    engine: str = "exact"
-    cutset: tuple[str, ...] | None = None  # what the engine "conditioned" was told to condition on
+    engine: str = "exact"  # as reports and plans call it
     given: Mapping[str, object] | None = None  # what is known, as the user wrote it
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
         return Report.of_exact(self.engine, self.clock.profile, self.given)
+
+    def report_of(self, engine: str, settled: bool) -> Report:
+        """The report of the best states; `settled`: they are the first of their equals."""
+        if settled:
+            return Report.of_exact(engine, self.clock.profile, self.given)
+        profile = self.clock.profile
+        return Report(engine, exact=True, advice=_ONE_OF_SEVERAL, profile=profile, given=self.given)
 
     # --- reducing, planning ---
 
@@ -79,34 +70,49 @@ class Posterior:
 
         return check
 
-    def _everything(self) -> np.ndarray:
+    def everything(self) -> np.ndarray:
+        """The positions of all the user's variables."""
         return np.arange(self.program.n_named)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableSums(Context, NamedSums):
+    """What the exact engines for tables share: each has its `total`, `joint_table`, `marginals_and_total`."""
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        raise NotImplementedError
+
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        raise NotImplementedError
+
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total.
+
+        With targets what only others need is left out, and their numbers are zero.
+        """
+        raise NotImplementedError
+
+    def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
+        """What a plan is about: the reduced question, the tree for it, what a run needs."""
+        if targets is None:
+            case = reduce_case(self.program, self.known, self.everything(), self.clock)
+            return case, planned(case, self.clock, self.trees), needs
+        case, inner = self.targeted(targets)
+        return case, planned(case, self.clock, self.trees, inner), needs
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of a query for these targets, or of all marginals."""
-        p = self.program.arrays
-        if targets is None:
-            size = float(p.state_at[self.program.n_named])
-            needs = Needs(question, "both", results=size, engine=self.engine)
-        else:
-            needs = Needs(question, results=entries(p.cards, targets), engine=self.engine)
-        if not self.known.weights and self.engine == "exact":
-            found = consider(self.program, self.known.hard, targets, needs, self.clock)
-            if found is not None and found.pays and needs.fits(found.shape):
-                return make_plan(found.case, found.shape, needs, self.names, found.why)
-        if self.engine == "conditioned":
-            case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
-            runs = math.prod(len(s) for s in states)
-            needs = replace(needs, runs=float(runs), cutset=tuple(cutset))
-        elif targets is None:
-            case = reduce_case(self.program, self.known, self._everything(), self.clock)
-            shape = planned(case, self.clock, self.trees)
-        else:
-            case, inner = self._targeted(targets)
-            shape = planned(case, self.clock, self.trees, inner)
+        needs = self._needs_of_plan(question, targets)
+        case, shape, needs = self.case_of_plan(needs, targets)
         return make_plan(case, shape, needs, self.names)
 
-    # --- sums ---
+    def _needs_of_plan(self, question: str, targets: Sequence[int] | None) -> Needs:
+        p = self.program.arrays
+        if targets is not None:
+            return Needs(question, results=entries(p.cards, targets), engine=self.engine)
+        return Needs(question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine)
 
     def _in_doubles_or_wide(
         self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
@@ -115,11 +121,75 @@ class Posterior:
         check = self.check_of(case, replace(needs, wide=True))
         return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
+    def targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
+        """The question reduced to what these need, and which reduced variables they are."""
+        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
+        return case, open_targets(case, targets)
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target in this order."""
+        table = narrow(self.joint_table(targets, self._needs_of_joint(targets, question)))
+        table /= table.sum()
+        return table
+
+    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
+        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
+
+    def needs_of_marginals(self, targets: Sequence[int] | None) -> Needs:
+        """What all marginals need, or those of the targets."""
+        what = "all marginals" if targets is None else f"the marginals of {len(targets):,} variables"
+        size = float(self.program.arrays.state_at[self.program.n_named])
+        return Needs(what, "both", results=size, engine=self.engine)
+
+    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
+        """P(v | known) for all of the user's variables, one after the other."""
+        return self.marginals_and_total(targets)[0]
+
+    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
+
+    def fitted(self, wanted: dict[int, np.ndarray]) -> Self:
+        """The same with weights that give variables these marginals (iterative proportional fitting)."""
+        positions = list(wanted)
+        before = replace(
+            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
+        )
+        try:
+            needs = self._needs_of_joint(positions, "the variables with soft evidence")
+            joint = before.joint_table(positions, needs)
+        except TooLarge:
+            found = fit_by_passes(before._marginal_under, wanted)
+        else:
+            found = fit_jointly(joint, wanted, self.clock.check)
+        return self._weighted(found)
+
+    def _weighted(self, weights: Weights) -> Self:
+        doubles = {v: in_doubles(*w) for v, w in weights.items()}
+        return replace(self, known=self.known.with_weights(doubles))
+
+    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
+        return self._weighted(weights).joint_table([v], self._needs_of_joint([v], "a marginal"))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Posterior(TableSums, NamedMaxima, NamedDraws):
+    """A compiled model with what is known of it, ready to be asked exactly."""
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of a query for these targets, or of all marginals."""
+        if not self.known.weights:
+            needs = self._needs_of_plan(question, targets)
+            found = consider(self.program, self.known.hard, targets, needs, self.clock)
+            if found is not None and found.pays and needs.fits(found.shape):
+                return make_plan(found.case, found.shape, needs, self.names, found.why)
+        return TableSums.plan(self, question, targets)
+
+    # --- sums ---
+
     def _sliced(
         self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
     ) -> tuple[np.ndarray, Wide] | None:
         """The answer and the total from a tree that serves all questions like this one, if that pays."""
-        if self.known.weights or self.engine != "exact":
+        if self.known.weights:
             return None
         hard = self.known.hard
 
@@ -134,29 +204,18 @@ class Posterior:
         except Narrow:
             return None
 
-    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
-        return conditioning.prepare(self, needs, targets, self.cutset)
-
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        found = self._sliced((), lambda: _TOTAL)
+        found = self._sliced((), lambda: TOTAL)
         if found is not None:
             return found[1]
-        needs = replace(_TOTAL, engine=self.engine)
-        if self.engine == "conditioned":
-            return conditioning.total(self._cut(needs, []), self.clock)
-        case = reduce_case(self.program, self.known, [], self.clock)
-        if self.engine == "elimination":
-            return elimination.joint(case, np.empty(0, np.int32), self.clock)[1]
-        if self.engine == "search":
-            return search.total(case, self.clock)
-        check = self.check_of(case, needs)
-        tree = tree_of(case, self.clock, self.trees, check=check)
-        return self._in_doubles_or_wide(exact.total, case, tree, needs)
+        return self._total_on_a_tree()
 
-    def _targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
-        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
-        return case, open_targets(case, targets)
+    def _total_on_a_tree(self) -> Wide:
+        case = reduce_case(self.program, self.known, [], self.clock)
+        needs = replace(TOTAL, engine=self.engine)
+        tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
+        return self._in_doubles_or_wide(exact.total, case, tree, needs)
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
@@ -168,24 +227,15 @@ class Posterior:
         found = self._sliced(tuple(targets), needs)
         if found is not None:
             return found[0] if len(targets) == 1 else found[0].reshape([int(cards[t]) for t in targets])
-        table = narrow(self._joint_table(targets, needs()))
+        table = narrow(self.joint_table(targets, needs()))
         table /= table.sum()
         return table
 
-    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
-        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
-
-    def _joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
         """The joint in some scale; as wide numbers where doubles would lose any of it."""
-        if self.engine == "conditioned":
-            return conditioning.joint(self._cut(needs, targets), targets, self.clock)
-        case, inner = self._targeted(targets)
+        case, inner = self.targeted(targets)
         compact: WideArray = np.ones(1), None
-        if self.engine == "elimination":
-            compact = elimination.joint(case, inner, self.clock)[0]
-        elif self.engine == "search":
-            compact = search.joint(case, inner, self.clock)
-        elif inner.size == 0:
+        if inner.size == 0:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
             self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
@@ -196,46 +246,23 @@ class Posterior:
         values, powers = compact
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
-    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total.
 
         With targets what only others need is left out, and their numbers are zero.
         """
-        p, n_named = self.program.arrays, self.program.n_named
-        size = int(p.state_at[n_named])
-        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
-        if self.engine == "elimination":
-            flat = np.zeros(size)
-            for v in wanted.tolist():
-                flat[p.state_at[v] : p.state_at[v + 1]] = self.joint([v])
-            return flat, self.total()
-        what = "all marginals" if targets is None else f"the marginals of {wanted.size:,} variables"
-        needs = Needs(what, "both", results=float(size), engine=self.engine)
+        wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
+        needs = self.needs_of_marginals(targets)
         found = None if targets is not None else self._sliced(None, lambda: needs)
         if found is not None:
             return found
-        if self.engine == "conditioned":
-            return conditioning.marginals(self._cut(needs, None), self.clock)
         case = reduce_case(self.program, self.known, wanted, self.clock)
-        r = case.reduced
-        is_wanted = np.zeros(self.program.n, bool)
-        is_wanted[wanted] = True
-        mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
-        places = np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))  # of their states among all
-        if self.engine == "search":
-            values, whole = search.marginals(case, self.clock)
-            values = values[places]
-        else:
-            results = (np.arange(mine.size + 1, dtype=np.int64), mine)
-            check = self.check_of(case, needs)
-            tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-            values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
-        flat = np.zeros(size)
-        fixed = np.flatnonzero(case.codes[:n_named] >= 0)
-        flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
-        owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
-        flat[owners + r.states[places]] = values[: places.size]
-        return flat, whole
+        mine, places = wanted_of(case, wanted)
+        results = (np.arange(mine.size + 1, dtype=np.int64), mine)
+        check = self.check_of(case, needs)
+        tree = tree_of(case, self.clock, self.trees, results=results, check=check)
+        values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        return spread_marginals(case, mine, places, values), whole
 
     # --- maxima ---
 
@@ -247,7 +274,7 @@ class Posterior:
         The codes are of the targets in their order, or of all the user's variables; the last says whether
         they are the first of their equals. `allowed` marks the states to choose from, if not all.
         """
-        wanted = self._everything() if targets is None else np.array(targets, dtype=np.int64)
+        wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(
             self.program, self.known, wanted, self.clock, prune=targets is not None, allowed=allowed
         )
@@ -287,6 +314,36 @@ class Posterior:
             answers.append((codes[wanted], one.value, one.settled))
         return answers
 
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+        """The k most probable states of the targets (None: of everything), and P(known)."""
+        found = []
+        for codes, value, settled in self.best(targets, k):
+            found.append(Explanation(codes, value, self.report_of(self.engine, settled)))
+        return found, self.total
+
+    def total_in_passing(self) -> Wide | None:
+        """P(known) where it is had quickly."""
+        try:
+            case = reduce_case(self.program, self.known, [], self.clock)
+            shape = planned(case, self.clock, self.trees)
+            if not TOTAL.fits(shape) or TOTAL.steps(shape) > _PASSING_STEPS:
+                return None
+            return self.total()
+        except (TooLarge, OutOfTime):
+            return None
+
+    def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
+        """Of each state the most probable assignment that has it."""
+        flat, best = self.max_marginals()
+        log = observed.log_weight + log_of(best)
+        if observed.soft:  # which says what shall be afterwards: it has no probability of its own
+            log = log_of(best) - log_of(self.total())
+        left = [i for i in range(len(variables)) if i not in self.known.hard]
+        begins = self.program.arrays.state_at[left]
+        return MaxMarginals(variables.take(left), flat + log, begins, self.report)
+
     def max_marginals(self) -> tuple[np.ndarray, Wide]:
         """Of each of the user's states the largest P(states, known) with it, beside the best: a logarithm.
 
@@ -294,7 +351,7 @@ class Posterior:
         """
         p, n_named = self.program.arrays, self.program.n_named
         flat = np.full(int(p.state_at[n_named]), -math.inf)
-        case = reduce_case(self.program, self.known, self._everything(), self.clock, prune=False)
+        case = reduce_case(self.program, self.known, self.everything(), self.clock, prune=False)
         r = case.reduced
         stage = (self.program.kinds[r.variables] != SUMMED).astype(np.int64)
         needs = Needs("the max-marginals", "both", wide=True, results=float(flat.size), asks=None)
@@ -386,7 +443,7 @@ class Posterior:
         """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
         p = self.program.arrays
         case = reduce_case(
-            self.program, self.known, self._everything(), self.clock, prune=False, keep_ones=True
+            self.program, self.known, self.everything(), self.clock, prune=False, keep_ones=True
         )
         r = case.reduced
         ours = np.flatnonzero(r.factors < p.heads.size)
@@ -403,7 +460,7 @@ class Posterior:
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
         case = reduce_case(
-            self.program, self.known, self._everything(), self.clock, prune=False, domains=False
+            self.program, self.known, self.everything(), self.clock, prune=False, domains=False
         )
         check = self.check_of(
             case,
@@ -446,31 +503,32 @@ class Posterior:
             found[f] = table
         return found
 
-    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
 
-    def fitted(self, wanted: dict[int, np.ndarray]) -> Posterior:
-        """The same with weights that give variables these marginals (iterative proportional fitting)."""
-        positions = list(wanted)
-        before = replace(
-            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
-        )
-        try:
-            needs = self._needs_of_joint(positions, "the variables with soft evidence")
-            joint = before._joint_table(positions, needs)
-        except TooLarge:
-            found = fit_by_passes(before._marginal_under, wanted)
-        else:
-            found = fit_jointly(joint, wanted, self.clock.check)
-        return self._weighted(found)
-
-    def _weighted(self, weights: Weights) -> Posterior:
-        doubles = {v: in_doubles(*w) for v, w in weights.items()}
-        return replace(self, known=self.known.with_weights(doubles))
-
-    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
-        return self._weighted(weights)._joint_table([v], self._needs_of_joint([v], "a marginal"))
+def exactly(at: Context) -> Posterior:
+    """The same with the exact engine."""
+    return Posterior(at.program, at.trees, at.known, at.clock, at.names, given=at.given)
 
 
 def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
     """How many combinations of states there are."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
+
+
+def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which reduced variables are among these, and where their states are among all reduced states."""
+    r = case.reduced
+    is_wanted = np.zeros(case.program.n, bool)
+    is_wanted[wanted] = True
+    mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
+    return mine, np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))
+
+
+def spread_marginals(case: Case, mine: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Marginals of these reduced variables among those of all the user's, where what is certain has 1."""
+    p, r, n_named = case.program.arrays, case.reduced, case.program.n_named
+    flat = np.zeros(int(p.state_at[n_named]))
+    fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+    flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
+    owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+    flat[owners + r.states[places]] = values[: places.size]
+    return flat

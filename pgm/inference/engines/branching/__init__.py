@@ -21,8 +21,8 @@ from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts, Part
-from pgm.inference.engines.posterior import log_of
 from pgm.inference.engines.problem import Maximum, Problem
+from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Case
 from pgm.results import Course, Report
 from pgm.runtime import progress

@@ -12,7 +12,7 @@ from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.posterior import log_of
+from pgm.inference.engines.wide import log_of
 from pgm.results import (
     Assignment,
     Density,
@@ -23,39 +23,35 @@ from pgm.results import (
     Report,
     Samples,
 )
-from pgm.variables import Interval, as_float, states_array
+from pgm.variables import Interval, VariableList, as_float, states_array
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 
-def density(compiled: ModelSnapshot, posterior: HybridPosterior, positions: Sequence[int]) -> Density:
-    """P(variables | known), all of them continuous."""
-    return posterior.density(positions, tuple(compiled.variables[i] for i in positions), posterior.report)
-
-
-def marginals(compiled: ModelSnapshot, posterior: HybridPosterior, places: Sequence[int] | None) -> Marginals:
-    """P(variable | known) for every variable, or for some, that is not known."""
-    flat, _ = posterior.marginals()
+def marginals(
+    variables: VariableList, posterior: HybridSums, places: Sequence[int] | None, flat: np.ndarray
+) -> Marginals:
+    """P(variable | known) for all variables or some that are not known; `flat`: of those with states."""
     hard, report = posterior.known.hard, posterior.report
-    left = [i for i in (range(len(compiled.names)) if places is None else places) if i not in hard]
+    left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
     of_numbers = posterior.gaussians.number >= 0
-    begins = posterior.program.arrays.state_at[: len(compiled.names)]
+    begins = posterior.program.arrays.state_at[: len(variables)]
     plain = [i for i in left if not of_numbers[i]]
-    discrete = Marginals([compiled.variables[i] for i in plain], flat, begins[plain], report)
-    open_numbers = {i: compiled.variables[i] for i in left if of_numbers[i]}
+    discrete = Marginals([variables[i] for i in plain], flat, begins[plain], report)
+    open_numbers = {i: variables[i] for i in left if of_numbers[i]}
     if not open_numbers:
         return discrete
     made = densities(posterior, open_numbers, flat, report)
-    return MixedMarginals([compiled.variables[i] for i in left], discrete, made, report)
+    return MixedMarginals([variables[i] for i in left], discrete, made, report)
 
 
 def gathered(
-    compiled: ModelSnapshot, each: Mapping[str, Distribution | Density], report: Report
+    variables: VariableList, each: Mapping[str, Distribution | Density], report: Report
 ) -> Marginals:
     """Distributions computed separately, as one answer in model order."""
-    every = [v for v in compiled.variables if v.name in each]
+    every = [v for v in variables if v.name in each]
     plain = [v for v in every if not v.continuous]
     flat = np.concatenate([np.empty(0), *(each[v.name].values for v in plain)])
     begins = np.cumsum([0, *(v.card for v in plain)])[:-1]
@@ -63,18 +59,18 @@ def gathered(
     return MixedMarginals(every, Marginals(plain, flat, begins, report), numbers.__getitem__, report)
 
 
-def samples(compiled: ModelSnapshot, posterior: HybridPosterior, n: int, rng: np.random.Generator) -> Samples:
+def samples(variables: VariableList, posterior: HybridPosterior, n: int, rng: np.random.Generator) -> Samples:
     """Cases from P(all variables | known)."""
     codes, values = posterior.draw(n, rng)
     columns = {}
-    for i, v in enumerate(compiled.variables):
+    for i, v in enumerate(variables):
         x = int(posterior.gaussians.number[i])
         columns[v.name] = states_array(v, codes[:, i]) if x < 0 else values[:, x].copy()
     return Samples(columns, posterior.report)
 
 
 def best(
-    compiled: ModelSnapshot,
+    variables: VariableList,
     posterior: HybridPosterior,
     places: Sequence[int] | None,
     k: int,
@@ -84,32 +80,31 @@ def best(
     if k > 1:
         raise InvalidArgument("The k best are of states; numbers have no second best. Use map, or targets=.")
     if places is not None:
-        return [_top(compiled, posterior, places, observed)]
+        return [_top(variables, posterior, places, observed)]
     hard, number = posterior.known.hard, posterior.gaussians.number
-    left = [i for i in range(len(compiled.names)) if i not in hard]
+    left = [i for i in range(len(variables)) if i not in hard]
     codes, values, joint = posterior.highest()
-    numbers = {compiled.names[i]: float(values[number[i]]) for i in left if number[i] >= 0}
+    numbers = {variables.names[i]: float(values[number[i]]) for i in left if number[i] >= 0}
     log = joint - log_of(posterior.total())
-    joint = log if observed.soft else joint + observed.log_weight  # as in `questions`
-    variables = compiled.variables.take(left)
-    return [MixedAssignment(variables, codes[left], numbers, log, joint, posterior.report)]
+    joint = log if observed.soft else joint + observed.log_weight  # as in `naming`
+    return [MixedAssignment(variables.take(left), codes[left], numbers, log, joint, posterior.report)]
 
 
 def _top(
-    compiled: ModelSnapshot, posterior: HybridPosterior, places: Sequence[int], observed: Observed
+    variables: VariableList, posterior: HybridPosterior, places: Sequence[int], observed: Observed
 ) -> Assignment:
     """The mode of the density of some variables, all else integrated out.
 
     If the covariance is singular, of the density on the affine subspace of their values.
     """
-    names = [compiled.names[i] for i in places]
-    variables = tuple(compiled.variables[i] for i in places)
-    if not all(v.continuous for v in variables):
+    asked = tuple(variables[i] for i in places)
+    names = [v.name for v in asked]
+    if not all(v.continuous for v in asked):
         raise InvalidArgument(
             f"map with targets= of both kinds, {listed(names)}, would need the highest points of mixtures, "
             "which have no formula. Ask for all variables, or for those with states."
         )
-    found = posterior.density(places, variables, posterior.report)
+    found = posterior.density(places, asked, posterior.report)
     if found.form != "normal":
         raise InvalidArgument(
             f"The density of {listed(names)} is a mixture of normals, whose highest point has no formula."
@@ -118,7 +113,7 @@ def _top(
     log = _log_peak(covariance)
     numbers = dict(zip(names, mean.tolist(), strict=True))
     joint = log if observed.soft else log + log_of(posterior.total()) + observed.log_weight
-    return MixedAssignment(variables, [0] * len(places), numbers, log, joint, posterior.report)
+    return MixedAssignment(asked, [0] * len(places), numbers, log, joint, posterior.report)
 
 
 def _log_peak(covariance: np.ndarray) -> float:

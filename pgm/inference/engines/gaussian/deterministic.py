@@ -16,12 +16,12 @@ from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.elimination import Eliminated
-    from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+    from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 _HARD = 2  # as in compiled.py
 
 
-def check_comparable(posterior: HybridPosterior) -> None:
+def check_comparable(posterior: HybridSums) -> None:
     """Raise if open states decide what is a function of what: densities on different planes would compete."""
     d = posterior.gaussians.arrays
     exact = np.flatnonzero(d.sd == 0.0)
@@ -48,7 +48,7 @@ def check_comparable(posterior: HybridPosterior) -> None:
         )
 
 
-def stretch(posterior: HybridPosterior, made: Eliminated, states: np.ndarray) -> float:
+def stretch(posterior: HybridSums, made: Eliminated, states: np.ndarray) -> float:
     """The correction from the value that elimination gives to the logarithm of that density.
 
     Elimination solves equations for whichever variable comes first, and integrates over the rest.
@@ -70,7 +70,7 @@ def stretch(posterior: HybridPosterior, made: Eliminated, states: np.ndarray) ->
     return log
 
 
-def chosen_rows(posterior: HybridPosterior, states: np.ndarray) -> np.ndarray:
+def chosen_rows(posterior: HybridSums, states: np.ndarray) -> np.ndarray:
     """Which row of its density each variable has under these states of all discrete ones."""
     d, cards = posterior.gaussians.arrays, posterior.program.arrays.cards
     rows = d.row_at[:-1].copy()

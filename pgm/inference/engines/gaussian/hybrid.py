@@ -1,9 +1,9 @@
-"""One model with continuous variables under one set of evidence: what questions.py asks of it."""
+"""One model with continuous variables under one set of evidence: these are eliminated, tables are left."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +11,31 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
+from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
-from pgm.inference.engines.gaussian import deterministic, elimination
+from pgm.inference.engines.gaussian import answers, deterministic, elimination
 from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
-from pgm.inference.engines.posterior import Posterior, Wide, log_of, times_exp
+from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
+from pgm.inference.engines.posterior import Context, Posterior, TableSums
+from pgm.inference.engines.wide import Wide, log_of, times_exp
 from pgm.inference.program import compile_program
-from pgm.results import Density, Report, as_density
+from pgm.results import (
+    Assignment,
+    Density,
+    Distribution,
+    Marginals,
+    MaxMarginals,
+    Report,
+    Samples,
+    as_density,
+)
 from pgm.runtime.running import GAUSSIAN, Impossible, run
-from pgm.variables import Interval, Variable, as_float
+from pgm.variables import Interval, Variable, VariableList, as_float
 
 if TYPE_CHECKING:
+    from pgm.inference.engines.model_snapshot import ModelSnapshot
     from pgm.inference.engines.plan import Plan
 
 _LN2 = math.log(2.0)
@@ -37,20 +50,21 @@ class Solved:
     """The continuous variables eliminated: what is left for the discrete ones, and the way back."""
 
     made: Eliminated | None  # None: no continuous variable matters
-    discrete: Posterior
+    discrete: TableSums
     offset: float  # log of what `discrete` is to be multiplied with
     repeats: bool  # some of the evidence follows from the rest: there is no density
     tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class HybridPosterior(Posterior):
-    """A compiled model with continuous variables, with what is known of it, ready to be asked.
+class HybridSums(Context, NamedSums):
+    """A compiled model with continuous variables, with what is known of it, ready to be summed.
 
-    As a Posterior it has the discrete variables, in whose tables a continuous one has a single state; `known`
-    speaks of them alone.
+    The discrete variables are summed by another engine, in whose tables a continuous one has a single state;
+    `known` speaks of them alone.
     """
 
+    plain: TableSums = field(kw_only=True)  # the discrete part by itself
     gaussians: Gaussians = field(kw_only=True)
     factors: Sequence[Factor] = field(kw_only=True)  # of the discrete part
     soft: dict[int, np.ndarray] = field(kw_only=True)  # marginals wanted of discrete variables
@@ -63,16 +77,16 @@ class HybridPosterior(Posterior):
     @property
     def report(self) -> Report:
         """How the answers are made."""
-        own = self.measured or Report(self.engine, exact=True, given=self.given)
-        return own.changed(profile=self.clock.profile)
+        if self.measured is None:
+            return Report.of_exact(self.engine, self.clock.profile, self.given)
+        return self.measured.changed(profile=self.clock.profile)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether what stands for another model had not come to rest."""
+        return self.measured is not None and not self.measured.converged
 
     # --- shared ground ---
-
-    def _plain(self) -> Posterior:
-        """The discrete part by itself."""
-        return Posterior(
-            self.program, self.trees, self.known, self.clock, self.names, self.engine, self.cutset
-        )
 
     def named(self, numbers: np.ndarray | Sequence[int] | None = None) -> list[str]:
         """The names of continuous variables, of all or of those with these numbers."""
@@ -124,7 +138,7 @@ class HybridPosterior(Posterior):
         g = self.gaussians
         wanted = np.arange(g.n) if everything else _NOTHING
         if not (targets.size or everything or self.seen.any() or self.intervals):
-            discrete = self._plain().fitted(self.soft) if self.soft else self._plain()
+            discrete = self.plain.fitted(self.soft) if self.soft else self.plain
             return Solved(None, discrete, 0.0, False, {})
         layout = self._layout(targets, wanted, everything and not maximise)
         layout.check(self.names, outward=everything or targets.size > 0)
@@ -233,7 +247,7 @@ class HybridPosterior(Posterior):
                 more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
                 # Weights that say nothing: without any the engine would keep a tree for these very tables.
                 weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
-        discrete = self._plain()
+        discrete = self.plain
         if more:
             cards = self.program.arrays.cards[: self.program.n_named].tolist()
             discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
@@ -324,7 +338,7 @@ class HybridPosterior(Posterior):
             return np.ones(1)
         return solved.discrete.joint(axes).ravel()
 
-    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
         """P(v | known) of all discrete variables, one after the other; continuous ones have one entry."""
         return self.solve(everything=self.at_once()).discrete.marginals()
 
@@ -336,7 +350,7 @@ class HybridPosterior(Posterior):
         """The plan of the discrete part, with what the continuous variables take before and after it."""
         numbers = [x for x in self.numbers(targets or ()) if not self.seen[x]]
         if not (targets is None or numbers or self.seen.any() or self.intervals):
-            found = Posterior.plan(self, question, targets)
+            found = self.plain.plan(question, targets)
             own = self.measured
             return found if own is None else replace(found, engine=own.engine, exact=False)
         wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
@@ -351,7 +365,7 @@ class HybridPosterior(Posterior):
         for axes in scopes:
             if len(axes) > 1 and layout.log2_largest < 20.0:
                 ones.append(Dense(np.array([axes]), np.ones([int(cards[v]) for v in axes])))
-        plain = self._plain()
+        plain = self.plain
         if ones:
             program = compile_program(cards.tolist(), [*self.factors, *ones], as_given=True)
             plain = replace(plain, program=program)
@@ -374,21 +388,78 @@ class HybridPosterior(Posterior):
             numbers=layout.said(self.names),
         )
 
+    def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
+        """P(targets | known): a density where some are continuous."""
+        if self.numbers(targets):
+            return self.density(targets, tuple([variables[i] for i in targets]), self.report)
+        return NamedSums.distribution(self, variables, targets)
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """P(variable | known) of each that is not known."""
+        return answers.marginals(variables, self, targets, self.marginals())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HybridPosterior(HybridSums, NamedMaxima):
+    """The same with the exact engine for the discrete variables, which can do more than sum."""
+
+    def _solved(self) -> Posterior:
+        """What is left for the discrete variables, by the exact engine."""
+        found = self.solve().discrete
+        assert isinstance(found, Posterior)
+        return found
+
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+        """The k most probable states of discrete variables, and P(known)."""
+        report_of = self._solved().report_of
+        found = self.best(targets, k)
+        return [
+            Explanation(codes, value, report_of("exact", sure)) for codes, value, sure in found
+        ], self.total
+
+    def assignments(
+        self,
+        variables: VariableList,
+        targets: Sequence[int] | None,
+        k: int,
+        observed: Observed,
+        *,
+        normalised: bool,
+    ) -> list[Assignment]:
+        """The k most probable; where some are continuous the one of greatest density."""
+        if targets is None or self.numbers(targets):
+            return answers.best(variables, self, targets, k, observed)
+        return NamedMaxima.assignments(self, variables, targets, k, observed, normalised=normalised)
+
+    def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
+        """Of each state the most probable assignment that has it, where all that is continuous is known."""
+        free = [n for n in self.named() if isinstance(observed.given.get(n), Interval | None)]
+        if free:
+            have = "have" if free[1:] else "has"
+            raise InvalidArgument(
+                f"Max-marginals are of states; {listed(free)} {have} none. Give numbers for all that "
+                "is continuous, or use `map` for the highest point of the density."
+            )
+        more = observed.log_weight + self.log_density()
+        return self._solved().max_assignments(variables, replace(observed, log_weight=more))
+
     def best(
         self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
     ) -> list[tuple[np.ndarray, Wide, bool]]:
         """The k most probable states of discrete variables, continuous ones integrated out."""
         solved = self.solve()
-        found = solved.discrete.best(targets, k, allowed)
+        found = self._solved().best(targets, k, allowed)
         return [(codes, times_exp(value, solved.offset), settled) for codes, value, settled in found]
 
     def expected_counts(self) -> dict[int, np.ndarray]:
         """For each table of the discrete part P(entry | known)."""
-        return self._own(self.solve().discrete.expected_counts())
+        return self._own(self._solved().expected_counts())
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each table of the discrete part the derivative of log P(known) by each entry."""
-        return self._own(self.solve().discrete.derivatives())
+        return self._own(self._solved().derivatives())
 
     def _own(self, found: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
         """Without the tables that stand for continuous variables, by the numbers of the program before them.
@@ -399,9 +470,9 @@ class HybridPosterior(Posterior):
         numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
         return {int(f): found[int(g)] for f, g in numbers if int(g) in found}
 
-    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """Codes of all variables, drawn from the posterior."""
-        return self.draw(n, rng)[0]
+    def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
+        """Cases from P(all variables | known)."""
+        return answers.samples(variables, self, n, rng)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
@@ -409,7 +480,7 @@ class HybridPosterior(Posterior):
             self.refuse_truncated([], always=True)
         g = self.gaussians
         solved = self.solve()
-        states = np.ascontiguousarray(solved.discrete.sample(n, rng))
+        states = np.ascontiguousarray(self._solved().sample(n, rng))
         values = np.tile(self.value, (n, 1))
         noise = rng.standard_normal((n, g.n))
         barren = g.order if solved.made is None else solved.made.layout.barren
@@ -446,7 +517,9 @@ class HybridPosterior(Posterior):
         assert solved.made is not None
         if solved.repeats:
             raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
-        codes, value, _ = solved.discrete.best(None, 1)[0]
+        tables = solved.discrete
+        assert isinstance(tables, Posterior)
+        codes, value, _ = tables.best(None, 1)[0]
         states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
         values = self.value[None, :].copy()
         cards = np.asarray(self.program.arrays.cards[: g.number.size])
@@ -465,35 +538,33 @@ def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
 
 
 def with_numbers(
-    posterior: Posterior,
-    soft: dict[int, np.ndarray],
-    gaussians: Gaussians,
-    factors: Sequence[Factor],
-    given: Mapping[int, Any],
-) -> HybridPosterior:
-    """Put what is known of continuous variables beside what is known of the others."""
-    seen = np.zeros(gaussians.n, np.uint8)
-    value = np.zeros(gaussians.n)
-    intervals = {}
-    for v, what in given.items():
-        x = int(gaussians.number[v])
+    compiled: ModelSnapshot, observed: Observed, plain: TableSums, soft: dict[int, np.ndarray]
+) -> dict[str, Any]:
+    """The fields of a model with continuous variables: what is known of them beside what `plain` knows."""
+    gaussians = compiled.gaussians
+    assert gaussians is not None
+    seen, value, intervals = np.zeros(gaussians.n, np.uint8), np.zeros(gaussians.n), {}
+    for name, what in observed.given.items():
+        x = int(gaussians.number[compiled.position[name]])
+        if x < 0:
+            continue
         if isinstance(what, Interval):
             intervals[x] = what
-            continue
-        seen[x], value[x] = 1, as_float(what)
-    return HybridPosterior(
-        posterior.program,
-        posterior.trees,
-        posterior.known,
-        posterior.clock,
-        posterior.names,
-        posterior.engine,
-        posterior.cutset,
-        posterior.given,
-        gaussians=gaussians,
-        factors=factors,
-        soft=soft,
-        seen=seen,
-        value=value,
-        intervals=intervals,
-    )
+        else:
+            seen[x], value[x] = 1, as_float(what)
+    return {
+        "program": plain.program,
+        "trees": plain.trees,
+        "known": plain.known,
+        "clock": plain.clock,
+        "names": plain.names,
+        "engine": plain.engine,
+        "given": plain.given,
+        "plain": plain,
+        "gaussians": gaussians,
+        "factors": compiled.factors,
+        "soft": soft,
+        "seen": seen,
+        "value": value,
+        "intervals": intervals,
+    }

@@ -9,18 +9,19 @@ import numpy as np
 
 from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.layout import Layout
+from pgm.inference.engines.posterior import exactly
 from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.hybrid import HybridPosterior, Solved
+    from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 
 _FEW = 2  # joint tables that are asked for one by one
 
 
 def densities(
-    posterior: HybridPosterior, by_position: Mapping[int, Variable], flat: np.ndarray, report: Report
+    posterior: HybridSums, by_position: Mapping[int, Variable], flat: np.ndarray, report: Report
 ) -> Callable[[str], Density]:
     """The density of each unobserved continuous variable; `flat` has all discrete marginals."""
     if posterior.intervals:
@@ -73,7 +74,7 @@ def densities(
 
 
 def all_weights(
-    posterior: HybridPosterior, solved: Solved, layout: Layout, flat: np.ndarray
+    posterior: HybridSums, solved: Solved, layout: Layout, flat: np.ndarray
 ) -> dict[int, np.ndarray]:
     """P(configuration | known) of every root clique; `flat` has the marginals of all discrete variables."""
     t, state_at = layout.tree, posterior.program.arrays.state_at
@@ -82,7 +83,7 @@ def all_weights(
     several = {tuple(sorted(axes)) for axes in axes_of.values() if len(axes) > 1}
     joints: dict[tuple[int, ...], np.ndarray] = {}
     if len(several) > _FEW:
-        counts = solved.discrete.expected_counts()
+        counts = exactly(solved.discrete).expected_counts()
         joints = {key: counts[solved.tables[key]] for key in several}
     found = {}
     for c, axes in axes_of.items():

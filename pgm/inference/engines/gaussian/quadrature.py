@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -22,14 +22,17 @@ from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, GaussianFactor
 from pgm.inference.engines import Quadrature
+from pgm.inference.engines.capabilities import Sums
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
 from pgm.inference.engines.plan import Plan
+from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.wide import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock
-from pgm.variables import REAL, as_domain
+from pgm.variables import REAL, VariableList, as_domain
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
@@ -71,27 +74,28 @@ class Run:
 
     compiled: ModelSnapshot
     observed: Observed
-    points: int = 0  # in total; 0: it is the real model, and the answer is exact
+    points: int  # in total
 
 
-def runs(
+def prepare(
+    options: Quadrature,
     compiled: ModelSnapshot,
     observed: Observed,
     about: Sequence[str] | None,
-    options: Quadrature,
     clock: Clock,
-) -> list[Run]:
-    """One run if no sum is needed, else two, on grids half a step apart."""
-    if compiled.linked is None:
-        return [Run(compiled, observed)]
-    found = settle(compiled, observed, about)
-    if not found.open_:
-        return [Run(found.compiled, observed)]
+    *,
+    fit: bool = True,
+) -> Sums:
+    """The exact engine where no sum is needed, else two runs of it, on grids that are half a step apart."""
+    found = None if compiled.linked is None else settle(compiled, observed, about)
+    if found is None or not found.open_:
+        return make_posterior(compiled if found is None else found.compiled, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
     names = [compiled.names[one.score.child] for one in found.open_]
     axes = _independent(found.open_)
     axes, grid = _spread(found, observed, axes, options.points, names, clock)
-    return [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]
+    runs = [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]
+    return OnGrids(runs, clock, observed.given, fit)
 
 
 def _independent(open_: Sequence[Open]) -> Axes:
@@ -163,8 +167,6 @@ def _spread(
     found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
 ) -> tuple[Axes, Grid]:
     """A grid for each axis, from the distribution of its sum before the states are taken into account."""
-    from pgm.inference.engines.model_snapshot import make_posterior
-
     n = len(axes.weights)
     compiled = _with_sums(found.compiled, axes)
     first = len(found.compiled.names)
@@ -230,7 +232,7 @@ def _densities(
     sums = {v: compiled.variables[v] for v in range(first, len(compiled.names))}
     together = None
     if len(sums) > _FEW and posterior.at_once():
-        together = densities(posterior, sums, posterior.marginals()[0], EXACT)
+        together = densities(posterior, sums, posterior.marginals(), EXACT)
 
     def of(positions: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if together is not None and len(positions) == 1:
@@ -406,14 +408,57 @@ def _sum(
 # --- what was measured --------------------------------------------------------------------------------------
 
 
-def measured(found: _Answer, other: _Answer, points: int, given: Mapping[str, object] | None) -> _Answer:
-    """The answer with a report: the number of points, and the difference from the other grid's answer."""
-    if isinstance(found, Plan):
-        return replace(found, engine="quadrature", exact=False)
-    error = max(_apart(found, other), _ROUNDING)
-    report = Report("quadrature", exact=False, error=error, points=points, given=given)
-    made: _Answer = _reported(found, report)
-    return made
+@dataclass(frozen=True, eq=False, slots=True)
+class OnGrids:
+    """A model on two grids, ready to be asked; how far apart their answers are says how far off these are."""
+
+    runs: Sequence[Run]
+    clock: Clock
+    given: Mapping[str, object] | None
+    fit: bool
+    reports: list[Report] = field(default_factory=list)  # of the answers so far
+
+    @property
+    def report(self) -> Report:
+        """How many points, and how far the other grid's answer is from the last that was asked for."""
+        return self.reports[-1]
+
+    @property
+    def doubtful(self) -> bool:
+        """A sum over a grid comes to an end."""
+        return False
+
+    def _both(self, ask: Callable[[HybridPosterior], _Answer]) -> _Answer:
+        first, other = (ask(self._on(run)) for run in self.runs)
+        error = max(_apart(first, other), _ROUNDING)
+        points = self.runs[0].points
+        self.reports.append(Report("quadrature", exact=False, error=error, points=points, given=self.given))
+        return first
+
+    def _on(self, run: Run) -> HybridPosterior:
+        found = make_posterior(run.compiled, run.observed, self.clock, fit=self.fit)
+        assert isinstance(found, HybridPosterior)
+        return found
+
+    def total(self) -> Wide:
+        """The density of what is known."""
+        return self._both(lambda p: p.total())
+
+    def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
+        """P(targets | known); of numbers their means and variances."""
+        found: Distribution | Density = _reported(
+            self._both(lambda p: p.distribution(variables, targets)), self.report
+        )
+        return found
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """P(variable | known) of each that is not known."""
+        found: Marginals = _reported(self._both(lambda p: p.every_marginal(variables, targets)), self.report)
+        return found
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """What one of the two runs takes."""
+        return replace(self._on(self.runs[0]).plan(question, targets), engine="quadrature", exact=False)
 
 
 def _apart(a: Any, b: Any) -> float:
@@ -424,7 +469,7 @@ def _apart(a: Any, b: Any) -> float:
         return float(np.abs(a.values - b.values).max())
     if isinstance(a, Marginals):
         return max((_apart(a[name], b[name]) for name in a), default=0.0)
-    (x, i), (y, j) = a[0], b[0]
+    (x, i), (y, j) = a, b
     apart: float = math.log(x / y) + (i - j) * math.log(2.0)
     return abs(apart)
 
@@ -436,6 +481,4 @@ def _reported(found: Any, report: Report) -> Any:
         numbers = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
         discrete = _reported(found.discrete, report)
         return MixedMarginals(found.variables, discrete, numbers.__getitem__, report)
-    if isinstance(found, tuple):
-        return found[0], report
     return found.with_report(report)

@@ -20,14 +20,17 @@ import numpy as np
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, GaussianFactor
 from pgm.inference.engines import Variational
+from pgm.inference.engines.capabilities import Sums
 from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.gaussian_arrays import starts
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, Solved
+from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
-from pgm.inference.engines.posterior import Posterior, log_of
+from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.prepared import make_posterior, make_sums
+from pgm.inference.engines.wide import log_of
 from pgm.inference.program import compile_program
 from pgm.results import Report
 from pgm.runtime.clock import Clock
@@ -42,26 +45,24 @@ _SMALL = 1e-4  # below it h(x) is its series
 _SAID = "normal densities stand for the states; there is no bound from above"
 
 
-def make(
+def prepare(
+    options: Variational,
     compiled: ModelSnapshot,
     observed: Observed,
     about: Sequence[str] | None,
-    options: Variational,
     clock: Clock,
     *,
     fit: bool = True,
-) -> Posterior:
+) -> Sums:
     """The model to be asked, in which normal densities stand for states that matter; exact where none do."""
-    from pgm.inference.engines.model_snapshot import make_posterior
-
     found = None if compiled.linked is None else settle(compiled, observed, about)
     if found is None or not found.open_:
         at = compiled if found is None else found.compiled
         return make_posterior(at, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
     sigmoids, run, known = _extend(found.compiled, found.open_, observed)
-    posterior = make_posterior(run, known, clock, options.name, fit=fit)
-    assert isinstance(posterior, HybridPosterior)
+    posterior = make_sums(Posterior, run, known, clock, options.name, fit=fit)
+    assert isinstance(posterior, HybridSums)
     if not fit:
         return replace(posterior, measured=Report(options.name, exact=False, given=observed.given))
     return _climbed(posterior, sigmoids, observed, options)
@@ -130,8 +131,8 @@ def _extend(
 
 
 def _climbed(
-    posterior: HybridPosterior, sigmoids: _Sigmoids, observed: Observed, options: Variational
-) -> Posterior:
+    posterior: HybridSums, sigmoids: _Sigmoids, observed: Observed, options: Variational
+) -> HybridSums:
     """Raise the bound until nothing moves."""
     clock = posterior.clock
     x, bound, converged = np.ones(sigmoids.z.size), -math.inf, False
@@ -179,7 +180,7 @@ def _slope(x: np.ndarray) -> np.ndarray:
     return np.where(small, 0.125 - x * x / 96.0, np.tanh(safe / 2.0) / (4.0 * safe))
 
 
-def _tangent(posterior: HybridPosterior, sigmoids: _Sigmoids, x: np.ndarray) -> HybridPosterior:
+def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> HybridSums:
     """The model in which normal densities touch the sigmoids at z = x and z = -x.
 
     exp(z / 2 - h z^2) is a normal density of mean 1 / (4 h) and variance 1 / (2 h), but for a constant.
@@ -199,9 +200,11 @@ def _tangent(posterior: HybridPosterior, sigmoids: _Sigmoids, x: np.ndarray) -> 
         sd=np.concatenate([g.arrays.sd[:first], sd]),
     )
     cards = posterior.program.arrays.cards[: posterior.program.n_named].tolist()
+    program = compile_program(cards, factors)
     return replace(
         posterior,
-        program=compile_program(cards, factors),
+        plain=replace(posterior.plain, program=program),
+        program=program,
         factors=factors,
         gaussians=replace(g, arrays=arrays),
         solved={},
@@ -224,10 +227,10 @@ class _Seen:
     cov_at: np.ndarray
     cov_weight: np.ndarray
 
-    def roots(self, at: HybridPosterior, solved: Solved, x: np.ndarray) -> np.ndarray:
+    def roots(self, at: HybridSums, solved: Solved, x: np.ndarray) -> np.ndarray:
         """The root of the mean square of z in each row; the x there was where a row cannot be."""
         assert solved.made is not None
-        weights = all_weights(at, solved, self.layout, solved.discrete.marginals()[0])
+        weights = all_weights(at, solved, self.layout, solved.discrete.marginals())
         found = elimination.moments(solved.made, self.cliques, weights, at.clock)
         size = self.row.size
         mean = self.z + np.bincount(self.mean_of, self.mean_weight * found.mean[self.mean_at], size)
@@ -239,7 +242,7 @@ class _Seen:
         return np.where(possible, np.sqrt(square / np.where(possible, total, 1.0)), x)
 
 
-def _look(at: HybridPosterior, layout: Layout, z: np.ndarray) -> _Seen:
+def _look(at: HybridSums, layout: Layout, z: np.ndarray) -> _Seen:
     """Find the moments of each z in the arrays of a layout."""
     t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
     first = d.row_at[-1] - z.size  # of the rows of what stands for states

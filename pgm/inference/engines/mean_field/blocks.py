@@ -12,8 +12,9 @@ from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.factors import Dense
 from pgm.inference.engines import MeanField
 from pgm.inference.engines.factor_graph import Graph
-from pgm.inference.engines.posterior import Posterior, log_of
+from pgm.inference.engines.posterior import Posterior
 from pgm.inference.engines.problem import Problem
+from pgm.inference.engines.wide import log_of
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.reduction import Known, open_targets
 from pgm.inference.trees import TreeCache
@@ -38,7 +39,7 @@ class Block:
         """
         weights = [np.exp(f - f.max()) if f.max() > -math.inf else np.zeros(f.size) for f in fields]
         self.known = Known({}, {i: (w,) for i, w in enumerate(weights)})
-        flat, total = self._ask(clock).marginals()
+        flat, total = self._ask(clock).marginals_and_total()
         marginals = np.split(flat, np.cumsum([w.size for w in weights])[:-1])
         terms = [log_of(total)]
         for p, w in zip(marginals, weights, strict=True):

@@ -8,10 +8,11 @@ from typing import Literal
 
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines.checks import lists_of_names, one_of, seeded, whole
+from pgm.inference.engines.options import Engine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rejection:
+class Rejection(Engine):
     """Cases drawn from the network, parents first; those that contradict the evidence are thrown away.
 
     For teaching: the rarer the evidence, the more is thrown away. Without evidence this is ancestral
@@ -28,6 +29,7 @@ class Rejection:
     samples: int = 10_000
     seed: int = 0
     name = "rejection"
+    module = "pgm.inference.engines.sampling.prepared"
     answers = ("query", "marginals", "probability")
     approximates = True
     takes_soft = False
@@ -39,7 +41,7 @@ class Rejection:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LikelihoodWeighting:
+class LikelihoodWeighting(Engine):
     """Cases drawn parents first, each weighted by how well it explains the evidence.
 
     Good while the evidence is near the roots, or not rare; `"importance"` is for rare evidence. What no
@@ -56,6 +58,7 @@ class LikelihoodWeighting:
     samples: int = 10_000
     seed: int = 0
     name = "likelihood-weighting"
+    module = "pgm.inference.engines.sampling.prepared"
     answers = ("query", "marginals", "probability", "sample")
     approximates = True
     takes_soft = False
@@ -67,7 +70,7 @@ class LikelihoodWeighting:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Importance:
+class Importance(Engine):
     """Cases drawn with the messages of another engine as a guide, and weighted for what these got wrong.
 
     For rare evidence: what the guide knows of it reaches every draw. The estimate of P(given) is unbiased,
@@ -90,6 +93,7 @@ class Importance:
     guide: Literal["loopy", "bounds"] = "loopy"
     guide_iter: int = 100
     name = "importance"
+    module = "pgm.inference.engines.sampling.prepared"
     answers = ("query", "marginals", "probability", "sample")
     approximates = True
     takes_soft = False
@@ -103,7 +107,7 @@ class Importance:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gibbs:
+class Gibbs(Engine):
     """Chains of states in which one block of variables after the other is drawn anew, given all others.
 
     Inside a block the draw is exact. What zeros could disconnect is refused, unless it is proven that every
@@ -129,6 +133,7 @@ class Gibbs:
     seed: int = 0
     trace: Iterable[str] = ()
     name = "gibbs"
+    module = "pgm.inference.engines.sampling.prepared"
     answers = ("query", "marginals", "sample")
     approximates = True
     takes_soft = False
@@ -145,7 +150,7 @@ class Gibbs:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SwendsenWang:
+class SwendsenWang(Engine):
     """Chains of states in which clusters of equal neighbours are drawn anew together (Swendsen & Wang 1987).
 
     For ferromagnets: factors of two variables that favour equal states, as in Ising and Potts models and
@@ -169,6 +174,7 @@ class SwendsenWang:
     seed: int = 0
     trace: Iterable[str] = ()
     name = "swendsen-wang"
+    module = "pgm.inference.engines.sampling.prepared"
     answers = ("query", "marginals", "sample")
     approximates = True
     takes_soft = False
@@ -187,3 +193,6 @@ def _check_chains(engine: Gibbs | SwendsenWang) -> None:
     if isinstance(names, str) or not isinstance(names, Iterable):
         raise InvalidArgument(f"trace= takes a list of names, not {shown(names)}.")
     object.__setattr__(engine, "trace", tuple(names))
+
+
+Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang

@@ -7,7 +7,7 @@ variances are not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,26 +16,28 @@ from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, TooLarge, li
 from pgm.evidence import Observed
 from pgm.inference.engines import Loopy
 from pgm.inference.engines.factor_graph import GRAPHS
-from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.gaussian import answers, elimination
 from pgm.inference.engines.gaussian.deterministic import chosen_rows
 from pgm.inference.engines.gaussian.gaussian_arrays import starts
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import how_to_go_on
-from pgm.inference.engines.posterior import Wide
+from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.prepared import by_position
 from pgm.inference.program.reduction import reduce_case
-from pgm.results import Density, Report, as_density
+from pgm.results import Density, Marginals, Report, as_density
 from pgm.runtime.clock import Clock
 from pgm.runtime.jit import Floats, Ints
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import code, run
-from pgm.variables import Variable
+from pgm.variables import Variable, VariableList
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 MESSAGES = "pgm.inference.engines.gaussian.messages.compiled"
 _ROUNDING = 1e-13  # relative to how many deviations from 0 a mean lies
+_NOTHING = np.empty(0)
 _LEAST = 1e-150  # a smaller sd has no precision in doubles
 
 
@@ -61,7 +63,7 @@ class Beliefs:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Told(HybridPosterior):
+class Told(HybridSums):
     """A model with numbers whose densities are what messages say; asked about numbers only."""
 
     options: Loopy = field(kw_only=True)
@@ -87,9 +89,14 @@ class Told(HybridPosterior):
         """All are had at once, but not from a tree."""
         return False
 
-    def marginals(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """Ones: nobody asks for states."""
-        return np.ones(int(self.program.arrays.state_at[-1])), (0.5, 1)
+    @property
+    def doubtful(self) -> bool:
+        """Whether messages had not come to rest."""
+        return not self._beliefs().report.converged
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """What messages say of each number that is not known; nobody asks for states."""
+        return answers.marginals(variables, self, targets, _NOTHING)
 
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
         """What messages say of one number."""
@@ -117,8 +124,6 @@ def told(
     compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
 ) -> Told | None:
     """The model to be asked of messages between numbers; None where the question is about states."""
-    from pgm.inference.engines.model_snapshot import make_posterior
-
     if compiled.gaussians is None or (about is not None and not about):
         return None
     names = [n for n in compiled.names if n not in observed.given] if about is None else about
@@ -131,8 +136,12 @@ def told(
         raise InvalidArgument(
             f"pgm.engines.Loopy({what}) is for variables with states, and {listed(list(names))} are numbers."
         )
-    mixed = make_posterior(compiled, observed, clock, options.name, fit=False)
-    assert isinstance(mixed, HybridPosterior)
+    known, _ = by_position(compiled, observed, fit=False)
+    plain = Posterior(
+        compiled.program, compiled.trees, known, clock, compiled.names, options.name, observed.given
+    )
+    own = with_numbers(compiled, observed, plain, {})
+    mixed = HybridSums(**own)
     unproven = ""
     if observed.hard or observed.weights or observed.soft:  # which raises if they cannot be
         try:
@@ -140,7 +149,6 @@ def told(
         except TooLarge:
             reduce_case(mixed.program, mixed.known, [], clock)
             unproven = "no tree that could prove that what is given is possible fits in memory"
-    own = {f.name: getattr(mixed, f.name) for f in fields(mixed)}
     return Told(**own, options=options, wanted=numbers, unproven=unproven)
 
 

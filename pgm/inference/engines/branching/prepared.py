@@ -1,0 +1,74 @@
+"""Moved costs, alone and with branch and bound, as engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.errors import TooLarge
+from pgm.evidence import Observed
+from pgm.inference.engines import branching, cuts
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.naming import Explanation
+from pgm.inference.engines.options import BranchAndBound, Srmp
+from pgm.inference.engines.posterior import exactly
+from pgm.inference.engines.problem import Maximum, Problem
+from pgm.inference.engines.reduced import ANY, ReducedMaxima, below, reduced
+from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.program import SUMMED
+from pgm.results import Report
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class BranchingMaxima(ReducedMaxima):
+    """A model with what is known of it, ready to be maximised."""
+
+    def maximise(self, problem: Problem, clock: Clock) -> Maximum:
+        """Find good states of a reduced question, and a bound."""
+        return branching.maximise(problem, self.options, clock)
+
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+        """The k best states found, and P(known) where it is had quickly."""
+        if k == 1:
+            return ReducedMaxima.explained(self, targets, k)
+        ranked = [Explanation(codes, value, how, bound) for codes, value, bound, how in self.several(k)]
+        return [one.of(targets) for one in ranked], exactly(self).total_in_passing
+
+    def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
+        """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
+        self.only_states(None)
+        case = cuts.reduce_everything(self.program, self.known, self.clock)
+        if (self.program.kinds[case.reduced.variables] == SUMMED).any():
+            raise TooLarge(
+                f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
+                "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
+            )
+        found = branching.rank(self.problem(case, {}), k, self.options.seed, self.clock)
+        assert found is not None  # its work is not limited
+        at, made = exactly(self), []
+        for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):
+            codes, value, _ = at.worth(case, states)
+            log = log_of(value)
+            said = found.report.advice if not sure else "" if found.settled else ANY
+            error = 0.0 if sure else below(bound, log)
+            report = found.report.changed(exact=sure, error=error, advice=said)
+            made.append((codes, value, log if sure else max(bound, log), report))
+        return made
+
+
+def prepare(
+    options: Srmp | BranchAndBound,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> BranchingMaxima:
+    """Ready to be asked."""
+    return reduced(BranchingMaxima, options, compiled, observed, clock)

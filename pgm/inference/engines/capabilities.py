@@ -1,0 +1,91 @@
+"""What an engine may be able to do: the object that its `prepare` hands back has what it can, no more.
+
+`answers` of its options says which questions those are, so that others are refused before anything is done.
+Positions are those of the model's variables; None stands for all that are not observed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from pgm.evidence import Observed
+from pgm.inference.engines.plan import Plan
+from pgm.inference.program import Program
+from pgm.results import Assignment, Density, Distribution, Marginals, MaxMarginals, Report, Samples
+from pgm.variables import VariableList
+
+Wide = tuple[float, int]
+
+
+class Prepared(Protocol):
+    """A model with what is known of it, ready to be asked of an engine."""
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the engine stopped before its numbers came to rest, which whoever asked is warned of."""
+
+
+class Sums(Prepared, Protocol):
+    """`query`, `marginals`, `probability`."""
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+
+    def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
+        """P(targets | known)."""
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """P(variable | known) of each."""
+
+
+class Maxima(Prepared, Protocol):
+    """`map`, `k_best`, `marginal MAP`."""
+
+    def assignments(
+        self,
+        variables: VariableList,
+        targets: Sequence[int] | None,
+        k: int,
+        observed: Observed,
+        *,
+        normalised: bool,
+    ) -> list[Assignment]:
+        """The k most probable, best first; `normalised`: without evidence the total is 1."""
+
+
+class Draws(Prepared, Protocol):
+    """`sample`."""
+
+    def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
+        """Cases from P(all variables | known)."""
+
+
+class Plans(Prepared, Protocol):
+    """`plan`."""
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """What the sums of this question take."""
+
+
+class Everything(Sums, Maxima, Draws, Plans, Protocol):
+    """The exact engine: also max-marginals, and what learning needs."""
+
+    @property
+    def program(self) -> Program:
+        """Whose factors the tables below are of, by their numbers."""
+
+    def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
+        """Of each state the most probable assignment that has it."""
+
+    def expected_counts(self) -> dict[int, np.ndarray]:
+        """For each factor its table of P(entry | known), flat."""
+
+    def derivatives(self) -> dict[int, np.ndarray]:
+        """For each factor the derivative of log P(known) by each entry of its table, flat."""

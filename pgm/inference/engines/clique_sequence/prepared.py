@@ -1,0 +1,51 @@
+"""A sequence of trees as an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pgm.evidence import Observed
+from pgm.inference.engines import clique_sequence
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import CliqueSequence
+from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.engines.posterior import entries
+from pgm.inference.engines.problem import Problem, Solution
+from pgm.inference.engines.reduced import ReducedSums, reduced
+from pgm.inference.program.reduction import open_targets
+from pgm.inference.trees.needs import Needs
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class CliqueSequenceSums(ReducedSums):
+    """A model with what is known of it, ready to be put to a sequence of trees."""
+
+    def run(self, problem: Problem) -> Solution:
+        """Sum a reduced question."""
+        return clique_sequence.solve(problem, self.options, self.clock)
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """What the first of the trees takes."""
+        self.only_states(targets)
+        case = self.case(self.everything() if targets is None else targets, only_wanted=targets is not None)
+        cards = self.program.arrays.cards
+        size = float(cards[: self.program.n_named].sum()) if targets is None else entries(cards, targets)
+        needs = Needs(question, "both" if targets is None else "in", results=size, engine=self.engine)
+        free = None if targets is None else open_targets(case, targets)
+        shape, later = clique_sequence.outline(self.problem(case, {}, free), self.options, needs, self.clock)
+        return replace(make_plan(case, shape, needs, self.names), exact=False, later=later)
+
+
+def prepare(
+    options: CliqueSequence,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> CliqueSequenceSums:
+    """Ready to be asked."""
+    return reduced(CliqueSequenceSums, options, compiled, observed, clock)

@@ -1,0 +1,65 @@
+"""Conditioning as an engine: exact sums by several runs of a smaller tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pgm.evidence import Observed
+from pgm.evidence import names as names_of
+from pgm.inference.engines import conditioning
+from pgm.inference.engines.gaussian.hybrid import HybridSums
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Conditioned
+from pgm.inference.engines.posterior import TOTAL, TableSums
+from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.wide import Wide
+from pgm.inference.program.reduction import Case, WideArray
+from pgm.inference.trees import Shape
+from pgm.inference.trees.needs import Needs
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConditionedSums(TableSums):
+    """A model with what is known of it, to be summed for each state of some variables."""
+
+    cutset: tuple[str, ...] | None = None  # whose; None: as few as make it fit
+
+    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
+        return conditioning.prepare(self, needs, targets, self.cutset)
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        return conditioning.total(self._cut(replace(TOTAL, engine=self.engine), []), self.clock)
+
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        return conditioning.joint(self._cut(needs, targets), targets, self.clock)
+
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total."""
+        return conditioning.marginals(self._cut(self.needs_of_marginals(targets), None), self.clock)
+
+    def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
+        """What a plan is about: the question without the cutset, its tree, how often that runs."""
+        case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
+        runs = math.prod(len(s) for s in states)
+        return case, shape, replace(needs, runs=float(runs), cutset=tuple(cutset))
+
+
+def prepare(
+    options: Conditioned,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> TableSums | HybridSums:
+    """Conditioning, of tables; continuous variables are eliminated before."""
+    cutset = None if options.variables is None else names_of(options.variables, compiled.by_name)
+    return make_sums(ConditionedSums, compiled, observed, clock, options.name, cutset, fit=fit)

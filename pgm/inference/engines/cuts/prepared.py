@@ -1,0 +1,135 @@
+"""Minimum cuts, and moves made of them, as engines; `by_cuts` is also a step of "auto"."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, TooLarge, listed
+from pgm.evidence import Observed
+from pgm.inference.engines import cuts, remedies
+from pgm.inference.engines.gaussian.hybrid import no_states
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.naming import Explanation, NamedMaxima
+from pgm.inference.engines.options import Cuts, Expansion
+from pgm.inference.engines.posterior import Context, Posterior, exactly
+from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.problem import none_possible
+from pgm.inference.engines.wide import Wide, log_of
+from pgm.results import Report
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible
+
+Rest = Callable[[np.ndarray], tuple[str, cuts.Found]]  # who has the best of the states allowed, and which
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class CutsMaxima(Context, NamedMaxima):
+    """A model with what is known of it, to be maximised by cuts."""
+
+    options: Cuts | Expansion
+
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+        """The best states, and P(known) where it is had quickly."""
+        at = exactly(self)
+        found = (
+            by_moves(at, self.options) if isinstance(self.options, Expansion) else by_cuts(at, tree_of(at))
+        )
+        return [found.of(targets)], at.total_in_passing
+
+
+def prepare(
+    options: Cuts | Expansion,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> CutsMaxima:
+    """Ready to be asked; minimum cuts know nothing of numbers."""
+    if compiled.gaussians is not None:
+        raise no_states(options.name, [compiled.names[v] for v in compiled.gaussians.positions.tolist()])
+    at = make_posterior(compiled, observed, clock, options.name, fit=fit)
+    return CutsMaxima(
+        *(at.program, at.trees, at.known, clock, at.names, at.engine, at.given), options=options
+    )
+
+
+def tree_of(posterior: Posterior) -> Rest:
+    """What is left, by a tree."""
+    return lambda allowed: (Cuts.name, cuts.Found(*posterior.best(None, 1, allowed)[0]))
+
+
+def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool = False) -> Explanation:
+    """By minimum cuts, and by `rest` for what they leave.
+
+    Args:
+        posterior: the model and what is known.
+        rest: who finds the best of the states that are still allowed.
+        plan: that of the tree which was refused before, if any.
+        search: whether that includes a search, for the words where nothing helps.
+    """
+    engine = Cuts.name
+
+    def named(allowed: np.ndarray) -> cuts.Found:
+        nonlocal engine
+        engine, found = rest(allowed)
+        return found
+
+    try:
+        found = cuts.maximum(posterior.program, posterior.known, posterior.clock, named)
+    except TooLarge as error:
+        if error.plan is None:
+            raise
+        raise TooLarge(
+            "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
+            f"large, minimum cuts do not settle enough{', a short search has not ended' if search else ''}. "
+            "Observe more, or allow more with "
+            f"pgm.set_config({'time_limit' if search else 'memory_limit'}=...)."
+            f"{remedies('map')}\n\n{plan or error.plan!r}",
+            plan or error.plan,
+        ) from None
+    return Explanation(found.codes, found.value, posterior.report_of(engine, found.settled))
+
+
+def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
+    """By moves to one state after the other: good states, with a bound."""
+    program = posterior.program
+    case = cuts.reduce_everything(program, posterior.known, posterior.clock)
+    r = case.reduced
+    widths = np.diff(r.scope_at)
+    if widths.max(initial=0) > 2:
+        f = int(np.argmax(widths))
+        places = r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]].tolist()
+        named = listed([posterior.names[v] for v in places if v < program.n_named])
+        raise InvalidArgument(
+            f'engine="expansion" takes factors over two variables at most; one is over {widths[f]} that are '
+            f"not observed, {named} among them. Observe some of these."
+        )
+    card = int(r.cards.max(initial=1))
+    cuts.check_room(case, 40, 60 + 48 * card)
+    moved = cuts.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
+    bound = log_of(case.constant()) - moved.least * math.log(2.0)
+    bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product
+    try:
+        codes, value, more = posterior.worth(case, moved.states)
+    except Impossible:
+        raise none_possible(options.name) from None
+    bound = max(bound + more, log_of(value))
+    report = Report(
+        options.name,
+        exact=False,
+        converged=moved.converged,
+        error=bound - log_of(value),
+        iterations=moved.sweeps,
+        profile=posterior.clock.profile,
+        advice="" if moved.converged else "allow more time or sweeps=",
+        given=posterior.given,
+    )
+    return Explanation(codes, value, report, bound)

@@ -1,0 +1,50 @@
+"""Belief propagation as an engine: messages between states, or between numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pgm.evidence import Observed
+from pgm.inference.engines import loopy
+from pgm.inference.engines.gaussian.messages import Told, told
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Loopy
+from pgm.inference.engines.problem import Maximum, Problem, Solution
+from pgm.inference.engines.reduced import ReducedMaxima, ReducedSums, reduced
+from pgm.inference.program.reduction import Known
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class LoopyAnswers(ReducedSums, ReducedMaxima):
+    """A model with what is known of it, ready to be put to belief propagation."""
+
+    def run(self, problem: Problem) -> Solution:
+        """Sum a reduced question."""
+        return loopy.solve(problem, self.options, self.clock)
+
+    def maximise(self, problem: Problem, clock: Clock) -> Maximum:
+        """Find good states of a reduced question, and a bound."""
+        return loopy.maximise(problem, self.options, clock)
+
+    def known_for_maxima(self) -> Known:
+        """What is known, with likelihoods in place of marginals that are wanted."""
+        if not self.wanted:
+            return self.known
+        case = self.case(self.everything(), only_wanted=False)
+        return self.settled(case, self.solve(case))
+
+
+def prepare(
+    options: Loopy,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> LoopyAnswers | Told:
+    """Messages between numbers where the question is about these alone, else between states."""
+    found = told(compiled, observed, about, options, clock)
+    return found or reduced(LoopyAnswers, options, compiled, observed, clock)

@@ -1,0 +1,141 @@
+"""From arrays to results under the user's names, for engines whose variables all have states."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.evidence import Observed
+from pgm.inference.engines.wide import Wide, log_of, ratio_of
+from pgm.results import Assignment, Density, Distribution, Marginals, Report, Samples
+from pgm.variables import VariableList, states_array
+
+if TYPE_CHECKING:
+    from pgm.inference.program import Program
+    from pgm.inference.program.reduction import Known
+
+_SURE: Wide = (0.5, 1)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Explanation:
+    """States of what was asked, P(states, known), and how they were found."""
+
+    codes: np.ndarray
+    value: Wide
+    report: Report
+    bound: float | None = None  # on log P(states, known) of any states; None: these are the best
+
+    def of(self, targets: Sequence[int] | None) -> Explanation:
+        """The same of these variables only, where the codes are of all; None: of all."""
+        if targets is None:
+            return self
+        return Explanation(self.codes[list(targets)], self.value, self.report, self.bound)
+
+
+class _Asked:
+    """What the methods below are made of."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+        program: Program
+        known: Known
+
+        @property
+        def report(self) -> Report:
+            """How the answers asked for so far were made."""
+
+    @property
+    def doubtful(self) -> bool:
+        """Exact engines come to rest."""
+        return False
+
+
+class NamedSums(_Asked):
+    """Distributions, of an engine that has them as arrays."""
+
+    __slots__ = ()
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target in this order."""
+        raise NotImplementedError
+
+    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
+        """P(v | known) for all of the user's variables, one after the other."""
+        raise NotImplementedError
+
+    def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
+        """P(targets | known)."""
+        asked = tuple([variables[i] for i in targets])
+        what = f"P({', '.join([v.name for v in asked])})" if len(asked) < 4 else "the joint distribution"
+        values = self.joint(targets, what)
+        return Distribution(asked, values, self.report)
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """P(variable | known) of each that is not known."""
+        flat, hard = self.marginals(targets), self.known.hard
+        begins = self.program.arrays.state_at[: len(variables)]
+        if not hard and targets is None:
+            return Marginals(variables, flat, begins, self.report)
+        left = [i for i in (range(len(variables)) if targets is None else targets) if i not in hard]
+        return Marginals(variables.take(left), flat, begins[left], self.report)
+
+
+class NamedDraws(_Asked):
+    """Cases, of an engine that draws states."""
+
+    __slots__ = ()
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """Joint states of all the user's variables: (n, variables)."""
+        raise NotImplementedError
+
+    def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
+        """Cases from P(all variables | known)."""
+        codes = self.sample(n, rng)
+        return Samples({v.name: states_array(v, codes[:, i]) for i, v in enumerate(variables)}, self.report)
+
+
+class NamedMaxima(_Asked):
+    """Assignments, of an engine that ranks states."""
+
+    __slots__ = ()
+
+    def explained(
+        self, targets: Sequence[int] | None, k: int
+    ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
+        """The k most probable, and what gives P(known), or None where that takes too long."""
+        raise NotImplementedError
+
+    def assignments(
+        self,
+        variables: VariableList,
+        targets: Sequence[int] | None,
+        k: int,
+        observed: Observed,
+        *,
+        normalised: bool,
+    ) -> list[Assignment]:
+        """The k most probable, best first; `normalised`: without evidence the total is 1."""
+        found, total = self.explained(targets, k)
+        whole = _SURE if normalised and not observed.given else total()
+        hard = self.known.hard
+        chosen = [i for i in range(len(variables)) if i not in hard] if targets is None else targets
+        shown = variables.take(chosen)
+        made = []
+        for one in found:
+            codes = one.codes[chosen] if targets is None else one.codes
+            log, joint = None, log_of(one.value) + observed.log_weight
+            if whole is not None:
+                share = ratio_of(one.value, whole)
+                log = math.log(share) if 1e-300 < share < math.inf else log_of(one.value) - log_of(whole)
+                log = min(log, 0.0)
+            if log is not None and observed.soft:
+                joint = log
+            bound = None if one.bound is None else joint + (one.bound - log_of(one.value))
+            made.append(Assignment(shown, codes, log, joint, one.report, bound))
+        return made

@@ -1,0 +1,85 @@
+"""Evidence put into positions: a model prepared for the exact engine, or for another that sums tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from pgm.evidence import Observed
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums, with_numbers
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Exact
+from pgm.inference.engines.posterior import Posterior, TableSums
+from pgm.inference.program.reduction import Known
+from pgm.runtime.clock import Clock
+
+_Value = TypeVar("_Value")
+
+
+def prepare(
+    options: Exact,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> Posterior | HybridPosterior:
+    """The exact engine: trees of cliques."""
+    return make_posterior(compiled, observed, clock, options.name, fit=fit)
+
+
+def make_posterior(
+    compiled: ModelSnapshot,
+    observed: Observed,
+    clock: Clock,
+    engine: str = "exact",
+    *,
+    fit: bool = True,
+    kind: type[Posterior] = Posterior,
+) -> Posterior | HybridPosterior:
+    """The model and what is known of it, exactly; `engine` is what reports call it."""
+    known, soft = by_position(compiled, observed, fit)
+    made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given)
+    if compiled.gaussians is not None:
+        return HybridPosterior(**with_numbers(compiled, observed, made, soft))
+    return made.fitted(soft) if soft else made
+
+
+def make_sums(
+    kind: type[TableSums],
+    compiled: ModelSnapshot,
+    observed: Observed,
+    clock: Clock,
+    engine: str,
+    *own: Any,
+    fit: bool = True,
+) -> TableSums | HybridSums:
+    """The same for another engine that sums tables, of this class; `own` are its fields besides."""
+    known, soft = by_position(compiled, observed, fit)
+    made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given, *own)
+    if compiled.gaussians is not None:
+        return HybridSums(**with_numbers(compiled, observed, made, soft))
+    return made.fitted(soft) if soft else made
+
+
+def by_position(
+    compiled: ModelSnapshot, observed: Observed, fit: bool = True
+) -> tuple[Known, dict[int, Any]]:
+    """What is known, and the marginals that are wanted afterwards, in the model's order.
+
+    Written in any order it gives the same bits. Where only the cost is asked (not `fit`), weights of the
+    right form take the place of marginals.
+    """
+    position = compiled.position
+
+    def ordered(found: Mapping[str, _Value]) -> dict[int, _Value]:
+        return dict(sorted([(position[name], value) for name, value in found.items()]))
+
+    known = Known(
+        ordered(observed.hard) if observed.hard else {}, ordered(observed.weights) if observed.weights else {}
+    )
+    soft = ordered(observed.soft) if observed.soft else {}
+    if soft and not fit:
+        return known.with_weights({v: (0.5 * (w > 0),) for v, w in soft.items()}), {}
+    return known, soft

@@ -1,0 +1,80 @@
+"""Samplers as engines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.evidence import Observed
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.naming import NamedDraws
+from pgm.inference.engines.posterior import exactly
+from pgm.inference.engines.problem import Problem, Solution
+from pgm.inference.engines.reduced import ReducedShares, ReducedSums, reduced
+from pgm.inference.engines.sampling import answers
+from pgm.inference.engines.sampling.options import (
+    Gibbs,
+    Importance,
+    LikelihoodWeighting,
+    Rejection,
+    Sampler,
+    SwendsenWang,
+)
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class SamplerShares(ReducedShares):
+    """A model with what is known of it, to be answered from cases."""
+
+    def run(self, problem: Problem) -> Solution:
+        """Sum a reduced question."""
+        return answers.solve(problem, self.options, self.clock)
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class ChainAnswers(SamplerShares, NamedDraws):
+    """The same, whose cases may be had too."""
+
+    def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
+        """About as good as draws from the posterior: (n, variables)."""
+        self.only_states(None)
+        case = self.case([], only_wanted=False)
+        seed = int(rng.integers(1 << 62))
+        drawn, report = answers.sample(self.problem(case, {}), self.options, self.clock, n, seed)
+        self.reports.append(report)
+        return exactly(self).all_states(case, drawn, rng)
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class RejectionSums(SamplerShares, ReducedSums):
+    """Cases of which those that agree with what is known say how probable that is; none is kept."""
+
+
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class WeightedAnswers(ChainAnswers, ReducedSums):
+    """Cases whose weights say how probable what is known is."""
+
+
+_KINDS: dict[type[Sampler], type[SamplerShares]] = {
+    Rejection: RejectionSums,
+    LikelihoodWeighting: WeightedAnswers,
+    Importance: WeightedAnswers,
+    Gibbs: ChainAnswers,
+    SwendsenWang: ChainAnswers,
+}
+
+
+def prepare(
+    options: Sampler,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> SamplerShares:
+    """Ready to be asked."""
+    return reduced(_KINDS[type(options)], options, compiled, observed, clock)

@@ -1,0 +1,56 @@
+"""Search as an engine: exact sums for models full of zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.evidence import Observed
+from pgm.inference.engines import search
+from pgm.inference.engines.gaussian.hybrid import HybridSums
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.options import Search
+from pgm.inference.engines.posterior import TableSums, spread_marginals, wanted_of
+from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.wide import Wide
+from pgm.inference.program.reduction import WideArray, reduce_case, spread
+from pgm.inference.trees.needs import Needs
+from pgm.runtime.clock import Clock
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SearchSums(TableSums):
+    """A model with what is known of it, to be summed by search."""
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        return search.total(reduce_case(self.program, self.known, [], self.clock), self.clock)
+
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        case, inner = self.targeted(targets)
+        values, powers = search.joint(case, inner, self.clock)
+        return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
+
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total."""
+        wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
+        case = reduce_case(self.program, self.known, wanted, self.clock)
+        mine, places = wanted_of(case, wanted)
+        values, whole = search.marginals(case, self.clock)
+        return spread_marginals(case, mine, places, values[places]), whole
+
+
+def prepare(
+    options: Search,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> TableSums | HybridSums:
+    """Search, of tables; continuous variables are eliminated before."""
+    return make_sums(SearchSums, compiled, observed, clock, options.name, fit=fit)
