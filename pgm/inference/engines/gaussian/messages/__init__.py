@@ -19,13 +19,13 @@ from pgm.inference.engines.factor_graph import GRAPHS
 from pgm.inference.engines.gaussian import answers, elimination
 from pgm.inference.engines.gaussian.deterministic import chosen_rows
 from pgm.inference.engines.gaussian.gaussian_arrays import starts
-from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
+from pgm.inference.engines.gaussian.hybrid import HybridSums, no_states, with_numbers
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import how_to_go_on
 from pgm.inference.engines.posterior import Posterior
 from pgm.inference.engines.prepared import by_position
 from pgm.inference.program.reduction import reduce_case
-from pgm.results import Density, Marginals, Report, as_density
+from pgm.results import Assignment, Density, Marginals, Report, as_density
 from pgm.runtime.clock import Clock
 from pgm.runtime.jit import Floats, Ints
 from pgm.runtime.progress import report as report_progress
@@ -93,6 +93,18 @@ class Told(HybridSums):
     def doubtful(self) -> bool:
         """Whether messages had not come to rest."""
         return not self._beliefs().report.converged
+
+    def assignments(
+        self,
+        variables: VariableList,
+        targets: Sequence[int] | None,
+        k: int,
+        observed: Observed,
+        *,
+        normalised: bool,
+    ) -> list[Assignment]:
+        """Refuse: messages that are maxima are sent between states."""
+        raise no_states(self.engine, self.named())
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
         """What messages say of each number that is not known; nobody asks for states."""
