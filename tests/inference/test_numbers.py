@@ -76,7 +76,7 @@ def test_what_people_take_for_numbers_gets_a_word_of_its_own() -> None:
         line().do({"x": True})
     with pytest.raises(pgm.InvalidEvidence, match=r"'x': magnitudes up to 1e\+100 are supported"):
         line().do({"x": 1e200})
-    with pytest.raises(pgm.InvalidEvidence, match=r"sizes up to 1e\+100"):
+    with pytest.raises(pgm.InvalidEvidence, match=r"magnitudes up to 1e\+100"):
         line().query("y", {"x": 10**200})
 
 
