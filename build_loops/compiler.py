@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import shutil
@@ -66,12 +67,21 @@ def place(path: Path, variant: str) -> Path:
     return path.with_name(f"_loops_{variant}.abi3.so")
 
 
-def compile_all(root: Path, jobs: int | None = None) -> list[Path]:
-    """Compile all files of loops under `root`."""
-    files = sorted(root.glob("pgm/**/compiled.py"))
-    work = [(translated(path, root), place(path, v), v) for path in files for v in variants()]
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        return list(pool.map(lambda args: compile_text(*args), work))
+def compile_all(root: Path, to: Path | None = None) -> list[Path]:
+    """Compile all files of loops under `root`, into it or into another folder laid out alike."""
+    to, files = to or root, sorted(root.glob("pgm/**/compiled.py"))
+    made_from: dict[str, str] = {}
+    work = []
+    for path in files:
+        text = translated(path, root)
+        made_from.update(Source.of(path, root).made_from())
+        work += [(text, place(to / path.relative_to(root), variant), variant) for variant in variants()]
+    marker = to / "pgm" / "_loops.json"
+    marker.unlink(missing_ok=True)  # until all are there again
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        made = list(pool.map(lambda args: compile_text(*args), work))
+    marker.write_text(json.dumps(made_from, indent=1), encoding="utf-8")
+    return [*made, marker]
 
 
 if __name__ == "__main__":

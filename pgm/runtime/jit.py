@@ -1,5 +1,6 @@
 """Runs the functions of a `compiled.py`: in plain Python until numba has loaded, compiled from then on.
 
+Where the package was built with a C++ compiler, what it has made is used instead, from the start (`built`).
 Both ways execute the same source in the same order of operations, so they give the same bits; what differs is
 speed. A first small question need not wait for a compiler; a large one loads it at once.
 """
@@ -18,6 +19,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from pgm.errors import warn
+from pgm.runtime import built
 from pgm.runtime.forks import at_fork
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -152,6 +154,9 @@ def _apart(work: Callable[[], Any]) -> Any:
 
 def kernels(module: str, steps: float) -> types.ModuleType:
     """Return the loops of `module` in the form that suits work of this many inner steps."""
+    made = built.form(module, interpreted)
+    if made is not None:
+        return made
     if _ready.is_set() or threading.current_thread() is _background:
         if module not in _imported:
             _imported[module] = importlib.import_module(module)  # waits for another thread's import
@@ -193,7 +198,7 @@ def load() -> None:
 
 def compiled() -> bool:
     """Say whether compiled loops are in use."""
-    return _ready.is_set()
+    return built.found() or _ready.is_set()
 
 
 def when_warm(steps: Iterable[Callable[[], object]], kept: Callable[[], bool]) -> None:
@@ -219,7 +224,7 @@ def is_kept(kernel: Any) -> bool:
 def spent(seconds: float) -> None:
     """Count time used by interpreted loops; past the patience, numba is loaded in the background."""
     global _spent, _background
-    if _ready.is_set():
+    if compiled():
         return
     _spent += seconds
     if _background is not None:

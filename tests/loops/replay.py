@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from build_loops import compiler
+from pgm.runtime import built as at_build
 from pgm.runtime import jit
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,9 +67,14 @@ def installed(count: Counter[str], names: Iterable[str], checked: bool = False) 
     before, was_ready = dict(jit._imported), jit._ready.is_set()
     jit._imported.update(twins)
     jit._ready.set()
+    used, at_build._found = at_build._found, False
+    forms = dict(at_build._forms)
+    at_build._forms.clear()
     try:
         yield
     finally:
+        at_build._found = used
+        at_build._forms.update(forms)
         jit._imported.clear()
         jit._imported.update(before)
         if not was_ready:
