@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from pgm.factors import Factor, GaussianFactor, Score
 from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, collect, same_scopes
@@ -25,15 +25,13 @@ class ModelSnapshot:
     factors: Sequence[Factor] = ()  # of the others, kept where there are
     linked: Linked | None = None  # states that depend on numbers, if there are any
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Their names, in the model's order."""
-        return self.variables.names
+    names: Sequence[str] = field(init=False)  # of the variables, in the model's order
+    by_name: Mapping[str, Variable] = field(init=False)
 
-    @property
-    def by_name(self) -> Mapping[str, Variable]:
-        """The variables by name."""
-        return _Named(self)
+    def __post_init__(self) -> None:
+        """Make once what every question looks at."""
+        object.__setattr__(self, "names", self.variables.names)
+        object.__setattr__(self, "by_name", _Named(self.variables, self.position))
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
         """The same model with the trees of an older snapshot, if these differ in values at most."""
@@ -48,20 +46,20 @@ class ModelSnapshot:
 class _Named(Mapping[str, Variable]):
     """The variables of a compiled model by name, without a dict of their own."""
 
-    __slots__ = ("_model",)
+    __slots__ = ("_position", "_variables")
 
-    def __init__(self, model: ModelSnapshot) -> None:
-        self._model = model
+    def __init__(self, variables: VariableList, position: Mapping[str, int]) -> None:
+        self._variables, self._position = variables, position
 
     def __getitem__(self, name: str) -> Variable:
-        variables, i = self._model.variables, self._model.position[name]
+        variables, i = self._variables, self._position[name]
         return Variable.of(variables.names[i], variables.domains[i])
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._model.names)
+        return iter(self._variables.names)
 
     def __len__(self) -> int:
-        return len(self._model.names)
+        return len(self._variables.names)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -124,11 +124,14 @@ class NamedMaxima(_Asked):
         found, total = self.explained(targets, k)
         whole = _SURE if normalised and not observed.given else total()
         hard = self.known.hard
-        chosen = [i for i in range(len(variables)) if i not in hard] if targets is None else targets
-        shown = variables.take(chosen)
+        chosen, shown = targets, variables
+        if targets is None and hard:
+            chosen = [i for i in range(len(variables)) if i not in hard]
+        if chosen is not None:
+            shown = variables.take(chosen)
         made = []
         for one in found:
-            codes = one.codes[chosen] if targets is None else one.codes
+            codes = one.codes[chosen] if targets is None and chosen is not None else one.codes
             log, joint = None, log_of(one.value) + observed.log_weight
             if whole is not None:
                 share = ratio_of(one.value, whole)

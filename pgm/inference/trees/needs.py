@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from pgm.config import current
+from pgm.config import memory_limit
 from pgm.inference.trees import Shape
 
 Question = Literal[
@@ -40,7 +40,7 @@ class Needs:
         Doubles are tried first; if they may not suffice, the most is that of the wide numbers after them.
         """
         inward, wide = self._sweep(shape, self.wide), self.wide or shape.narrow
-        most = self._sweep(shape, wide)
+        most = inward if wide == self.wide else self._sweep(shape, wide)
         both = most + (_WIDE * (shape.messages + shape.tables) if wide else 8 * shape.messages)
         if self.sweeps == "kept":
             return inward, both, most + 8.0 * power_of_two(shape.log2_total)
@@ -69,7 +69,7 @@ class Needs:
 
     def fits(self, shape: Shape) -> bool:
         """Whether the question may run now."""
-        allowed = current().memory_limit
+        allowed = memory_limit()
         return shape.complete and self.bytes_in_doubles(shape) <= allowed and self.steps(shape) <= MOST_STEPS
 
 

@@ -106,7 +106,7 @@ def moments(
     large = (t.own[which] - begins) * sizes.astype(np.float64) ** 2 > _LARGE
     steps = layout.steps if not from_ else float(((t.own[which] - begins) * sizes**2).sum())
     last = 0
-    for k in sorted({*np.flatnonzero(large).tolist(), which.size - 1}):
+    for k in sorted({*large.nonzero()[0].tolist(), which.size - 1}):
         part = slice(last, k + 1)
         skip = np.where(large[part], t.own[which[part]], begins[part])
         run(
@@ -179,7 +179,7 @@ def tables(
     layout, t = made.layout, made.layout.tree
     constant, constant_order = 0.0, 0
     found: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
-    roots = np.flatnonzero(t.parent < 0)
+    roots = (t.parent < 0).nonzero()[0]
     sources = (
         (roots, t.axis_at, t.axes, t.log_at, made.logs, made.orders),
         (
@@ -202,8 +202,8 @@ def tables(
         at = log_at[which[lone]]
         constant += float(logs[at].sum())
         constant_order += int(orders[at].sum())
-        single = np.flatnonzero(axis_at[which + 1] - axis_at[which] == 1)
-        for v in np.unique(axes[axis_at[which[single]]]).tolist():
+        single = (axis_at[which + 1] - axis_at[which] == 1).nonzero()[0]
+        for v in sorted(set(axes[axis_at[which[single]]].tolist())):
             mine = which[single][axes[axis_at[which[single]]] == v]
             places = log_at[mine][:, None] + np.arange(int(layout.cards[v]))
             _add(found, (v,), logs[places].sum(axis=0), orders[places].sum(axis=0))

@@ -177,8 +177,8 @@ class HybridSums(Context, NamedSums):
     def place(self, layout: Layout, x: int) -> tuple[int, int]:
         """The clique that eliminates a variable, and its column there."""
         t = layout.tree
-        for at in np.flatnonzero(t.columns == x).tolist():
-            c = int(np.searchsorted(t.column_at, at, side="right")) - 1
+        for at in (t.columns == x).nonzero()[0].tolist():
+            c = int(t.column_at.searchsorted(at, side="right")) - 1
             if at - t.column_at[c] < t.own[c]:
                 return c, int(at - t.column_at[c])
         raise AssertionError(f"variable {x} is in no clique")
@@ -304,12 +304,13 @@ class HybridSums(Context, NamedSums):
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
             at = [columns.index(x) for x in free]
             mean, cov = self._root(made, c, at, weights)
-            used = np.flatnonzero(weights > 0)
+            used = (weights > 0).nonzero()[0]
             weights, k = weights[used] / weights[used].sum(), used.size
             place = [numbers.index(x) for x in free]
             means, covs = np.zeros((k, d)), np.zeros((k, d, d))
-            means[:, place] = mean[np.ix_(used, at)]
-            covs[np.ix_(range(k), place, place)] = cov[np.ix_(used, at, at)]
+            rows, columns_ = np.array(place)[:, None], np.array(at)[:, None]
+            means[:, place] = mean[used[:, None], at]
+            covs[:, rows, place] = cov[used[:, None, None], columns_, at]
         elif self.known.hard or self.known.weights or self.soft:
             solved.discrete.total()  # it may be impossible
         for x in known:

@@ -97,8 +97,9 @@ class _Shared:
 
 
 def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) -> _Shared:
-    threads = current().threads
-    if threads == 1 or seconds_of(tree.steps) < _WORTH_THREADS:
+    worth = seconds_of(tree.steps) >= _WORTH_THREADS
+    threads = current().threads if worth else 1
+    if threads == 1:
         return _Shared([], 0.0, [(tree.all_cliques, [], tree.steps)])
     t, cost = tree.arrays, tree.clique_steps()
     share_of = code(1e9, TREES).shares(t.parent, cost, threads)
