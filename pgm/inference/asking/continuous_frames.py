@@ -1,9 +1,10 @@
-"""Rows of a frame as evidence, where some columns are numbers: one question for each row."""
+"""Rows of a frame as evidence, where some columns are continuous: by what they observe, else one by one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,6 +18,9 @@ from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.gaussian.row_patterns import Answers, Rows
+from pgm.inference.engines.posterior import Posterior
+from pgm.inference.program.reduction import Known
 from pgm.results import EXACT
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.running import Impossible
@@ -28,10 +32,67 @@ if TYPE_CHECKING:
 _Answer = TypeVar("_Answer")
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Table:
+    """A frame as codes and numbers."""
+
+    compiled: ModelSnapshot
+    about: Sequence[str]  # what is asked
+    codes: dict[str, np.ndarray]  # -1 where missing
+    values: dict[str, np.ndarray]  # NaN where missing
+    bad: np.ndarray  # bool
+    may_be_bad: bool
+    clock: Clock
+
+    def in_batches(self, targets: Sequence[int] = ()) -> Answers:
+        """What rows that observe the same variables can be told together."""
+        compiled, g = self.compiled, self.compiled.gaussians
+        assert g is not None
+        position, number = compiled.position, g.number
+        posterior = Posterior(compiled.program, compiled.trees, Known({}, {}), self.clock, compiled.names)
+        rows = Rows(
+            posterior,
+            g,
+            {position[name]: column for name, column in self.codes.items()},
+            {int(number[position[name]]): column for name, column in self.values.items()},
+            self.bad.size,
+            [v for v in targets if number[v] < 0],
+            [int(number[v]) for v in targets if number[v] >= 0],
+        )
+        # States that depend on numbers are no tables before these are known.
+        return rows.found if compiled.linked is not None else rows.answer(np.flatnonzero(~self.bad))
+
+    def one_by_one(
+        self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer]
+    ) -> Iterator[tuple[int, _Answer]]:
+        """Ask each of these rows, in their order; those that are impossible and may be are left out."""
+        for row in rows.tolist():
+            self.clock.check()
+            try:
+                observed = _observed(self.compiled, self.codes, self.values, row)
+                exactly = scores.exactly(self.compiled, observed, self.about)
+                yield row, ask(_posterior(exactly, observed, self.clock))
+            except (InvalidArgument, InvalidEvidence) as error:
+                raise type(error)(f"Row {row}: {error}") from None
+            except Impossible:
+                if self.may_be_bad:
+                    continue
+                cause = contradiction(self.compiled, observed, self.clock)
+                raise ImpossibleEvidence(
+                    f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
+                    cause.contradiction,
+                    smallest=cause.smallest,
+                ) from None
+
+
 def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str) -> np.ndarray:
     """Log density of each row; NaN where a row is bad."""
-    found = list(_answers(compiled, frame, (), bad_rows, lambda posterior: log_of(posterior.total())))
-    values = np.array([math.nan if log is None else log for log in found], dtype=np.float64)
+    table = _read(compiled, frame, (), bad_rows)
+    found = table.in_batches()
+    values = np.where(found.done, found.logs, math.nan)
+    left = np.flatnonzero(~found.done & ~table.bad)
+    for row, log in table.one_by_one(left, lambda posterior: log_of(posterior.total())):
+        values[row] = log
     values.flags.writeable = False
     return values
 
@@ -54,15 +115,17 @@ def predict_proba(
     def ask(posterior: HybridPosterior) -> np.ndarray:
         return posterior.solve().discrete.marginals()
 
-    found = list(_answers(compiled, frame, targets, bad_rows, ask))
-    answers = {}
+    table = _read(compiled, frame, targets, bad_rows)
+    found = table.in_batches(places)
+    answers = {name: found.shares[v] for name, v in zip(names, places, strict=True)}
+    for shares in answers.values():
+        shares[~found.done] = math.nan
     state_at = compiled.program.arrays.state_at
-    for name, v in zip(names, places, strict=True):
-        part = slice(int(state_at[v]), int(state_at[v + 1]))
-        blank = np.full(part.stop - part.start, math.nan)
-        values = np.array([blank if flat is None else flat[part] for flat in found])
-        answers[name] = values.reshape(len(found), part.stop - part.start)
-        answers[name].flags.writeable = False
+    for row, flat in table.one_by_one(np.flatnonzero(~found.done & ~table.bad), ask):
+        for name, v in zip(names, places, strict=True):
+            answers[name][row] = flat[state_at[v] : state_at[v + 1]]
+    for shares in answers.values():
+        shares.flags.writeable = False
     return answers
 
 
@@ -83,34 +146,43 @@ def predict(
         found = []
         for v in places:
             if number[v] < 0:
-                shares = flat[state_at[v] : state_at[v + 1]]
-                found.append(float(np.argmax(shares >= shares.max() * (1 - 1e-13))))
+                found.append(float(_most_probable(flat[None, state_at[v] : state_at[v + 1]])[0]))
             elif each is not None and v in open_:
                 found.append(float(each(compiled.names[v]).mean))
             else:
                 found.append(float(posterior.value[number[v]]))
         return found
 
-    found = list(_answers(compiled, frame, targets, bad_rows, ask))
-    answers = {}
-    for i, (name, v) in enumerate(zip(names, places, strict=True)):
+    table = _read(compiled, frame, targets, bad_rows)
+    found = table.in_batches(places)
+    columns_: list[np.ndarray] = []
+    for v in places:
         variable = compiled.variables[v]
         if variable.continuous:
-            answers[name] = np.array([math.nan if row is None else row[i] for row in found])
+            assert compiled.gaussians is not None
+            means = found.means[int(compiled.gaussians.number[v])]
+            columns_.append(np.where(found.done, means, math.nan))
         else:
-            codes = np.array([-1 if row is None else int(row[i]) for row in found], dtype=np.int64)
-            answers[name] = states_array(variable, codes)
+            best = np.full(found.done.size, -1.0)
+            best[found.done] = _most_probable(found.shares[v][found.done])
+            columns_.append(best)
+    for row, answer in table.one_by_one(np.flatnonzero(~found.done & ~table.bad), ask):
+        for column, value in zip(columns_, answer, strict=True):
+            column[row] = value
+    answers = {}
+    for name, v, column in zip(names, places, columns_, strict=True):
+        variable = compiled.variables[v]
+        answers[name] = column if variable.continuous else states_array(variable, column.astype(np.int64))
     return answers
 
 
-def _answers(
-    compiled: ModelSnapshot,
-    frame: Any,
-    targets: Sequence[str] | None,
-    bad_rows: str,
-    ask: Callable[[HybridPosterior], _Answer],
-) -> Iterator[_Answer | None]:
-    """Ask each row; None where it is bad and may be left out."""
+def _most_probable(shares: np.ndarray) -> np.ndarray:
+    """The first state, in each row, that is as probable as any but for rounding."""
+    best = shares.max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(np.argmax(shares >= best * (1 - 1e-13), axis=1))
+
+
+def _read(compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str) -> _Table:
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
     clock = start_clock()
@@ -119,28 +191,12 @@ def _answers(
     reals = {n: v for n, v in wanted.items() if v.continuous}
     data = columns(frame, states, bad=bad_rows, check=clock.check)
     found = numbers(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
-    values = found.values
-    for row in range(found.n_rows):
-        clock.check()
-        if data.bad[row] or found.bad[row]:
-            yield None
-            continue
-        try:
-            observed = _observed(compiled, data.codes, values, row)
-            about = compiled.names if targets is None else targets
-            yield ask(_posterior(scores.exactly(compiled, observed, about), observed, clock))
-        except (InvalidArgument, InvalidEvidence) as error:
-            raise type(error)(f"Row {row}: {error}") from None
-        except Impossible:
-            if bad_rows == "missing":
-                yield None
-                continue
-            cause = contradiction(compiled, observed, clock)
-            raise ImpossibleEvidence(
-                f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
-                cause.contradiction,
-                smallest=cause.smallest,
-            ) from None
+    bad = np.zeros(found.n_rows, bool)
+    for some in (data.bad, found.bad):
+        if some is not None:
+            bad |= some
+    about = compiled.names if targets is None else targets
+    return _Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock)
 
 
 def _observed(

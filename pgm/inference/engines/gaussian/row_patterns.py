@@ -1,0 +1,326 @@
+"""Many rows that observe the same variables: the continuous part eliminated once, for all rows in matrices.
+
+Under each configuration of the discrete variables that select densities, what is observed is jointly normal.
+Means, factors of covariances and gains are worked out once for each configuration, log densities of all rows
+are products of matrices, and the discrete part is a table over the configurations and what else is observed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pgm.errors import TooLarge
+from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
+from pgm.inference.engines.posterior import Posterior, log_of
+from pgm.inference.program.reduction import Known
+from pgm.runtime.running import Impossible
+
+_MOST_CONFIGURATIONS = 4096
+_MOST_ENTRIES = 2**16  # of a table over configurations and what is observed
+_MOST_MOMENTS = 2**21  # entries of the covariances of all configurations
+_AT_ONCE = 2**20  # numbers of a chunk of rows
+_MOST_AXES = 30
+_FARTHEST = 5e8  # logarithms further apart are looked at one row at a time, which may refuse them
+_LEAST_PIVOT = 1e-6  # of a variance, left when what is before it is known: below, digits have been lost
+_SMALLEST = 1e-200  # of a table's entries: what is smaller might have been smaller than doubles hold
+_LEAST_LOW = -900  # powers of two that all tables together may take from one
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Answers:
+    """What was found for the rows of a frame; rows that are not `done` have to be asked one by one."""
+
+    done: np.ndarray  # bool
+    logs: np.ndarray  # log density of each row
+    shares: Mapping[int, np.ndarray]  # P(state | row) of discrete targets, by position: (rows, states)
+    means: Mapping[int, np.ndarray]  # of continuous targets, by number
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Normals:
+    """What is normal under each of K configurations of the open discrete variables that select densities."""
+
+    axes: list[int]
+    rows: dict[int, np.ndarray]  # of each continuous variable that matters, which row of its density: (K,)
+    order: list[int]  # these variables, parents first
+
+
+class Rows:
+    """Rows with codes of discrete variables and values of continuous ones, and what is asked of them."""
+
+    def __init__(
+        self,
+        posterior: Posterior,
+        gaussians: Gaussians,
+        codes: Mapping[int, np.ndarray],
+        values: Mapping[int, np.ndarray],
+        n_rows: int,
+        targets: Sequence[int],
+        numbers: Sequence[int],
+    ) -> None:
+        """Take in the rows.
+
+        Args:
+            posterior: the discrete part, nothing known.
+            gaussians: the continuous part.
+            codes: the states of discrete variables by position, -1 where not observed.
+            values: the values of continuous ones by number, NaN where not observed.
+            n_rows: how many rows there are.
+            targets: discrete variables whose probabilities are asked, by position.
+            numbers: continuous ones whose means are asked, by number.
+        """
+        self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
+        self.targets, self.numbers = targets, numbers
+        self.cards = posterior.program.arrays.cards
+        self.found = Answers(
+            np.zeros(n_rows, bool),
+            np.full(n_rows, math.nan),
+            {v: np.full((n_rows, int(self.cards[v])), math.nan) for v in targets},
+            {x: np.full(n_rows, math.nan) for x in numbers},
+        )
+
+    def answer(self, rows: np.ndarray) -> Answers:
+        """Answer those of these rows that are not alone with what they observe, where that can be done."""
+        for group in self._groups(rows):
+            self.posterior.clock.check()
+            if group.size > 1:
+                self._answer(group, {})
+        return self.found
+
+    def _groups(self, rows: np.ndarray) -> Iterator[np.ndarray]:
+        """Rows that observe the same variables, and the same states of those that select densities."""
+        switches = set(self.gaussians.arrays.switches.tolist())
+        keys = [column[rows] if v in switches else column[rows] >= 0 for v, column in self.codes.items()]
+        keys += [~np.isnan(column[rows]) for column in self.values.values()]
+        return _split(rows, keys)
+
+    def _answer(self, rows: np.ndarray, fixed: dict[int, int]) -> None:
+        """Answer rows of one group, which have these states besides."""
+        g, first = self.gaussians, rows[0]
+        observed = [v for v, column in self.codes.items() if column[first] >= 0]
+        seen = [x for x, column in self.values.items() if not math.isnan(column[first])]
+        hidden = [x for x in self.numbers if x not in seen]
+        marked = np.zeros(g.n, np.uint8)
+        marked[[*seen, *hidden]] = 1
+        relevant = elimination.ancestors(g, marked)
+        switches = set(g.arrays.switches[np.repeat(relevant, np.diff(g.arrays.switch_at)) != 0].tolist())
+        fixed = dict(fixed)
+        fixed |= {v: int(self.codes[v][first]) for v in observed if v in switches}
+        others = [v for v in observed if v not in fixed]
+        normals = self._normals(relevant, switches, fixed)
+        if normals is None:
+            return
+        size = math.prod(int(self.cards[v]) for v in (*normals.axes, *others))
+        if size > _MOST_ENTRIES or len(normals.axes) + len(others) > _MOST_AXES:
+            if others:
+                for part in _split(rows, [self.codes[v][rows] for v in others]):
+                    self.posterior.clock.check()
+                    if part.size > 1:
+                        self._answer(part, {v: int(self.codes[v][part[0]]) for v in others})
+            return
+        discrete = replace(self.posterior, known=Known(dict(sorted(fixed.items())), {}))
+        conditional = _conditional(g, normals, seen, hidden)
+        if conditional is None:
+            return
+        try:
+            self._fill(rows, discrete, normals, others, seen, hidden, conditional)
+        except (TooLarge, Impossible):  # one by one they may fit, or say what is impossible
+            self.found.done[rows] = False
+
+    def _normals(self, relevant: np.ndarray, switches: set[int], fixed: Mapping[int, int]) -> _Normals | None:
+        d = self.gaussians.arrays
+        axes = sorted(v for v in switches if v not in fixed)
+        cards = [int(self.cards[v]) for v in axes]
+        n, m = math.prod(cards), int(np.count_nonzero(relevant))
+        if n > _MOST_CONFIGURATIONS or n * m * m > _MOST_MOMENTS:
+            return None
+        digits: dict[int, np.ndarray | int] = dict(fixed)
+        digits |= dict(zip(axes, np.unravel_index(np.arange(n), cards), strict=True)) if axes else {}
+        order = [int(x) for x in self.gaussians.order if relevant[x]]
+        rows = {}
+        for x in order:
+            row = np.zeros(n, np.int64)
+            for v in d.switches[d.switch_at[x] : d.switch_at[x + 1]].tolist():
+                row = row * int(self.cards[v]) + digits[v]
+            rows[x] = d.row_at[x] + row
+        return _Normals(axes, rows, order)
+
+    def _fill(
+        self,
+        rows: np.ndarray,
+        discrete: Posterior,
+        normals: _Normals,
+        others: list[int],
+        seen: list[int],
+        hidden: list[int],
+        conditional: _Conditional,
+    ) -> None:
+        axes, cards = normals.axes, self.cards
+        total = log_of(discrete.total())
+        n = math.prod(int(cards[v]) for v in axes)
+        shape = [int(cards[v]) for v in others]
+
+        def table(more: Sequence[int] = ()) -> np.ndarray:
+            scope = [*axes, *others, *more]
+            found = discrete.joint(scope) if scope else np.ones(())
+            return np.asarray(found).reshape(n, math.prod(shape), -1)
+
+        weights = table()[:, :, 0]
+        low = float(discrete.program.arrays.low.sum())
+        positive = weights[weights > 0.0]
+        narrow = low < _LEAST_LOW and positive.size < weights.size
+        if narrow or discrete.program.wide_exponents is not None or positive.min(initial=1.0) < _SMALLEST:
+            return
+        state_of = dict(discrete.known.hard)
+        open_ = [v for v in self.targets if v not in state_of and v not in others and v not in axes]
+        tables = {v: table([v]) for v in open_}
+        widest = max([1, len(normals.order), *[int(cards[v]) for v in open_]])
+        step = max(1, _AT_ONCE // (n * widest))
+        for begin in range(0, rows.size, step):
+            self.posterior.clock.check()
+            part = rows[begin : begin + step]
+            at = np.zeros(part.size, np.int64)
+            for v, card in zip(others, shape, strict=True):
+                at = at * card + self.codes[v][part]
+            logs, means = conditional.of(
+                np.array([self.values[x][part] for x in seen]).reshape(-1, part.size)
+            )
+            here = weights[:, at]
+            possible = here > 0.0
+            top = np.where(possible, logs, -math.inf).max(axis=0)
+            least = np.where(possible, logs, math.inf).min(axis=0)
+            fine = np.isfinite(top) & (top - least < _FARTHEST)
+            likely = np.exp(np.where(possible, logs - np.where(fine, top, 0.0), -math.inf).clip(max=0.0))
+            joint = likely * here
+            sums = joint.sum(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.found.logs[part] = np.log(sums) + top + total
+                joint /= sums
+            self.found.done[part] = fine & (sums > 0.0)
+            for x in self.numbers:
+                if x in seen:
+                    self.found.means[x][part] = self.values[x][part]
+                else:
+                    self.found.means[x][part] = (joint * means[hidden.index(x)]).sum(axis=0)
+            for v in self.targets:
+                out = self.found.shares[v]
+                if v in state_of or v in others:
+                    out[part] = 0.0
+                    out[part, self.codes[v][part]] = 1.0
+                elif v in axes:
+                    place = axes.index(v)
+                    all_ = joint.reshape(*[int(cards[a]) for a in axes], part.size)
+                    out[part] = (
+                        np.moveaxis(all_, place, 0).reshape(int(cards[v]), -1, part.size).sum(axis=1).T
+                    )
+                else:
+                    shares = np.einsum("kn,knc->nc", likely, tables[v][:, at])
+                    with np.errstate(invalid="ignore"):
+                        out[part] = shares / shares.sum(axis=1, keepdims=True)
+
+
+def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
+    """The rows whose keys are equal, in their order."""
+    words = np.array([key for key in keys if (key != key[:1]).any()], dtype=np.int64)
+    if not words.size:
+        yield rows
+        return
+    order = np.lexsort(words)
+    differs = (words[:, order[1:]] != words[:, order[:-1]]).any(axis=0)
+    yield from np.split(rows[order], np.flatnonzero(differs) + 1)
+
+
+class _Conditional:
+    """Log densities of what is seen and means of what is hidden, for K configurations and all rows."""
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
+        raise NotImplementedError
+
+
+class _Chained(_Conditional):
+    """All that matters is seen: a product of densities, each given its parents."""
+
+    def __init__(self, g: Gaussians, normals: _Normals, seen: list[int]) -> None:
+        d = g.arrays
+        self.size = len(next(iter(normals.rows.values())))
+        self.terms = []
+        for x in normals.order:
+            rows, which = np.unique(normals.rows[x], return_inverse=True)
+            parents = [seen.index(p) for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
+            self.terms.append((seen.index(x), parents, _weights(g, x, rows), d.bias[rows], d.sd[rows], which))
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        logs = np.zeros((self.size, values.shape[1]))
+        for at, parents, weights, bias, sd, which in self.terms:
+            off = values[at] - bias[:, None]
+            if parents:
+                off -= weights @ values[parents]
+            off /= sd[:, None]
+            off *= off
+            off *= -0.5
+            off -= (np.log(sd) + 0.5 * _LOG_2PI)[:, None]
+            logs += off if which.size == off.shape[0] and (np.diff(which) == 1).all() else off[which]
+        return logs, []
+
+
+class _Joint(_Conditional):
+    """Something that matters is hidden: the joint density of what is seen, by its covariance."""
+
+    def __init__(self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray) -> None:
+        self.mean, self.centre, self.gain = mean, centre, gain
+        self.inverse = np.linalg.inv(factor) if factor.shape[1] else factor
+        pivots = np.diagonal(factor, axis1=1, axis2=2)
+        self.constant = -np.log(pivots).sum(axis=1) - 0.5 * factor.shape[1] * _LOG_2PI
+
+    def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
+        z = self.inverse @ (values[None] - self.mean[:, :, None])
+        logs = self.constant[:, None] - 0.5 * np.einsum("ksn,ksn->kn", z, z)
+        means = self.centre[:, :, None] + self.gain @ z
+        return logs, [means[:, i] for i in range(means.shape[1])]
+
+
+def _weights(g: Gaussians, x: int, rows: np.ndarray) -> np.ndarray:
+    """The weights of the parents in these rows of a density: (rows, parents)."""
+    d = g.arrays
+    k = int(d.parent_at[x + 1] - d.parent_at[x])
+    every = d.weights[d.weight_at[x] : d.weight_at[x + 1]].reshape(-1, k) if k else np.zeros((1, 0))
+    return np.asarray(every[rows - d.row_at[x]] if k else np.zeros((rows.size, 0)))
+
+
+def _conditional(g: Gaussians, normals: _Normals, seen: list[int], hidden: list[int]) -> _Conditional | None:
+    """The continuous part of a pattern; None where exact values or near-equations would cost digits."""
+    d = g.arrays
+    if seen and len(seen) == len(normals.order) and not hidden:
+        if any((d.sd[rows] == 0.0).any() for rows in normals.rows.values()):
+            return None
+        return _Chained(g, normals, seen)
+    place = {x: i for i, x in enumerate(normals.order)}
+    m = len(place)
+    n = len(next(iter(normals.rows.values()))) if m else 1
+    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and how noises make them
+    for x, i in place.items():
+        rows = normals.rows[x]
+        parents = [place[p] for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]
+        weights = _weights(g, x, rows)
+        mean[:, i] = d.bias[rows] + (weights * mean[:, parents]).sum(axis=1)
+        maps[:, i] = np.einsum("kp,kpm->km", weights, maps[:, parents])
+        maps[:, i, i] += d.sd[rows]
+    s, t = [place[x] for x in seen], [place[x] for x in hidden]
+    cov = maps[:, s] @ maps[:, s].transpose(0, 2, 1)
+    try:
+        factor = np.linalg.cholesky(cov) if s else cov
+    except np.linalg.LinAlgError:
+        return None
+    pivots = np.diagonal(factor, axis1=1, axis2=2) ** 2
+    if not (pivots >= _LEAST_PIVOT * np.diagonal(cov, axis1=1, axis2=2)).all() or not np.isfinite(cov).all():
+        return None
+    cross = maps[:, t] @ maps[:, s].transpose(0, 2, 1)
+    gain = np.linalg.solve(factor, cross.transpose(0, 2, 1)).transpose(0, 2, 1) if s else cross
+    return _Joint(mean[:, s], factor, gain, mean[:, t])
