@@ -146,3 +146,22 @@ def test_rows_far_from_everything_are_refused_as_before() -> None:
     with pytest.raises(pgm.InvalidEvidence, match="Row 1"):
         net.log_likelihood({"x": [0.0, 1e6, 0.5]})
     assert math.isfinite(net.log_likelihood({"x": [0.0, 0.001, 0.01]}).sum())
+
+
+def test_numbers_whose_squares_are_no_doubles_are_told_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = mixture()
+    rows = {"x0": [0.5, 1e200, -1e160, 0.1], "x1": [0.5, 1e3, 0.1, 0.2]}
+
+    def both() -> list[str]:
+        found = []
+        for frame in (rows, {"x0": rows["x1"], "x2": rows["x0"]}):
+            for ask in (net.log_likelihood, lambda frame: net.predict_proba(frame, "c")):
+                try:
+                    found.append(np.round(ask(frame), 9).tolist().__repr__())
+                except pgm.PGMError as error:
+                    found.append(str(error))
+        return found
+
+    together = both()
+    monkeypatch.setattr(row_patterns.Rows, "answer", lambda self, rows: self.found)
+    assert together == both()

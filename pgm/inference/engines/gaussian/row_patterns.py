@@ -129,7 +129,9 @@ class Rows:
         if conditional is None:
             return
         try:
-            self._fill(rows, discrete, normals, others, seen, hidden, conditional)
+            # What leaves the range of doubles here is infinite or no number, and is asked one row at a time.
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                self._fill(rows, discrete, normals, others, seen, hidden, conditional)
         except (TooLarge, Impossible):  # one by one they may fit, or say what is impossible
             self.found.done[rows] = False
 
@@ -199,9 +201,8 @@ class Rows:
             likely = np.exp(np.where(possible, logs - np.where(fine, top, 0.0), -math.inf).clip(max=0.0))
             joint = likely * here
             sums = joint.sum(axis=0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                self.found.logs[part] = np.log(sums) + top + total
-                joint /= sums
+            self.found.logs[part] = np.log(sums) + top + total
+            joint /= sums
             self.found.done[part] = fine & (sums > 0.0)
             for x in self.numbers:
                 if x in seen:
@@ -221,8 +222,7 @@ class Rows:
                     )
                 else:
                     shares = np.einsum("kn,knc->nc", likely, tables[v][:, at])
-                    with np.errstate(invalid="ignore"):
-                        out[part] = shares / shares.sum(axis=1, keepdims=True)
+                    out[part] = shares / shares.sum(axis=1, keepdims=True)
 
 
 def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
