@@ -51,8 +51,8 @@ def numbers() -> pgm.BayesianNetwork:
     ("model", "ask", "most"),
     [
         (alarm, lambda net: net.query("HR"), 57),
-        (alarm, lambda net: net.map(), 130),
-        (numbers, lambda net: net.query("x", {"z": 1.0}), 128),
+        (alarm, lambda net: net.map(), 146),
+        (numbers, lambda net: net.query("x", {"z": 1.0}), 134),
     ],
     ids=["query", "map", "numbers"],
 )

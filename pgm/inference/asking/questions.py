@@ -240,7 +240,8 @@ class Questions:
         asked = self._asked(compiled, targets)
 
         def answer(prepared: Sums) -> Distribution | Density:
-            return prepared.distribution(compiled.variables, [compiled.position[name] for name in asked])
+            places = list(map(compiled.position.__getitem__, asked))
+            return prepared.distribution(compiled.variables, places)
 
         return self._ask(compiled, given, chosen, answer, clock, about=asked)
 
@@ -885,15 +886,16 @@ class Questions:
 
     def _compile_in(self, clock: Clock) -> ModelSnapshot:
         """Compile under this clock: an engine that approximates needs that too, and no other helps."""
-        if self._compiled is None:
+        found = self._compiled
+        if found is None:
             before, clock.remedy = (
                 clock.remedy,
                 " It went into compiling the model, which is kept: ask again.",
             )
-            self._compile()
+            found = self._compile()
             clock.check("compiling the model")
             clock.remedy = before
-        return self._compile()
+        return found
 
     def _asked(
         self, compiled: ModelSnapshot, targets: str | Iterable[str], *, joint: bool = True

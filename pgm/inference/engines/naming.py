@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from pgm.inference.program.reduction import Known
 
 _SURE: Wide = (0.5, 1)
+_NAME = attrgetter("name")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -70,8 +72,8 @@ class NamedSums(_Asked):
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
         """P(targets | known)."""
-        asked = tuple([variables[i] for i in targets])
-        what = f"P({', '.join([v.name for v in asked])})" if len(asked) < 4 else "the joint distribution"
+        asked = tuple(map(variables.__getitem__, targets))
+        what = f"P({', '.join(map(_NAME, asked))})" if len(asked) < 4 else "the joint distribution"
         values = self.joint(targets, what)
         return Distribution(asked, values, self.report)
 
