@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from pgm.inference.asking.frame_queries import CompiledQuery
 
 _MOST_AXES = 64
-_MANY_TABLES = 0.1  # of all variables; where more have changed all are compiled
+_FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
 _Arrays = Mapping[str, Any] | Sequence[Mapping[str, Any]]  # frames whose answers are arrays
 
 Given = Mapping[str, Any] | None
@@ -181,7 +181,7 @@ class Questions:
         old, tables = self._outdated, self._replaced
         if old is None or tables is None or old.gaussians is not None:
             return None
-        if len(tables) > _MANY_TABLES * len(old.names):
+        if len(tables) > max(_FEW_TABLES, _MANY_TABLES * len(old.names)):
             return None
         program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
         return None if program is None else ModelSnapshot(program, old.trees, old.variables, old.position)

@@ -35,7 +35,10 @@ class ModelSnapshot:
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
         """The same model with the trees of an older snapshot, if these differ in values at most."""
-        if not (same_structure(self.program, old.program) and same_scopes(self.gaussians, old.gaussians)):
+        discrete = self.gaussians is None and old.gaussians is None
+        if not (discrete or same_scopes(self.gaussians, old.gaussians)):
+            return self
+        if not same_structure(self.program, old.program):
             return self
         program = with_support_of(self.program, old.program)
         if program.support is not old.program.support:
