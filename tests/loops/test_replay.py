@@ -103,6 +103,10 @@ def test_numbers() -> None:
     net.marginals({"weight": 80.0})
     net.query("sex", {"height": 1.7})
     net.sample(10, given={"weight": 75.0}, seed=3)
+    numbers = pgm.BayesianNetwork()
+    numbers.add("x", pgm.LinearGaussian({}, bias=1.0, sd=1.0))
+    numbers.add("y", pgm.LinearGaussian({"x": 0.5}, bias=0.0, sd=1.0))
+    numbers.marginals({"y": 1.0}, engine="loopy")
 
 
 def test_loops_were_replayed(replayed: Counter[str]) -> None:

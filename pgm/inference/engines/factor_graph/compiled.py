@@ -9,7 +9,6 @@ import numpy as np
 from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, njit
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.factor_graph import GraphArrays
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 
 
@@ -127,13 +126,22 @@ def fold(
 
 
 @njit
-def walk(g: GraphArrays, order: Ints, walked: Ints, reached_by: Ints):
+def walk(
+    scope_at: Ints,
+    scopes: Ints32,
+    owner: Ints32,
+    user_at: Ints,
+    users: Ints32,
+    order: Ints,
+    walked: Ints,
+    reached_by: Ints,
+):
     """The factors and the variables as they are met from the first variable of each part outwards.
 
     `reached_by` receives the axis along which a variable was met, -1 for the first of a part. Returns whether
     there is no loop.
     """
-    n, n_factors = g.user_at.size - 1, g.scope_at.size - 1
+    n, n_factors = user_at.size - 1, scope_at.size - 1
     met = np.zeros(n_factors, np.uint8)
     reached = np.zeros(n, np.uint8)
     count, parts, first, last = 0, 0, 0, 0
@@ -148,18 +156,18 @@ def walk(g: GraphArrays, order: Ints, walked: Ints, reached_by: Ints):
         while first < last:
             v = walked[first]
             first += 1
-            for i in range(g.user_at[v], g.user_at[v + 1]):
-                f = g.owner[g.users[i]]
+            for i in range(user_at[v], user_at[v + 1]):
+                f = owner[users[i]]
                 if met[f] != 0:
                     continue
                 met[f] = 1
                 order[count] = f
                 count += 1
-                for a in range(g.scope_at[f], g.scope_at[f + 1]):
-                    u = g.scopes[a]
+                for a in range(scope_at[f], scope_at[f + 1]):
+                    u = scopes[a]
                     if reached[u] == 0:
                         reached[u] = 1
                         reached_by[u] = a
                         walked[last] = u
                         last += 1
-    return g.scopes.size == n + n_factors - parts
+    return scopes.size == n + n_factors - parts

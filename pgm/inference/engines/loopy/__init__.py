@@ -116,7 +116,8 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
         beliefs[g.state_at[v] : g.state_at[v + 1]] = np.log(wanted)
     order = np.empty(g.table.size, np.int64)
     walked, reached_by = np.empty(g.cards.size, np.int64), np.empty(g.cards.size, np.int64)
-    has_loops = not code(4.0 * g.scopes.size, GRAPHS).walk(g, order, walked, reached_by)
+    links = g.scope_at, g.scopes, g.owner, g.user_at, g.users
+    has_loops = not code(4.0 * g.scopes.size, GRAPHS).walk(*links, order, walked, reached_by)
     if has_loops:  # by their last variables: row by row in an image
         order = np.argsort(np.maximum.reduceat(g.scopes, g.scope_at[:-1]), kind="stable")
     else:  # from the leaves in, then out again: two sweeps do

@@ -230,7 +230,9 @@ def _send(at: Told) -> Beliefs:
     numbers, e = _equations(at)
     steps = 4.0 * float((np.diff(e.scope_at).astype(np.float64) ** 2).sum()) + 4.0 * e.scopes.size
     order, reached_by = np.empty(numbers.size, np.int64), np.empty(numbers.size, np.int64)
-    loops = not code(steps, GRAPHS).walk(e, np.empty(e.right.size, np.int64), order, reached_by)
+    scopes, owner, users = (x.astype(np.int32) for x in (e.scopes, e.owner, e.users))
+    links = e.scope_at, scopes, owner, e.user_at, users
+    loops = not code(steps, GRAPHS).walk(*links, np.empty(e.right.size, np.int64), order, reached_by)
     down, sent = np.zeros((e.scopes.size, 2)), np.zeros((e.scopes.size, 2))
     belief, out = np.zeros((numbers.size, 2)), np.zeros(1)
     at_once = options.schedule == "parallel"
