@@ -22,23 +22,23 @@ _PACKAGE = Path(__file__).parents[1]
 _MADE_FROM = "_loops.json"  # which sources the compiled loops were made from; the build writes it last
 
 _lock = threading.RLock()
-_found: bool | None = None
+present: bool | None = None  # whether they are there and fit; None: not looked yet
 _forms: dict[str, types.ModuleType] = {}
 
 
 def found() -> bool:
     """Say whether the loops were compiled when the package was built, from the sources that are there now."""
-    global _found
-    if _found is None:
+    global present
+    if present is None:
         with _lock:
-            if _found is None:
-                _found = os.environ.get("PGM_LOOPS") != "numba" and _fit()
-    return _found
+            if present is None:
+                present = os.environ.get("PGM_LOOPS") != "numba" and _fit()
+    return present
 
 
 def form(module: str, plain: Callable[[str], types.ModuleType]) -> types.ModuleType | None:
     """The compiled loops of a module, with the constants of its `plain` form; None where there are none."""
-    global _found
+    global present
     if module in _forms:
         return _forms[module]
     if not found():
@@ -47,7 +47,7 @@ def form(module: str, plain: Callable[[str], types.ModuleType]) -> types.ModuleT
         try:
             return _forms.setdefault(module, _joined(module, plain(module)))
         except ImportError as error:
-            _found = False
+            present = False
             warn(
                 f"The compiled loops of pgm cannot be loaded ({error}): numba compiles them.", RuntimeWarning
             )

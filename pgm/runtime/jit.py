@@ -154,8 +154,7 @@ def _apart(work: Callable[[], Any]) -> Any:
 
 def kernels(module: str, steps: float) -> types.ModuleType:
     """Return the loops of `module` in the form that suits work of this many inner steps."""
-    made = built.form(module, interpreted)
-    if made is not None:
+    if built.present is not False and (made := built.form(module, interpreted)) is not None:
         return made
     if _ready.is_set() or threading.current_thread() is _background:
         if module not in _imported:

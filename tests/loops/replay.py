@@ -67,13 +67,13 @@ def installed(count: Counter[str], names: Iterable[str], checked: bool = False) 
     before, was_ready = dict(jit._imported), jit._ready.is_set()
     jit._imported.update(twins)
     jit._ready.set()
-    used, at_build._found = at_build._found, False
+    used, at_build.present = at_build.present, False
     forms = dict(at_build._forms)
     at_build._forms.clear()
     try:
         yield
     finally:
-        at_build._found = used
+        at_build.present = used
         at_build._forms.update(forms)
         jit._imported.clear()
         jit._imported.update(before)

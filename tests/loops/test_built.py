@@ -22,7 +22,7 @@ MODULE = "pgm.inference.engines.gaussian.messages.compiled"
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A package with one file of loops, and a record of what these were compiled from."""
     monkeypatch.setattr(built, "_PACKAGE", tmp_path / "pgm")
-    monkeypatch.setattr(built, "_found", None)
+    monkeypatch.setattr(built, "present", None)
     monkeypatch.setattr(built, "_forms", {})
     monkeypatch.delenv("PGM_LOOPS", raising=False)
     file = tmp_path / "pgm" / "compiled.py"
