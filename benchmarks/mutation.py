@@ -118,7 +118,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "the total is read where there are no targets, and the sum is 1 there",
     (
         "pgm/inference/engines/gaussian/quadrature.py",
-        "return [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]",
+        "runs = [_on_points(found, observed, axes, grid, shift, names) for shift in (0.25, 0.75)]",
         "0.25",
         "-0.75",
     ): "the same grid, moved by a whole step",
@@ -154,7 +154,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "some sweeps more or fewer, below 1e-12",
     (
         "pgm/inference/trees/readout/compiled.py",
-        "if t.parent[c] < 0:  # a part without maximisation: a constant",
+        "if t.parent[c] < 0:  # a component without maximisation: a constant",
         "0",
         "1",
     ): "children come before their parents, so that none has the parent 0",
@@ -172,7 +172,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "the array is not kept for later",
     (
         "pgm/inference/trees/slicing.py",
-        "low = np.zeros(tree.arrays.item_at.size - 1, np.int64)",
+        "p, low = program.arrays, np.zeros(self.tree.arrays.item_at.size - 1, np.int64)",
         "1",
         "0",
     ): "a place more, which nothing reads",

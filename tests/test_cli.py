@@ -195,7 +195,7 @@ def test_evidence_on_the_command_line() -> None:
             "has no option 'dampng=1'; it has schedule",
         ),
         (["query", "{wet}", "rain", "--engine", "exact:x=1"], "has no option 'x=1'; it has none"),
-        (["query", "{wet}", "rain", "--memory", "much"], "--memory much is no size"),
+        (["query", "{wet}", "rain", "--memory", "much"], "--memory much is not a size"),
         (["query", "{wet}", "rain", "--time", "soon"], "argument --time: a number is expected, not 'soon'"),
         (["query", "{wet}", "rain", "--time", "-1"], "--time -1.0 must be a positive number of seconds."),
         (["map", "{wet}", "-k", "3.5"], "argument -k: a whole number is expected, not '3.5'"),

@@ -14,7 +14,7 @@ from pgm.inference.engines import branching, cuts
 from pgm.inference.engines.branching import relaxation
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts
-from pgm.inference.engines.model_snapshot import make_posterior
+from pgm.inference.engines.prepared import make_posterior
 from pgm.runtime.clock import Clock
 from tests.inference.test_extremes import run
 from tests.machine import memory

@@ -19,7 +19,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm import frames
+from pgm.frames import reading
 from pgm.inference.asking import frame_queries
 from pgm.inference.engines import model_snapshot
 from pgm.inference.trees import batching
@@ -32,17 +32,17 @@ DATA = st.data()
 
 
 @contextlib.contextmanager
-def forced(n_lanes: int | None = None, own: bool | None = None, threads: int = 1) -> Iterator[None]:
+def forced(n_lanes: int | None = None, own: bool | None = None, n_threads: int = 1) -> Iterator[None]:
     """So many lanes and threads; every kind of row on a tree of its own, or all on one."""
     before = batching.lanes_for, frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR, threads._SHORT
     if n_lanes is not None:
         batching.lanes_for = lambda pool_size, n_rows: n_lanes  # type: ignore[assignment]
     if own is not None:
         frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR = (-1.0 if own else 1e9), 0.0
-    if threads > 1:
+    if n_threads > 1:
         threads._SHORT = -math.inf
     try:
-        with pgm.config(threads=threads):
+        with pgm.config(threads=n_threads):
             yield
     finally:
         batching.lanes_for, frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR, threads._SHORT = before  # type: ignore[assignment]
@@ -386,7 +386,7 @@ def test_a_frame_without_any_variable_is_refused_and_a_slip_warned_of(ask, numbe
         ask(net, pd.DataFrame(np.zeros((2, 2))))
     with pytest.raises(pgm.InvalidFrame, match="No column"):
         ask(net, [{"Wet": True}])
-    with pytest.warns(UserWarning, match="The column 'WET' is not read, .* 'wet' has no column") as caught:
+    with pytest.warns(UserWarning, match="The column 'WET' is ignored, .* 'wet' has no column") as caught:
         ask(net, {"WET": [True], "cloudy": [True], "note": ["x"]})
     assert len(caught) == 1
 
@@ -402,7 +402,7 @@ def test_only_what_is_nearly_the_name_of_a_variable_without_a_column_is_warned_o
     assert not recwarn.list
     slips = {"X1 ": "x1", "Blood_Pressure": "blood pressure", "rian": "rain", "rains": "rain"}
     for slip, meant in slips.items():
-        with pytest.warns(UserWarning, match=f"'{slip}' is not read, .* '{meant}' has no column") as caught:
+        with pytest.warns(UserWarning, match=f"'{slip}' is ignored, .* '{meant}' has no column") as caught:
             net.predict({"lung": [True], slip: [True]}, "lung")
         assert caught[0].filename == __file__
 
@@ -523,7 +523,7 @@ def test_an_error_in_a_task_stops_the_others():
 
 
 def _ask(net: pgm.BayesianNetwork, frame: Any, out: Any) -> None:
-    with forced(threads=2):
+    with forced(n_threads=2):
         out.put(net.predict_proba(frame, "rain").tolist())
 
 
@@ -532,7 +532,7 @@ def _ask(net: pgm.BayesianNetwork, frame: Any, out: Any) -> None:
 def test_threads_work_after_a_fork():
     net = wet_grass()
     frame = net.sample(200, seed=0)
-    with forced(threads=2):
+    with forced(n_threads=2):
         here = net.predict_proba(frame, "rain").tolist()
     context = multiprocessing.get_context("fork")
     out = context.Queue()
@@ -601,14 +601,14 @@ def test_reading_a_frame_counts_in_the_time(monkeypatch, numbers):
     if numbers:
         net.add("y", pgm.LinearGaussian({}, bias=0.0, sd=1.0))
     read = []
-    codes = frames._codes
+    codes = reading._codes
 
     def slow(variable, column):
         read.append(variable.name)
         time.sleep(0.1)
         return codes(variable, column)
 
-    monkeypatch.setattr(frames, "_codes", slow)
+    monkeypatch.setattr(reading, "_codes", slow)
     frame = {f"x{i}": [True, False] for i in range(5)}
     with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime):
         net.predict(frame, "c")

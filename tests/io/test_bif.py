@@ -343,7 +343,7 @@ BROKEN = [
     (HEAD.replace("[ 3 ]", "[ -3 ]"), 3, "announced"),
     (HEAD.replace("[ 3 ]", "[ 0 ]").replace("p, q, r", ""), 3, "at least one state|announced"),
     (HEAD.replace("[ 3 ]", "3"), 3, r"expected '\['.*'3'"),
-    (HEAD.replace("p, q, r", "p, q, p"), 3, "'b'.*'p' is there twice"),
+    (HEAD.replace("p, q, r", "p, q, p"), 3, "'b'.*'p' appears twice"),
     (HEAD.replace("p, q, r", "1, 1.0, r"), 3, "'1' and '1.0' would be confused"),
     (HEAD.replace("p, q, r }", "p, q, r }} "), 3, "expected ';'"),
     (HEAD.replace("p, q, r", "p, q | r"), 3, r"'\|'"),

@@ -224,7 +224,7 @@ BROKEN = [
     (HEAD.replace("[ 3 ] =", "[ 3 ]"), 3, "expected ':' or '=' and the states"),
     (HEAD.replace('"r" }; }', '"r" }; type : discrete [1] = { x }; }'), 3, "a second type"),
     (HEAD.replace('type : discrete [ 3 ] = { "p", "q", "r" };', ""), 3, "expected 'type : .*found none"),
-    (HEAD.replace('"r"', '"p"'), 3, "'p' is there twice"),
+    (HEAD.replace('"r"', '"p"'), 3, "'p' appears twice"),
     (HEAD.replace("node b {", "node b { position : (1, 2)\n"), 3, "no ';'"),
     (HEAD + ROOT, 3, "'b' has no probability block"),
     (HEAD + ROOT + CHILD + CHILD, 6, "second probability block for 'b'"),

@@ -338,7 +338,7 @@ BROKEN = [
     (HEAD.replace("node b", "node a"), 3, "'a' is declared a second time"),
     (HEAD.replace('states = ("p" "q" "r");', ""), 3, "expected 'states = .* in the node 'b', found none"),
     (HEAD.replace('("p" "q" "r")', "()"), 3, "expected 'states"),
-    (HEAD.replace('"r"', '"p"'), 3, "'p' is there twice"),
+    (HEAD.replace('"r"', '"p"'), 3, "'p' appears twice"),
     (HEAD.replace('"r"', '"1" "1.0"'), 3, "'1' and '1.0' would be confused"),
     (HEAD.replace('"r"', '"r'), 3, "quote.*never closed"),
     (HEAD.replace('"r"', '"r\n"'), 3, "line break"),

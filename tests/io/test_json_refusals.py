@@ -56,7 +56,7 @@ def bad(text: str) -> str:
         ('"pgm": 1', '"pgm": "1"', "2:10: expected the version of the format, a whole number from 1, found '1'"),
         ('"pgm": 1', '"pgm": true', "2:10: expected the version of the format, a whole number from 1, found true"),
         # variables
-        ('["no", "yes"]', '["no", "no"]', "5:32: 'rain': The state 'no' is there twice."),
+        ('["no", "yes"]', '["no", "no"]', "5:32: 'rain': The state 'no' appears twice."),
         ('["no", "yes"]', "[1, true]", "5:32: 'rain': The states 1 and True would be confused"),
         ('["no", "yes"]', "[]", "5:32: 'rain': There must be at least one state."),
         ('["no", "yes"]', '["no", null]', "5:39: expected a state: text, a number, true, false, or a list of these"),

@@ -397,7 +397,7 @@ WRONG = [
     (NODES.replace('<cpt id="a"', "<cpt"), 2, r'expected id="..." in <cpt>'),
     (NODES.replace('<cpt id="a"', '<cpt id=""'), 2, "text that is not empty"),
     (NODES.replace('id="m"', 'id="a"'), 3, "a second node with the id 'a'"),
-    (NODES.replace('<state id="y"/>', '<state id="x"/>'), 2, "'x' is there twice"),
+    (NODES.replace('<state id="y"/>', '<state id="x"/>'), 2, "'x' appears twice"),
     (NODES.replace('<state id="y"/>', "<state/>"), 2, r'expected id="..." in <state>'),
     (NODES.replace('<state id="x"/><state id="y"/>', ""), 2, "state"),
     (

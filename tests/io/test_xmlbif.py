@@ -307,7 +307,7 @@ WRONG = [
     (SIMPLE.replace("<NAME>b</NAME>", ""), 3, 1, "expected one <NAME> in <VARIABLE>, found 0"),
     (SIMPLE.replace("<NAME>b<", "<NAME> <"), 3, 1, "text that is not empty"),
     (SIMPLE.replace("<NAME>b<", "<NAME>a<"), 3, 1, "'a' is declared a second time"),
-    (SIMPLE.replace(">q<", ">p<"), 3, 1, "'p' is there twice"),
+    (SIMPLE.replace(">q<", ">p<"), 3, 1, "'p' appears twice"),
     (SIMPLE.replace("<OUTCOME>p</OUTCOME><OUTCOME>q</OUTCOME>", ""), 3, 1, "state"),
     (
         SIMPLE.replace("<OUTCOME>p", "<OUTCOME><b/>p"),
