@@ -64,7 +64,7 @@ def compile_text(text: str, to: Path, variant: str = "baseline", more: tuple[str
 
 def place(path: Path, variant: str) -> Path:
     """Where the extension module of a file of loops stands: beside it."""
-    return path.with_name(f"_loops_{variant}.abi3.so")
+    return path.with_name(f"_loops_{variant}.native")
 
 
 def compile_all(root: Path, to: Path | None = None) -> list[Path]:

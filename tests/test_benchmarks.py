@@ -33,6 +33,7 @@ from benchmarks import (
     weighted_constraints,
 )
 from benchmarks.harness import PYAGRUM, Options, Report, Result
+from pgm.runtime import built
 
 QUICK = Options(networks=("asia",), rounds=1, sizes=(40, 400), rows=200, peer_rows=5, targets=2, seconds=5)
 needs_networks = pytest.mark.skipif(
@@ -60,6 +61,7 @@ def test_every_race_on_asia():
         assert theirs.ratio == pytest.approx(theirs.seconds / ours.seconds)
 
 
+@pytest.mark.skipif(built.found(), reason="the loops of this checkout are compiled without numba")
 @needs_networks
 def test_overhead_on_asia():
     pytest.importorskip("numba")

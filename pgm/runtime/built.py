@@ -74,8 +74,8 @@ def _fit() -> bool:
 def _joined(module: str, plain: types.ModuleType) -> types.ModuleType:
     assert plain.__file__ is not None
     folder = Path(plain.__file__).parent
-    loops = _extension(folder / "_loops_baseline.abi3.so")
-    better = folder / "_loops_v3.abi3.so"
+    loops = _extension(folder / "_loops_baseline.native")
+    better = folder / "_loops_v3.native"
     if loops.has_v3 and better.exists():
         loops = _extension(better)
     joined = types.ModuleType(module, plain.__doc__)

@@ -66,7 +66,7 @@ def test_line_endings_are_no_change(package: Path) -> None:
 
 
 def test_an_extension_that_cannot_be_loaded_is_said(package: Path) -> None:
-    (package / "_loops_baseline.abi3.so").write_bytes(b"for another machine")
+    (package / "_loops_baseline.native").write_bytes(b"for another machine")
     with pytest.warns(RuntimeWarning, match="cannot be loaded"):
         assert built.form(MODULE, lambda name: plain(package)) is None
     assert not built.found()
@@ -76,7 +76,7 @@ def test_an_extension_that_cannot_be_loaded_is_said(package: Path) -> None:
 def test_loops_and_constants_stand_in_one_module(package: Path) -> None:
     text = compiler.translated(replay.modules()[MODULE], replay.ROOT)
     for variant in compiler.variants():
-        shutil.copy(replay.build(text, variant), package / f"_loops_{variant}.abi3.so")
+        shutil.copy(replay.build(text, variant), package / f"_loops_{variant}.native")
     form = built.form(MODULE, lambda name: plain(package))
     assert form is not None
     assert form is built.form(MODULE, lambda name: plain(package))

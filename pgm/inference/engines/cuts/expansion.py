@@ -143,7 +143,8 @@ class _Bound:
         self._messages[into] = self._table[out_of]
         owners = np.repeat(r.state_at[r.scopes], cards)
         within = np.arange(self._messages.size) - np.repeat(self._message_at[:-1], cards)
-        self._belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
+        belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
+        self._belief = belief.astype(np.float64, copy=False)  # of nothing bincount makes integers
         self._work = np.empty(2 * int(r.cards.max(initial=1)))
         self._user_at, _ = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
         self._steps = 8.0 * self._table.size + 4.0 * self._messages.size

@@ -38,7 +38,8 @@ class Network:
     ) -> None:
         """Take pairs of nodes with capacities both ways, and the capacities of source (+) and sink (-)."""
         self.steps = _STEPS * (n + 2.0 * left.size)
-        self.first, self.head, self.sister, self.forward = code(self.steps, CUTS).link(n, left, right)
+        ends = left.astype(np.int32, copy=False), right.astype(np.int32, copy=False)
+        self.first, self.head, self.sister, self.forward = code(self.steps, CUTS).link(n, *ends)
         self.residual = np.empty(2 * left.size, np.int64)
         self.residual[self.forward] = there
         self.residual[self.sister[self.forward]] = back
