@@ -20,8 +20,8 @@ import pgm
 
 FOLDER = Path.cwd().parent / "shared" / "networks"
 NAMES = (
-    *("asia", "alarm", "child", "insurance", "hailfinder", "win95pts", "andes", "pigs", "water", "barley"),
-    *("mildew", "diabetes", "munin", "link"),
+    *("asia", "alarm", "child", "insurance", "hailfinder", "win95pts", "andes", "pigs", "water"),
+    *("diabetes", "munin2", "munin4", "munin", "link"),
 )
 SMALL = ("asia", "alarm", "child", "insurance", "hailfinder", "win95pts")
 SETS = 10
