@@ -68,13 +68,13 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "the first of one flag is the last"
     ),
     (
-        "pgm/inference/engines/prepared.py",
+        "pgm/inference/engines/by_position.py",
         "if soft and not fit:",
         "soft and (not fit)",
         "soft or not fit",
     ): "the fit begins from weights of its own",
     (
-        "pgm/inference/engines/bounds/__init__.py",
+        "pgm/inference/engines/bounds/mini_buckets.py",
         "steps = 30.0 * n + 4.0 * tables.graph.steps",
         "30.0",
         "29.0",
@@ -111,7 +111,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "use.size - r.scopes.size",
     ): _ESTIMATE,
     (
-        "pgm/inference/engines/elimination.py",
+        "pgm/inference/engines/elimination/prepared.py",
         "mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",
         "math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",
         "math.exp(log_total - exponent * math.log(2.0)) / math.fsum(relative.ravel().tolist())",
@@ -141,7 +141,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "worth >= most",
     ): "of two proposals of the same worth either will do",
     (
-        "pgm/inference/engines/posterior.py",
+        "pgm/inference/engines/exact/posterior.py",
         "if not TOTAL.fits(shape) or TOTAL.steps(shape) > _PASSING_STEPS:",
         "TOTAL.steps(shape) > _PASSING_STEPS",
         "TOTAL.steps(shape) >= _PASSING_STEPS",

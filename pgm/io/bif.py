@@ -15,7 +15,7 @@ from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Variable
 
-from .blocks import Rows
+from .probability_blocks import Rows
 from .reader import Reader
 from .scanner import written
 from .text import Text

@@ -25,8 +25,8 @@ from pgm.errors import shown
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.variables import Domain, Variable
 
-from .blocks import Rows
 from .identifiers import identifiers, stands_for
+from .probability_blocks import Rows
 from .reader import Reader
 from .scanner import QUOTE, Syntax, quoted
 from .text import NUMBER, Text

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.exact.posterior import Posterior
 from tests.oracle import Known, Oracle, log
 from tests.strategies import knowledge, models
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.evidence import observe
-from pgm.inference.engines import branching, cuts
-from pgm.inference.engines.branching import compiled, relaxation
+from pgm.inference.engines.branching import branch_and_bound, compiled, relaxation
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
-from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.wide import log_of
 from pgm.runtime import jit
 from pgm.runtime.clock import Clock
@@ -26,14 +26,14 @@ from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
 
 DATA = st.data()
 MODULES = pytest.mark.parametrize(
-    "module", [compiled, jit.interpreted(branching.BRANCHING)], ids=["compiled", "interpreted"]
+    "module", [compiled, jit.interpreted(branch_and_bound.BRANCHING)], ids=["compiled", "interpreted"]
 )
 
 
 def case_of(model: Any, given: Any = None) -> Any:
     compiled_model = model._compile()
     posterior = make_posterior(compiled_model, observe(compiled_model.by_name, given), Clock(None, None))
-    return cuts.reduce_everything(posterior.program, posterior.known, posterior.clock)
+    return multilevel.reduce_everything(posterior.program, posterior.known, posterior.clock)
 
 
 def ising(n: int, seed: int, strength: float = 1.0) -> pgm.MarkovNetwork:
@@ -54,9 +54,9 @@ def ising(n: int, seed: int, strength: float = 1.0) -> pgm.MarkovNetwork:
 @pytest.fixture
 def at_once(monkeypatch):
     """HiGHS is asked at the first occasion, and then again and again."""
-    monkeypatch.setattr(branching, "_UNAIDED", -1.0)
-    monkeypatch.setattr(branching, "_FIRST_TURN", 0.0)
-    monkeypatch.setattr(branching, "_AGAIN", 1.0)
+    monkeypatch.setattr(branch_and_bound, "_UNAIDED", -1.0)
+    monkeypatch.setattr(branch_and_bound, "_FIRST_TURN", 0.0)
+    monkeypatch.setattr(branch_and_bound, "_AGAIN", 1.0)
 
 
 def noisy_network(diseases: int, findings: int, seed: int) -> tuple[pgm.BayesianNetwork, dict[str, Any]]:
@@ -184,11 +184,11 @@ def test_a_relaxation_that_settles_all(at_once):
 
 def test_cuts_of_highs_are_a_bound_and_no_proof(monkeypatch):
     """Beyond what the search itself can prove: the answer says whose bound it is."""
-    monkeypatch.setattr(branching, "_FIRST_TURN", 0.0)
-    monkeypatch.setattr(branching, "_UNAIDED", -1.0)
+    monkeypatch.setattr(branch_and_bound, "_FIRST_TURN", 0.0)
+    monkeypatch.setattr(branch_and_bound, "_UNAIDED", -1.0)
     mrf = ising(16, 5)
     right = mrf.map(engine="exact")
-    work = branching._Branching(lay_out(case_of(mrf), "branch-and-bound"), 0, Clock(None, None))
+    work = branch_and_bound._Branching(lay_out(case_of(mrf), "branch-and-bound"), 0, Clock(None, None))
     work.raise_floor(5)
     work.start()
     work._relax()
@@ -300,7 +300,7 @@ def test_no_floor_passes_the_least_cost(module):
 
 def test_a_search_whose_decisions_take_longer_than_a_slice_goes_on(monkeypatch):
     """It used to take up its decisions and stop, again and again."""
-    monkeypatch.setattr(branching, "_SLICE", 1)
+    monkeypatch.setattr(branch_and_bound, "_SLICE", 1)
     model = ising(6, seed=3)
     with pgm.config(time_limit=60):
         found = model.map(engine="branch-and-bound")

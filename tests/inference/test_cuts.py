@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import maximum_flow
 
 import pgm
 from pgm.evidence import observe
-from pgm.inference.engines import auto, cuts
+from pgm.inference.engines.auto import prepared as auto
+from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.cuts import compiled, energies, expansion, flow, multilevel
-from pgm.inference.engines.prepared import make_posterior
 from pgm.runtime import jit
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, Impossible
@@ -323,7 +323,7 @@ def test_a_checkerboard_is_flipped() -> None:
 def reduced(mrf: pgm.MarkovNetwork, evidence: dict[str, Any]) -> Any:
     compiled_model = mrf._compile()
     posterior = make_posterior(compiled_model, observe(compiled_model.by_name, evidence), Clock(None, None))
-    return cuts.reduce_everything(posterior.program, posterior.known, posterior.clock)
+    return multilevel.reduce_everything(posterior.program, posterior.known, posterior.clock)
 
 
 @given(data=DATA)
@@ -472,7 +472,7 @@ def test_expansion_moves_on_any_pairs(data: st.DataObject) -> None:
     assert found.value == pytest.approx(log(oracle.weight_of(codes)), abs=1e-11)
     assert found.value <= top + 1e-12 <= found.bound + 2e-12
     case = reduced(mrf, evidence)
-    values = [energy(case, cuts.expand(case, n, 20, Clock(None, None)).states) for n in (0, 1, 2, 20)]
+    values = [energy(case, expansion.expand(case, n, 20, Clock(None, None)).states) for n in (0, 1, 2, 20)]
     assert all(b <= a + 1e-9 for a, b in itertools.pairwise(values))
 
 
@@ -553,7 +553,9 @@ def test_what_cannot_be_exact_says_who_answers(monkeypatch: pytest.MonkeyPatch) 
 def test_moves_give_the_best_so_far_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
     image = potts_image(60)
     case = reduced(image, {})
-    late = cuts.expand(case, 20, 100, Clock(1.0, time.monotonic() - 1.0))  # not even a bound was worked on
+    late = expansion.expand(
+        case, 20, 100, Clock(1.0, time.monotonic() - 1.0)
+    )  # not even a bound was worked on
     assert not late.converged
     assert late.sweeps == 0
     best = image.map(engine="expansion")

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference.engines import fronts, posterior
+from pgm.inference.engines import fronts
+from pgm.inference.engines.exact import posterior
 from pgm.inference.engines.fronts import compiled
 from tests.machine import slowness
 

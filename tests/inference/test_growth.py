@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import exact
+from pgm.inference.engines.exact import tree_runs
 from pgm.inference.program.reduction import compiled as reduction
 from tests.strategies import models
 
@@ -101,7 +101,7 @@ def test_bounds_that_add_up_at_a_hub_do_not_make_numbers_wide(monkeypatch: pytes
     net.add("x0", 0.5)
     for i in range(1, n):
         net.add(f"x{i}", {True: 1.0 - flips, False: flips}, parents=f"x{parents[i]}")
-    monkeypatch.setattr(exact, "wide_results", None)  # it is not needed
+    monkeypatch.setattr(tree_runs, "wide_results", None)  # it is not needed
     found = net.marginals({"x5": True})
     above = [5]
     while above[-1]:

@@ -12,7 +12,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import branching
+from pgm.inference.engines.branching import branch_and_bound
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program import SUMMED
@@ -63,7 +63,7 @@ def test_stopped_early_nothing_passes_its_bound(seed, k, parts):
     right = [a.log_joint for a in mrf.k_best(k=k)]
     case = case_of(mrf)
     layout = lay_out(case, "branch-and-bound", k)
-    work = branching._Branching(layout, 0, Clock(None, None))
+    work = branch_and_bound._Branching(layout, 0, Clock(None, None))
     work.raise_floor(2)
     work._begin()
     for _ in range(parts):

@@ -14,8 +14,8 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import loopy
 from pgm.inference.engines.factor_graph import GRAPHS, make_graph
+from pgm.inference.engines.loopy import propagation
 from pgm.inference.engines.problem import Problem
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.runtime import jit
@@ -331,18 +331,20 @@ def test_the_interpreter_gives_the_same_bits():
     mrf.add_factor(["x0", "x2", "x4"], rng.random((2, 2, 2)))
     mrf.add_factor(["x0", "x4"], rng.random((2, 2)))
     asked, graphs = problem(mrf), import_module(GRAPHS)
-    modules = jit.interpreted(loopy.LOOPY), import_module(loopy.LOOPY)
+    modules = jit.interpreted(propagation.LOOPY), import_module(propagation.LOOPY)
     for schedule, largest in itertools.product(SCHEDULES, (False, True)):
         options = pgm.engines.Loopy(schedule=schedule, damping=0.1, max_iter=7)
         found = []
         for module in modules:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(loopy, "code", lambda _, name, m=module: m if name == loopy.LOOPY else graphs)
+                patch.setattr(
+                    propagation, "code", lambda _, name, m=module: m if name == propagation.LOOPY else graphs
+                )
                 patch.setattr("pgm.runtime.running.code", lambda _, name, m=module: m)
-                sent = loopy.send(asked, options, Clock(None, None), largest=largest)
-                found.append((sent.messages, sent.beliefs, sent.residuals, loopy.choose_states(sent)))
+                sent = propagation.send(asked, options, Clock(None, None), largest=largest)
+                found.append((sent.messages, sent.beliefs, sent.residuals, propagation.choose_states(sent)))
                 if not largest:
-                    found[-1] += (loopy._bethe(sent),)
+                    found[-1] += (propagation._bethe(sent),)
         for a, b in zip(*found, strict=True):
             assert np.array_equal(a, b)
 
@@ -355,7 +357,7 @@ def test_growth_is_linear():
         mrf = pgm.MarkovNetwork.grid(seen, states=[0, 1], coupling=1.0, unary=[[0.9, 0.1], [0.2, 0.8]])
         asked = problem(mrf)
         start = thread_time()
-        loopy.send(asked, engine, Clock(None, None))
+        propagation.send(asked, engine, Clock(None, None))
         times.append(thread_time() - start)
     assert min(times[2:]) < 40 * min(times[:2])
 
@@ -367,7 +369,7 @@ def test_messages_of_parallel_sweeps_are_the_same_in_threads():
     for threads in (1, 2, 3):
         with pgm.config(threads=threads):
             options = pgm.engines.Loopy(schedule="parallel", max_iter=3, tol=0.0)
-            found.append(loopy.send(asked, options, Clock(None, None)))
+            found.append(propagation.send(asked, options, Clock(None, None)))
     assert np.array_equal(found[0].messages, found[1].messages)
     assert np.array_equal(found[0].beliefs, found[2].beliefs)
     assert found[0].residuals == found[2].residuals

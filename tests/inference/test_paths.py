@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 import pgm
 from pgm.inference import program, trees
-from pgm.inference.engines import exact, posterior
+from pgm.inference.engines.exact import posterior, tree_runs
 from pgm.inference.trees import slicing, sparse_cliques, sweeps
 from pgm.inference.trees.sweeps import row_slices
 from pgm.runtime import threads
@@ -46,7 +46,7 @@ def without_domains(patch: pytest.MonkeyPatch) -> None:
 
 def wide_numbers(patch: pytest.MonkeyPatch) -> None:
     new_tree_always(patch)
-    patch.setattr(exact, "inward", narrow)
+    patch.setattr(tree_runs, "inward", narrow)
 
 
 def shared_by_threads(patch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import search
+from pgm.inference.engines.search import component_search
 from pgm.runtime import jit
 from tests.inference.test_truth import close, drawn, possible
 from tests.oracle import Oracle
@@ -59,7 +59,7 @@ def way(request, monkeypatch):
 
 
 def by_tables(patched: pytest.MonkeyPatch) -> None:
-    patched.setattr(search, "formula_of", lambda case: None)
+    patched.setattr(component_search, "formula_of", lambda case: None)
 
 
 # --- counting ---
@@ -199,7 +199,7 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
         return
     with pytest.MonkeyPatch.context() as patched:
         by_tables(patched)
-        patched.setattr(search, "code", lambda steps, module: jit.interpreted(module))
+        patched.setattr(component_search, "code", lambda steps, module: jit.interpreted(module))
         slow = case.model.marginals(question.given, engine="search")
         patched.undo()
         by_tables(patched)
@@ -211,9 +211,9 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
 def test_a_hash_decides_nothing(monkeypatch):
     """All hashes made equal: the answers stay, for keys are compared in full."""
     by_tables(monkeypatch)
-    loops = jit.interpreted(search.SEARCH)
+    loops = jit.interpreted(component_search.SEARCH)
     net, clauses = formula(11, 26, 3, seed=4)
-    monkeypatch.setattr(search, "code", lambda steps, module: jit.interpreted(module))
+    monkeypatch.setattr(component_search, "code", lambda steps, module: jit.interpreted(module))
     monkeypatch.setattr(loops, "_MIX", 0)
     every = models_of(11, clauses)
     assert net.partition(engine="search") == every.size
@@ -271,7 +271,7 @@ def test_the_search_keeps_within_its_memory_and_forgets_what_it_must():
     net, _ = formula(36, 110, 3, seed=2)
     expected = net.partition()
     sizes = []
-    grow = search.Search._grow
+    grow = component_search.Search._grow
 
     def watched(self, status):
         grow(self, status)
@@ -281,7 +281,7 @@ def test_the_search_keeps_within_its_memory_and_forgets_what_it_must():
         sizes.clear()
         with pytest.MonkeyPatch.context() as patched, pgm.config(memory_limit=limit):
             by_tables(patched)
-            patched.setattr(search.Search, "_grow", watched)
+            patched.setattr(component_search.Search, "_grow", watched)
             assert net.partition(engine="search") == expected
         assert max(sizes) <= limit
     with pgm.config(memory_limit=10_000), pytest.raises(pgm.TooLarge, match="search"):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import pgm
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
-from pgm.inference.engines.posterior import Posterior
 from pgm.inference.trees import slicing
 from pgm.runtime import jit
 

@@ -10,7 +10,7 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import portfolio
+from pgm.inference.engines.portfolio import prepared as portfolio
 from tests.machine import slowness
 from tests.oracle import log
 from tests.strategies import TAME, knowledge, models

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines import exact
+from pgm.inference.engines.exact import tree_runs
 from pgm.inference.trees import slicing
 
 LOG_TINY = math.log(1e-15)
@@ -26,13 +26,13 @@ def wide_runs(request, monkeypatch):
     elif request.param == "stepwise":
         monkeypatch.setattr(slicing, "_AT_ONCE", -1.0)
     counted: Counter[str] = Counter()
-    pool = exact._wide_pool
+    pool = tree_runs._wide_pool
 
     def counting(*args):
         counted["runs"] += 1
         return pool(*args)
 
-    monkeypatch.setattr(exact, "_wide_pool", counting)
+    monkeypatch.setattr(tree_runs, "_wide_pool", counting)
     return counted
 
 

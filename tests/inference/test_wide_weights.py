@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.cpds import logistic
-from pgm.inference.engines.conditioned import ConditionedSums
-from pgm.inference.engines.elimination import EliminationSums
-from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.conditioning.prepared import ConditionedSums
+from pgm.inference.engines.elimination.prepared import EliminationSums
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.search.prepared import SearchSums
 from tests.oracle import Known, Oracle, Plain, log
 

@@ -9,7 +9,7 @@ import pytest
 
 import pgm
 from pgm.inference.engines.factor_graph import make_graph
-from pgm.inference.engines.mean_field import Ascent
+from pgm.inference.engines.mean_field.ascent import Ascent
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.runtime.clock import Clock
 from tests.known import book

@@ -19,8 +19,10 @@ from pgm.evidence import Observed
 from pgm.inference.engines.factor_graph import make_graph
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.options import Engine
-from pgm.inference.engines.problem import Problem, Solution
-from pgm.inference.engines.reduced import ReducedSums, reduced
+from pgm.inference.engines.problem import Problem
+from pgm.inference.engines.problem import Solution
+from pgm.inference.engines.reduced import ReducedSums
+from pgm.inference.engines.reduced import reduced
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 

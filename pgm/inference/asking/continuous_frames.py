@@ -13,12 +13,12 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, sho
 from pgm.evidence import LARGEST, Observed, number_of
 from pgm.frames import among, columns, numbers
 from pgm.inference.asking.failures import contradiction
+from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.row_patterns import Answers, Rows
-from pgm.inference.engines.posterior import Posterior
-from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Known
 from pgm.results import EXACT

@@ -8,8 +8,8 @@ import numpy as np
 
 from pgm.errors import ImpossibleEvidence, InvalidEvidence, PGMError, TooLarge, listed, shown
 from pgm.evidence import Observed
+from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.program.proportional_fitting import NoFit
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible

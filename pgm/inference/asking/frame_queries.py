@@ -16,9 +16,10 @@ from pgm.evidence import Observed, observe
 from pgm.frames import Columns, among, columns
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import contradiction
+from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.posterior import Posterior, entries
-from pgm.inference.engines.prepared import make_posterior
+from pgm.inference.engines.table_sums import entries
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Case, Known
 from pgm.inference.trees import Shape

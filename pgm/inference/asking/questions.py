@@ -27,14 +27,7 @@ from pgm.frames import Alike
 from pgm.inference.asking import continuous_frames as number_rows
 from pgm.inference.asking import session
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.engines import (
-    Engine,
-    Exact,
-    Variational,
-    prepare,
-    with_half_the_time,
-    with_other_draws,
-)
+from pgm.inference.engines import Engine, Exact, Variational, prepare, with_half_the_time, with_other_draws
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
 from pgm.inference.engines.gaussian import answers as numbers
 from pgm.inference.engines.gaussian import scores, variational

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from pgm.factors import Dense
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.posterior import Posterior
 from pgm.inference.program import compile_program
 from pgm.inference.program.reduction import Known
 from pgm.inference.trees import TreeCache

@@ -13,26 +13,20 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pgm.errors import InvalidArgument, InvalidEvidence, listed, nearest, shown
-from pgm.inference.engines.options import (
-    Auto,
-    Best,
-    Bounds,
-    BranchAndBound,
-    CliqueSequence,
-    Conditioned,
-    Cuts,
-    Elimination,
-    Engine,
-    Exact,
-    Expansion,
-    Loopy,
-    MeanField,
-    Quadrature,
-    Search,
-    Srmp,
-    Variational,
-)
-from pgm.inference.engines.sampling.options import (
+from pgm.inference.engines.auto import Auto
+from pgm.inference.engines.bounds import Bounds
+from pgm.inference.engines.branching import BranchAndBound, Srmp
+from pgm.inference.engines.clique_sequence import CliqueSequence
+from pgm.inference.engines.conditioning import Conditioned
+from pgm.inference.engines.cuts import Cuts, Expansion
+from pgm.inference.engines.elimination import Elimination
+from pgm.inference.engines.exact import Exact
+from pgm.inference.engines.gaussian import Quadrature, Variational
+from pgm.inference.engines.loopy import Loopy
+from pgm.inference.engines.mean_field import MeanField
+from pgm.inference.engines.options import Engine
+from pgm.inference.engines.portfolio import Best
+from pgm.inference.engines.sampling import (
     Gibbs,
     Importance,
     LikelihoodWeighting,
@@ -40,6 +34,7 @@ from pgm.inference.engines.sampling.options import (
     Sampler,
     SwendsenWang,
 )
+from pgm.inference.engines.search import Search
 from pgm.inference.trees.needs import Question
 
 if TYPE_CHECKING:

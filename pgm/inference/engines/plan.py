@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.inference.engines import remedies
-from pgm.inference.engines.conditioning import choose
+from pgm.inference.engines.conditioning.cutsets import choose
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Shape
 from pgm.inference.trees.needs import (

@@ -16,14 +16,15 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.engines import cuts
+from pgm.inference.engines.by_position import by_position
+from pgm.inference.engines.cuts import multilevel
+from pgm.inference.engines.exact.posterior import Posterior, exactly
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states, with_numbers
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.options import Engine
-from pgm.inference.engines.posterior import Context, Posterior, entries, exactly
-from pgm.inference.engines.prepared import by_position
 from pgm.inference.engines.problem import Maximum, Problem, Solution, none_possible
+from pgm.inference.engines.table_sums import Context, entries
 from pgm.inference.engines.wide import Wide, log_of, times_exp
 from pgm.inference.program import logs_to_wide
 from pgm.inference.program.proportional_fitting import NoFit, in_doubles
@@ -253,7 +254,7 @@ class ReducedMaxima(Reduced, NamedMaxima):
         """
         self.only_states(None)
         known = self.known_for_maxima()
-        case = cuts.reduce_everything(self.program, known, self.clock)
+        case = multilevel.reduce_everything(self.program, known, self.clock)
         found = self.maximise(self.problem(case, {}), self.clock)
         at = replace(exactly(self), known=known)
         try:

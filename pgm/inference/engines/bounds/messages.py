@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.inference.engines import Bounds
+from pgm.inference.engines.bounds import Bounds
 from pgm.inference.engines.bounds.buckets import BOUNDS, BucketArrays, Outline, lay_out, outline
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem

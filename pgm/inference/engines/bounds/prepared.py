@@ -11,15 +11,16 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
-from pgm.inference.engines import loopy
-from pgm.inference.engines.bounds import maximise, outline, solve
+from pgm.inference.engines.bounds import Bounds
+from pgm.inference.engines.bounds.mini_buckets import maximise, outline, solve
+from pgm.inference.engines.exact.posterior import Posterior, exactly
+from pgm.inference.engines.loopy import propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
-from pgm.inference.engines.options import Bounds
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.posterior import Posterior, entries, exactly
 from pgm.inference.engines.problem import Maximum, Problem, Solution, none_possible
 from pgm.inference.engines.reduced import ANY, ROUNDING, ReducedMaxima, ReducedSums, below, reduced
+from pgm.inference.engines.table_sums import entries
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program.reduction import Known, open_targets, reduce_case
 from pgm.runtime.clock import Clock
@@ -94,7 +95,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
                 under.total()
                 bounds_of = under.reports[0].log_bounds
                 assert bounds_of is not None
-                value, proven = loopy.wide_of(bounds_of[0]), False
+                value, proven = propagation.wide_of(bounds_of[0]), False
                 why = "the sum over the rest was not done in time" if late else "the rest is too large a sum"
                 said = f"{why}: the number is a bound from below"
             if value[0] == 0.0:

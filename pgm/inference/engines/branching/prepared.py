@@ -9,11 +9,11 @@ import numpy as np
 
 from pgm.errors import TooLarge
 from pgm.evidence import Observed
-from pgm.inference.engines import branching, cuts
+from pgm.inference.engines.branching import BranchAndBound, Srmp, branch_and_bound
+from pgm.inference.engines.cuts import multilevel
+from pgm.inference.engines.exact.posterior import exactly
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
-from pgm.inference.engines.options import BranchAndBound, Srmp
-from pgm.inference.engines.posterior import exactly
 from pgm.inference.engines.problem import Maximum, Problem
 from pgm.inference.engines.reduced import ANY, ReducedMaxima, below, reduced
 from pgm.inference.engines.wide import Wide, log_of
@@ -28,7 +28,7 @@ class BranchingMaxima(ReducedMaxima):
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
         """Find good states of a reduced question, and a bound."""
-        return branching.maximise(problem, self.options, clock)
+        return branch_and_bound.maximise(problem, self.options, clock)
 
     def explained(
         self, targets: Sequence[int] | None, k: int
@@ -42,13 +42,13 @@ class BranchingMaxima(ReducedMaxima):
     def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
         """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
         self.only_states(None)
-        case = cuts.reduce_everything(self.program, self.known, self.clock)
+        case = multilevel.reduce_everything(self.program, self.known, self.clock)
         if (self.program.kinds[case.reduced.variables] == SUMMED).any():
             raise TooLarge(
                 f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
                 "as pgm.NoisyOr is summed. Ask for one with `map`, or observe more."
             )
-        found = branching.rank(self.problem(case, {}), k, self.options.seed, self.clock)
+        found = branch_and_bound.rank(self.problem(case, {}), k, self.options.seed, self.clock)
         assert found is not None  # its work is not limited
         at, made = exactly(self), []
         for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):

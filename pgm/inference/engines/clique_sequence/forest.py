@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.factors import Dense
-from pgm.inference.engines import exact
 from pgm.inference.engines.clique_sequence.clusters import Cluster, Scope, aligned, quotient
+from pgm.inference.engines.exact import tree_runs
 from pgm.inference.program import compile_program
 from pgm.inference.program.reduction import Case, Known, reduce_case
 from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
@@ -95,8 +95,8 @@ def _marginals(
 ) -> tuple[np.ndarray, tuple[float, int]]:
     """As the exact engine has them, but what is possible is never 0: messages could not take that back."""
     if not wide:  # then no product has left the range of doubles
-        return exact.marginals(case, tree, clock)
-    mantissas, exponents, total = exact.wide_results(case, tree, clock)
+        return tree_runs.marginals(case, tree, clock)
+    mantissas, exponents, total = tree_runs.wide_results(case, tree, clock)
     at, possible = tree.arrays.result_at, mantissas > 0.0
     tops = np.maximum.reduceat(np.where(possible, exponents, -(1 << 60)), at[:-1])
     shifts = np.clip(exponents - np.repeat(tops, np.diff(at)), -2000, 0)
@@ -158,7 +158,7 @@ class Forest:
         def narrow(shape: Shape) -> None:
             check(shape, float(self.tree.arrays.result_at[-1]), True)
 
-        found = exact.in_doubles_or_wide(_marginals, self.case, self.tree, clock, check=narrow)
+        found = tree_runs.in_doubles_or_wide(_marginals, self.case, self.tree, clock, check=narrow)
         self.values, (mantissa, exponent) = found
         self.log_total = math.log(mantissa) + exponent * _LN2
         self.stale = False

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.inference.engines.loopy import wide_of
+from pgm.inference.engines.loopy.propagation import wide_of
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.program.reduction import wide_multiply
 from pgm.results import Report, merged

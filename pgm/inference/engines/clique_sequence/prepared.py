@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pgm.evidence import Observed
-from pgm.inference.engines import clique_sequence
+from pgm.inference.engines.clique_sequence import CliqueSequence, sequence
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import CliqueSequence
 from pgm.inference.engines.plan import Plan, make_plan
-from pgm.inference.engines.posterior import entries
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.engines.reduced import ReducedSums, reduced
+from pgm.inference.engines.table_sums import entries
 from pgm.inference.program.reduction import open_targets
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
@@ -24,7 +23,7 @@ class CliqueSequenceSums(ReducedSums):
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
-        return clique_sequence.solve(problem, self.options, self.clock)
+        return sequence.solve(problem, self.options, self.clock)
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """What the first of the trees takes."""
@@ -34,7 +33,7 @@ class CliqueSequenceSums(ReducedSums):
         size = float(cards[: self.program.n_named].sum()) if targets is None else entries(cards, targets)
         needs = Needs(question, "both" if targets is None else "in", results=size, engine=self.engine)
         free = None if targets is None else open_targets(case, targets)
-        shape, later = clique_sequence.outline(self.problem(case, {}, free), self.options, needs, self.clock)
+        shape, later = sequence.outline(self.problem(case, {}, free), self.options, needs, self.clock)
         return replace(make_plan(case, shape, needs, self.names), exact=False, later=later)
 
 

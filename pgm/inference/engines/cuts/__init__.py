@@ -1,15 +1,54 @@
 """The most probable states of models that fit in no tree: minimum cuts, and moves made of them."""
 
-from .expansion import Moved, expand
-from .multilevel import Found, check_room, maximum, one_of_each, only, reduce_everything
+from __future__ import annotations
 
-__all__ = [
-    "Found",
-    "Moved",
-    "check_room",
-    "expand",
-    "maximum",
-    "one_of_each",
-    "only",
-    "reduce_everything",
-]
+from dataclasses import dataclass
+
+from pgm.inference.engines.options import Engine, whole
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Cuts(Engine):
+    """Minimum cuts for the most probable states of binary variables in linked pairs; a tree for what is left.
+
+    Exact. Only `map` can be asked.
+
+    >>> import pgm
+    >>> grid = pgm.MarkovNetwork.grid([[1, 0]], states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.2, 0.8]])
+    >>> grid.map(engine="cuts").to_array("pixel")
+    array([[1, 1]])
+    """
+
+    name = "cuts"
+    module = f"{__name__}.prepared"
+    answers = ("map",)
+    approximates = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Expansion(Engine):
+    """Moves to one state after the other, for the most probable states of variables in linked pairs.
+
+    Not exact, and says how far off it may be. Only `map` can be asked.
+
+    Args:
+        sweeps: how often every state is tried at most; it stops sooner when none helps.
+        bound_sweeps: how often the bound is tightened at most.
+
+    >>> import pgm
+    >>> grid = pgm.MarkovNetwork.grid([[1, 0]], states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.2, 0.8]])
+    >>> grid.map(engine=Expansion(sweeps=5)).to_array("pixel")
+    array([[1, 1]])
+    """
+
+    sweeps: int = 20
+    bound_sweeps: int = 100
+    name = "expansion"
+    module = f"{__name__}.prepared"
+    answers = ("map",)
+    approximates = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number of sweeps."""
+        whole(self, "sweeps", 1)
+        whole(self, "bound_sweeps", 0)

@@ -10,20 +10,23 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.engines import cuts, remedies
+from pgm.inference.engines import remedies
+from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.cuts import Cuts, Expansion, expansion, multilevel
+from pgm.inference.engines.exact.posterior import Posterior, exactly
 from pgm.inference.engines.gaussian.hybrid import no_states
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima
-from pgm.inference.engines.options import Cuts, Expansion
-from pgm.inference.engines.posterior import Context, Posterior, exactly
-from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.engines.problem import none_possible
+from pgm.inference.engines.table_sums import Context
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
-Rest = Callable[[np.ndarray], tuple[str, cuts.Found]]  # who has the best of the states allowed, and which
+Rest = Callable[
+    [np.ndarray], tuple[str, multilevel.Found]
+]  # who has the best of the states allowed, and which
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ def prepare(
 
 def tree_of(posterior: Posterior) -> Rest:
     """What is left, by a tree."""
-    return lambda allowed: (Cuts.name, cuts.Found(*posterior.best(None, 1, allowed)[0]))
+    return lambda allowed: (Cuts.name, multilevel.Found(*posterior.best(None, 1, allowed)[0]))
 
 
 def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool = False) -> Explanation:
@@ -77,13 +80,13 @@ def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool 
     """
     engine = Cuts.name
 
-    def named(allowed: np.ndarray) -> cuts.Found:
+    def named(allowed: np.ndarray) -> multilevel.Found:
         nonlocal engine
         engine, found = rest(allowed)
         return found
 
     try:
-        found = cuts.maximum(posterior.program, posterior.known, posterior.clock, named)
+        found = multilevel.maximum(posterior.program, posterior.known, posterior.clock, named)
     except TooLarge as error:
         if error.plan is None:
             raise
@@ -101,7 +104,7 @@ def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool 
 def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
     """By moves to one state after the other: good states, with a bound."""
     program = posterior.program
-    case = cuts.reduce_everything(program, posterior.known, posterior.clock)
+    case = multilevel.reduce_everything(program, posterior.known, posterior.clock)
     r = case.reduced
     widths = np.diff(r.scope_at)
     if widths.max(initial=0) > 2:
@@ -113,8 +116,8 @@ def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
             f"not observed, {named} among them. Observe some of these."
         )
     card = int(r.cards.max(initial=1))
-    cuts.check_room(case, 40, 60 + 48 * card)
-    moved = cuts.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
+    multilevel.check_room(case, 40, 60 + 48 * card)
+    moved = expansion.expand(case, options.sweeps, options.bound_sweeps, posterior.clock)
     bound = log_of(case.constant()) - moved.least * math.log(2.0)
     bound += 2.0**-50 * (abs(bound) + program.n)  # the constant is a rounded product
     try:

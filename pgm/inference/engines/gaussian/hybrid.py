@@ -13,12 +13,13 @@ from pgm.config import current
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import answers, deterministic, elimination
 from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
-from pgm.inference.engines.posterior import Context, Posterior, TableSums
+from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide import Wide, log_of, times_exp
 from pgm.inference.program import compile_program
 from pgm.results import (

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pgm.inference.engines.exact.posterior import exactly
 from pgm.inference.engines.gaussian import elimination
 from pgm.inference.engines.gaussian.layout import Layout
-from pgm.inference.engines.posterior import exactly
 from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable

@@ -21,14 +21,14 @@ from pgm.config import current
 from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, GaussianFactor
-from pgm.inference.engines import Quadrature
+from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.capabilities import Sums
+from pgm.inference.engines.gaussian import Quadrature
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.engines.wide import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock

@@ -19,17 +19,16 @@ import numpy as np
 
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, GaussianFactor
-from pgm.inference.engines import Variational
+from pgm.inference.engines.by_position import make_posterior, make_sums
 from pgm.inference.engines.capabilities import Sums
-from pgm.inference.engines.gaussian import elimination
+from pgm.inference.engines.exact.posterior import Posterior
+from pgm.inference.engines.gaussian import Variational, elimination
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.gaussian_arrays import starts
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
-from pgm.inference.engines.posterior import Posterior
-from pgm.inference.engines.prepared import make_posterior, make_sums
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program import compile_program
 from pgm.results import Report

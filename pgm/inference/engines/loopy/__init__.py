@@ -1,375 +1,48 @@
-"""Belief propagation: messages between the factors and the variables of a graph, until they come to rest.
-
-Sums give marginals and Bethe's approximation of the partition function, maxima good states and a bound. On a
-graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 2001).
-"""
+"""Belief propagation on graphs with loops."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Literal
 
-import numpy as np
-
-from pgm.config import current
-from pgm.errors import OutOfTime
-from pgm.inference.engines import Loopy
-from pgm.inference.engines.factor_graph import GRAPHS, Graph, make_graph
-from pgm.inference.engines.loopy.trace import Notes
-from pgm.inference.engines.problem import Maximum, Problem, Solution
-from pgm.inference.program.reduction import wide_multiply
-from pgm.results import Report
-from pgm.runtime.clock import RUNNING, Clock
-from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, raise_status, run
-from pgm.runtime.threads import Task, run_all
-
-LOOPY = "pgm.inference.engines.loopy.compiled"
-_LN2 = math.log(2.0)
-_ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that is no change
-_SECONDS = 1e-9  # of an inner step
-_BEYOND = 1e13  # by which no logarithm of a message changes that ever comes to rest
-_WORTH_THREADS = 5e-3  # seconds of one sweep
+from pgm.inference.engines.options import Engine, number, one_of, whole
+from pgm.inference.trees.needs import SUMS
 
 
-@dataclass(eq=False, slots=True)
-class Messages:
-    """A run of message passing: what it works on, and where it stands."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loopy(Engine):
+    """Belief propagation: factors and variables send each other messages until these no longer change.
 
-    graph: Graph
-    options: Loopy
-    largest: bool
-    clock: Clock
-    held: np.ndarray  # uint8[m] variables whose belief is given
-    beliefs: np.ndarray  # logarithms
-    messages: np.ndarray  # logarithms of what factors send, the largest 0
-    order: np.ndarray  # of factors
-    walked: np.ndarray  # variables, from the first of each part outwards
-    reached_by: np.ndarray  # the axis along which a variable was reached; -1 for the first of each part
-    has_loops: bool
-    residuals: list[float]
-    notes: Notes | None
-    late: bool = False  # the time was up
-
-    @property
-    def rounding(self) -> float:
-        """By how much messages may still change for nothing but rounding."""
-        return _ROUNDING * max(1.0, float(np.abs(self.beliefs).max(initial=1.0)))
-
-    @property
-    def converged(self) -> bool:
-        """Whether nothing moves any more; also where there is nothing to send."""
-        return self._moves_less_than(max(self.options.tol, self.rounding))
-
-    @property
-    def exact(self) -> bool:
-        """Whether this is provably the answer: no loops, and nothing moves by more than rounding.
-
-        Several marginals that are wanted at once are approached step by step, so their answer is not.
-        """
-        return not self.has_loops and self._moves_less_than(self.rounding) and int(self.held.sum()) <= 1
-
-    def _moves_less_than(self, change: float) -> bool:
-        # In the first sweep of flooding no factor has heard anything: it says nothing if none moves.
-        sweeps = 2 if self.options.schedule == "parallel" else 1
-        return not self.order.size or (len(self.residuals) >= sweeps and self.residuals[-1] <= change)
-
-    def report(self, name: str) -> Report:
-        """What was measured."""
-        advice = ""
-        if self.residuals and self.residuals[-1] > _BEYOND:
-            advice = (
-                "messages grow without end, as they do where nearly hard rules around a loop contradict each "
-                "other; try pgm.engines.Loopy(damping=0.5), or another engine"
-            )
-        elif not self.converged:
-            what = f"messages still change by {self.residuals[-1]:.2g}"
-            advice = how_to_go_on(what, len(self.residuals), self.late, self.options)
-        return Report(
-            name,
-            exact=self.exact,
-            converged=self.converged,
-            iterations=len(self.residuals),
-            residuals=tuple(self.residuals),
-            advice=advice,
-            trace=self.notes.trace if self.notes else None,
-        )
-
-
-def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
-    """What to say of messages that have not come to rest: `what` still moves after so many sweeps."""
-    if late:
-        return f"the time limit came after {sweeps} sweeps"
-    more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
-    return f"{what} after {sweeps} sweeps; try a larger max_iter={more}, or another schedule="
-
-
-def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = False) -> Messages:
-    """Send messages until they come to rest, or `max_iter` is reached."""
-    graph = make_graph(problem.case, options.name, each_message=40.0)
-    g = graph.arrays
-    held, beliefs = np.zeros(g.cards.size, np.uint8), g.local.copy()
-    for v, wanted in problem.held.items():
-        held[v] = 1
-        beliefs[g.state_at[v] : g.state_at[v + 1]] = np.log(wanted)
-    order = np.empty(g.table.size, np.int64)
-    walked, reached_by = np.empty(g.cards.size, np.int64), np.empty(g.cards.size, np.int64)
-    links = g.scope_at, g.scopes, g.owner, g.user_at, g.users
-    has_loops = not code(4.0 * g.scopes.size, GRAPHS).walk(*links, order, walked, reached_by)
-    if has_loops:  # by their last variables: row by row in an image
-        order = np.argsort(np.maximum.reduceat(g.scopes, g.scope_at[:-1]), kind="stable")
-    else:  # from the leaves in, then out again: two sweeps do
-        order = order[::-1].copy()
-    messages = np.zeros(graph.n_messages)
-    notes = Notes(graph, problem.names) if options.trace else None
-    state = held, beliefs, messages, order, walked, reached_by, has_loops
-    run_ = Messages(graph, options, largest, clock, *state, [], notes)
-    _gather(run_)
-    sweep = _sweeps(run_)
-    while not run_.converged and len(run_.residuals) < options.max_iter:
-        report_progress(float(len(run_.residuals)), float(options.max_iter), "messages")
-        try:
-            clock.check()
-            run_.residuals.append(sweep(len(run_.residuals)))
-        except OutOfTime:
-            if not run_.residuals:
-                raise
-            run_.clock, run_.late = Clock(None, None, clock.profile), True  # what there is can still be read
-            break
-        if run_.residuals[-1] > _BEYOND:
-            break
-        if notes is not None:
-            notes.take(len(run_.residuals), run_.beliefs, messages)
-    _gather(run_)
-    return run_
-
-
-def _room(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Where a thread works: five rows for the states of one factor's variables, and where each begins."""
-    size = graph.most_of_a_factor
-    return np.empty((5, size)), np.empty(size + 1, np.int64)
-
-
-def _call(messages: Messages, name: str, *args: object) -> None:
-    run(name, *args, steps=messages.graph.steps, clock=messages.clock, module=LOOPY)
-
-
-def _gather(run_: Messages) -> None:
-    g = run_.graph.arrays
-    kernels = code(run_.graph.steps, LOOPY)
-    kernels.gather(g, run_.messages, run_.held, run_.beliefs, 0, g.cards.size)
-    run_.clock.lap(RUNNING)
-
-
-def _sweeps(run_: Messages) -> Callable[[int], float]:
-    """A function that does one sweep and returns by how much messages changed."""
-    if run_.options.schedule == "parallel":
-        return _parallel(run_)
-    return _residual(run_) if run_.options.schedule == "residual" else _sequential(run_)
-
-
-def _sequential(run_: Messages) -> Callable[[int], float]:
-    """Forwards and backwards in turn, each factor with the newest beliefs."""
-    g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
-    damping, largest, n = run_.options.damping, run_.largest, run_.order.size
-
-    def sweep(number: int) -> float:
-        _gather(run_)  # sums anew: rounding does not add up
-        first, last = (0, n) if number % 2 == 0 else (n - 1, -1)
-        state = run_.beliefs, run_.messages, run_.held
-        _call(run_, "send_all", g, run_.order, first, last, *state, damping, largest, True, room, offset, out)
-        return float(out[0])
-
-    return sweep
-
-
-def _parallel(run_: Messages) -> Callable[[int], float]:
-    """All factors at once with the beliefs of before: threads change no bit.
-
-    As in the books the first messages are sent by factors that have heard nothing yet.
-    """
-    g, graph, options = run_.graph.arrays, run_.graph, run_.options
-    threads = current().threads if graph.steps * _SECONDS > _WORTH_THREADS else 1
-    rooms = [_room(graph) for _ in range(threads)]
-    out = np.zeros((threads, 1))
-    state = run_.beliefs, run_.messages, run_.held
-    run_.beliefs[np.repeat(run_.held == 0, g.cards)] = 0.0
-    everything = np.arange(run_.order.size)
-
-    def share(size: int, i: int) -> tuple[int, int]:
-        return size * i // threads, size * (i + 1) // threads
-
-    def side_by_side(work: Callable[[int, np.ndarray], None]) -> None:
-        seconds = graph.steps * _SECONDS / threads
-        run_all([Task(partial(work, i), seconds) for i in range(threads)], run_.clock)
-        run_.clock.lap(RUNNING)
-
-    kernels = code(graph.steps, LOOPY)
-
-    def gather(i: int, stop: np.ndarray) -> None:
-        kernels.gather(g, run_.messages, run_.held, run_.beliefs, *share(g.cards.size, i))
-
-    def send_part(i: int, stop: np.ndarray) -> None:
-        rest = options.damping, run_.largest, False, *rooms[i], out[i], stop
-        status = kernels.send_all(g, everything, *share(everything.size, i), *state, *rest)
-        if not stop[0]:
-            raise_status(status, "send_all", run_.clock)
-
-    def sweep(number: int) -> float:
-        side_by_side(send_part)
-        side_by_side(gather)
-        return float(out.max())
-
-    return sweep
-
-
-def _residual(run_: Messages) -> Callable[[int], float]:
-    """So many messages as there are, where most has changed; then by how much all would change."""
-    g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
-    n, options = run_.order.size, run_.options
-    place = np.empty(n, np.int64)
-    place[run_.order] = np.arange(n)
-    heap, priority = run_.order.copy(), np.full(n, math.inf)
-    state = run_.beliefs, run_.messages, run_.held, options.damping, run_.largest
-
-    def sweep(number: int) -> float:
-        _gather(run_)
-        tol = max(0.5 * options.tol, run_.rounding)
-        _call(run_, "send_most", g, heap, place, priority, n, tol, *state, room, offset, out)
-        if out[0] > tol:
-            return float(out[0])
-        _gather(run_)
-        _call(run_, "measure", g, 0, n, run_.beliefs, run_.messages, run_.largest, room, offset, out)
-        if out[0] > max(options.tol, run_.rounding):  # many small changes came together: all are due again
-            priority[:] = out[0]
-        return float(out[0])
-
-    return sweep
-
-
-# --- answers ---
-
-
-def solve(problem: Problem, options: Loopy, clock: Clock) -> Solution:
-    """Marginals and Bethe's partition function from sums."""
-    found = send(problem, options, clock)
-    g = found.graph.arrays
-    tops = np.maximum.reduceat(found.beliefs, g.state_at[:-1]) if g.cards.size else found.beliefs
-    values = np.exp(found.beliefs - np.repeat(tops, g.cards))
-    sums = np.add.reduceat(values, g.state_at[:-1]) if g.cards.size else values
-    values /= np.repeat(sums, g.cards)
-    return Solution(
-        values=values if problem.targets is None else _joint(found, values, problem.targets),
-        total=lambda: wide_multiply(found.graph.constant, wide_of(_bethe(found))),
-        weights=lambda: _weights(found),
-        report=found.report(options.name),
-    )
-
-
-def _bethe(found: Messages) -> float:
-    """The logarithm of the partition function by Bethe, but for the constant."""
-    g = found.graph.arrays
-    of_factor, of_variable = np.empty(g.table.size), np.empty(g.cards.size)
-    rest = _room(found.graph)[0], of_factor, of_variable
-    _call(found, "bethe", g, found.beliefs, found.messages, *rest)
-    return math.fsum([*of_factor.tolist(), *of_variable.tolist()])
-
-
-def wide_of(log: float) -> tuple[float, int]:
-    """A number of which the logarithm is known, as mantissa and exponent."""
-    exponent = math.floor(log / _LN2)
-    return math.exp(log - exponent * _LN2), exponent
-
-
-def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """What a factor believes of these variables together; None where no factor has them all."""
-    g = found.graph.arrays
-    if not targets.size:
-        return np.ones(1)
-    if targets.size == 1:
-        v = int(targets[0])
-        return values[g.state_at[v] : g.state_at[v + 1]].copy()
-    common: set[int] | None = None
-    for v in targets.tolist():
-        mine = set(g.owner[g.users[g.user_at[v] : g.user_at[v + 1]]].tolist())
-        common = mine if common is None else common & mine
-    if not common:
-        return None
-    f = min(common, key=lambda f: (int(g.scope_at[f + 1] - g.scope_at[f]), f))
-    scope = g.scopes[g.scope_at[f] : g.scope_at[f + 1]].tolist()
-    flat = np.full(math.prod(g.cards[scope].tolist()), -math.inf)
-    kernels = code(found.graph.steps, LOOPY)
-    kernels.belief_of_factor(g, f, found.beliefs, found.messages, _room(found.graph)[0], flat)
-    table = np.exp(flat - flat.max()).reshape(g.cards[scope])
-    gone = tuple(i for i, v in enumerate(scope) if v not in targets)
-    left = [v for v in scope if v in targets]
-    return np.asarray(table.sum(axis=gone).transpose([left.index(v) for v in targets.tolist()]))
-
-
-def _weights(found: Messages) -> dict[int, np.ndarray]:
-    """The logarithms of likelihoods that give held variables the beliefs at which they were held."""
-    g = found.graph.arrays
-    without = np.empty_like(found.beliefs)
-    nothing = np.zeros(g.cards.size, np.uint8)
-    code(found.graph.steps, LOOPY).gather(g, found.messages, nothing, without, 0, g.cards.size)
-    weights = {}
-    for v in np.flatnonzero(found.held).tolist():
-        part = slice(int(g.state_at[v]), int(g.state_at[v + 1]))
-        logs = found.beliefs[part] - without[part]
-        weights[v] = logs - logs.max()
-    return weights
-
-
-def maximise(problem: Problem, options: Loopy, clock: Clock) -> Maximum:
-    """Good states from maxima, improved one variable at a time; a bound on all states from what was sent."""
-    found = send(problem, options, clock, largest=True)
-    constant = found.graph.constant
-    bound = min(_dual(found, alone) for alone in (True, False))
-    bound += math.log(constant[0]) + constant[1] * _LN2
-    states = choose_states(found)
-    return Maximum(states, bound, found.report(options.name))
-
-
-def _dual(found: Messages, along_the_walk: bool) -> float:
-    """A bound on the logarithm of the largest product, whatever was sent.
-
-    The model is the sum of all beliefs, and of each factor less what it sent; the largest of a sum is at most
-    the sum of the largest. Before, beliefs are shared out among the factors: to the one by which a variable
-    was reached first, which is tight where there are no loops, or to all in equal parts.
-    """
-    g, n = found.graph.arrays, found.graph.arrays.cards.size
-    if along_the_walk:
-        weight, own = np.zeros(g.scopes.size), np.ones(n)
-        reached = found.reached_by
-        weight[reached[reached >= 0]], own[reached >= 0] = 1.0, 0.0
-    else:
-        degree = np.diff(g.user_at)
-        weight, own = 1.0 / degree[g.scopes], (degree == 0).astype(np.float64)
-    of_factor, of_variable = np.empty(g.table.size), np.empty(n)
-    rest = weight, own, _room(found.graph)[0], of_factor, of_variable
-    _call(found, "dual", g, found.beliefs, found.messages, *rest)
-    parts = [*of_factor.tolist(), *of_variable.tolist()]
-    mass = math.fsum(map(abs, parts)) + float(np.abs(found.beliefs).sum()) + n
-    return math.fsum(parts) + 2.0**-48 * mass  # rounding must not put it below what it bounds
-
-
-def choose_states(found: Messages, noise: np.ndarray | None = None) -> np.ndarray:
-    """A state for each variable, from maxima: one after the other, then each anew until none changes.
+    Exact on trees, and said to be exact there; on graphs with loops good where these are long or weak. The
+    probability of the evidence is Bethe's. `map` sends maxima, and has a bound. Asked about numbers alone it
+    sends normal densities: their means are right as soon as messages rest, even with loops.
 
     Args:
-        found: messages that were sent.
-        noise: added to the logarithms of each variable's states while choosing.
+        schedule: "sequential" goes over the factors forwards and backwards; "residual" sends where most has
+            changed; "parallel" sends all at once, by several threads.
+        damping: the share of the old message that stays, from 0 to below 1; with more of it more converges.
+        max_iter: how often all messages are sent at most.
+        tol: it has converged when no logarithm of a message changes by more.
+        trace: keep every message, for teaching: `p.report.trace` is a table of them.
+
+    >>> Loopy(damping=0.5).schedule
+    'sequential'
     """
-    g = found.graph.arrays
-    states = np.full(g.cards.size, -1, np.int64)
-    most = int(g.cards.max(initial=1))
-    noisy = g if noise is None else g._replace(local=g.local + noise)
-    room, out = (np.empty(most), np.empty(most)), np.zeros(1)
-    state = found.walked, found.beliefs, found.messages, states
-    for number in range(found.options.max_iter if noise is None else 1):
-        _call(found, "choose", noisy if number == 0 else g, *state, number > 0, *room, out)
-        if out[0] == 0.0:
-            break
-    return states
+
+    schedule: Literal["sequential", "residual", "parallel"] = "sequential"
+    damping: float = 0.0
+    max_iter: int = 500
+    tol: float = 1e-8
+    trace: bool = False
+    name = "loopy"
+    module = f"{__name__}.prepared"
+    answers = (*SUMS, "map")
+    approximates = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        one_of(self, "schedule", ("sequential", "residual", "parallel"))
+        number(self, "damping", 0.0, 1.0)
+        number(self, "tol", 0.0, math.inf)
+        whole(self, "max_iter", 1)

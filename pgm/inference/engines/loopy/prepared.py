@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgm.evidence import Observed
-from pgm.inference.engines import loopy
 from pgm.inference.engines.gaussian.messages import Told, told
+from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import Loopy
 from pgm.inference.engines.problem import Maximum, Problem, Solution
 from pgm.inference.engines.reduced import ReducedMaxima, ReducedSums, reduced
 from pgm.inference.program.reduction import Known
@@ -22,11 +21,11 @@ class LoopyAnswers(ReducedSums, ReducedMaxima):
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
-        return loopy.solve(problem, self.options, self.clock)
+        return propagation.solve(problem, self.options, self.clock)
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
         """Find good states of a reduced question, and a bound."""
-        return loopy.maximise(problem, self.options, clock)
+        return propagation.maximise(problem, self.options, clock)
 
     def known_for_maxima(self) -> Known:
         """What is known, with likelihoods in place of marginals that are wanted."""

@@ -1,188 +1,45 @@
-"""Variational inference: the distribution nearest to the model of those in which blocks are independent.
-
-What it says of the partition function is a bound from below, whatever the distribution (Jordan et al. 1999;
-Saul & Jordan 1996 for blocks). Blocks of one variable are improved one after the other in compiled code; a
-block of several is given to the exact engine, with what the others make of it as weights.
-"""
+"""Variational inference with independent distributions."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-import numpy as np
-
-from pgm.errors import NoSupportFound
-from pgm.inference.engines import Loopy, MeanField, loopy
-from pgm.inference.engines.factor_graph import Graph, make_graph
-from pgm.inference.engines.mean_field.blocks import Block, find_blocks
-from pgm.inference.engines.problem import Problem, Solution
-from pgm.results import Course, Report
-from pgm.runtime.clock import Clock
-from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import Impossible, code, run
-
-MEAN_FIELD = "pgm.inference.engines.mean_field.compiled"
+from pgm.inference.engines.options import Engine, lists_of_names, number, seeded, whole
+from pgm.inference.trees.needs import SUMS
 
 
-@dataclass(eq=False, slots=True)
-class Ascent:
-    """One start: a distribution for each variable, improved until the bound no longer rises."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MeanField(Engine):
+    """The independent distributions nearest to the model: a lower bound on log P(given), surely.
 
-    graph: Graph
-    blocks: list[Block]
-    alone: np.ndarray  # uint8[m] variables in no block
-    free: np.ndarray  # of these, the ones whose distribution is not given
-    between: np.ndarray  # uint8[F] factors that lie in no block
-    has_zero: np.ndarray  # uint8[T]
-    clock: Clock
-    q: np.ndarray
-    bound: float = -math.inf
-    iterations: int = 0
-    converged: bool = False
-    bounds: list[float] = field(default_factory=list)  # after each sweep
+    Args:
+        restarts: from how many starting points; the first is uniform, the best answer counts.
+        structured: blocks, lists of variables that stay dependent on each other; inside one the exact engine
+            works, so that it must fit there. What is in none is by itself.
+        max_iter: how often all distributions are improved at most, from each start.
+        tol: it has converged when the bound rises by less.
+        seed: of the starting points.
 
-    def climb(self, max_iter: int, tol: float) -> Ascent:
-        """Improve all distributions again and again."""
-        for number in range(max_iter):
-            self.clock.check()
-            report_progress(float(number), float(max_iter), "mean field")
-            before = self.bound
-            self._improve()
-            self.iterations = number + 1
-            self.bounds.append(self.bound)
-            if self.bound - before <= tol * max(1.0, abs(self.bound)):
-                self.converged = True
-                break
-        return self
+    >>> MeanField(structured=[["rain", "wet"]]).structured
+    (('rain', 'wet'),)
+    """
 
-    def _improve(self) -> None:
-        g, out = self.graph.arrays, np.empty(int(self.graph.arrays.cards.max(initial=1)))
-        rest = self.between, self.has_zero
-        self._call("improve", g, self.free, self.q, *rest, out)
-        of_blocks: list[float] = []
-        for block in self.blocks:
-            fields = []
-            for v in block.variables:
-                code(self.graph.steps, MEAN_FIELD).field(g, v, self.q, *rest, out)
-                fields.append(out[: g.cards[v]].copy())
-            marginals, terms = block.improve(fields, self.clock)
-            of_blocks += terms
-            for v, p in zip(block.variables, marginals, strict=True):
-                self.q[g.state_at[v] : g.state_at[v + 1]] = p
-        of_factor, of_variable = np.empty(g.table.size), np.empty(g.cards.size)
-        self._call("terms", g, self.q, self.alone, *rest, of_factor, of_variable)
-        parts = [*of_factor.tolist(), *of_variable.tolist(), *of_blocks]
-        # Rounding must not lift a bound over what it bounds: each term is a sum of some dozen products.
-        mass = math.fsum(map(abs, parts)) + float(np.abs(g.logs).max(initial=0.0)) + g.cards.size
-        self.bound = math.fsum(parts) - 2.0**-46 * mass
+    restarts: int = 5
+    structured: Iterable[Iterable[str]] = ()
+    max_iter: int = 1000
+    tol: float = 1e-9
+    seed: int = 0
+    name = "mean-field"
+    module = f"{__name__}.prepared"
+    answers = SUMS
+    approximates = True
 
-    def _call(self, name: str, *args: object) -> None:
-        run(name, *args, steps=2.0 * self.graph.steps, clock=self.clock, module=MEAN_FIELD)
-
-
-def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
-    """The best of several starts."""
-    graph = make_graph(problem.case, options.name, each_message=16.0)
-    blocks, alone, between = find_blocks(problem, graph, options)
-    g = graph.arrays
-    sizes = np.multiply.reduceat(g.cards[g.scopes], g.scope_at[:-1]) if g.table.size else np.empty(0)
-    has_zero = np.zeros(g.low.size, np.uint8)
-    has_zero[g.table] = np.diff(g.row_at)[g.table] < sizes
-    free = np.array([v for v in np.flatnonzero(alone).tolist() if v not in problem.held], np.int64)
-    touchy = bool(has_zero[g.table[between > 0]].any())
-    best: Ascent | None = None
-    for q in _starts(problem, options, graph, clock, touchy):
-        for v, p in problem.held.items():
-            q[g.state_at[v] : g.state_at[v + 1]] = p
-        ascent = Ascent(graph, blocks, alone, free, between, has_zero, clock, q)
-        try:
-            ascent.climb(options.max_iter, options.tol)
-        except Impossible:
-            continue
-        if best is None or ascent.bound > best.bound:
-            best = ascent
-    if best is None:
-        raise NoSupportFound(
-            'engine="mean-field" met nothing of non-zero probability in any of its starts; this is no proof '
-            "that there is nothing. Put variables that exclude states of others into a block of structured=."
-        )
-    constant = graph.constant
-    parts = best.bound, math.log(constant[0]), constant[1] * math.log(2.0)
-    rounded = problem.case.reduced.scalars.size + problem.case.program.n
-    log = math.fsum(parts) - 2.0**-46 * (math.fsum(map(abs, parts)) + 1.0) - 2.0**-51 * rounded
-    advice = (
-        "" if best.converged else f"the bound still rises after {best.iterations} sweeps; raise max_iter="
-    )
-    return Solution(
-        values=best.q if problem.targets is None else _joint(best, problem.targets),
-        total=lambda: loopy.wide_of(log),
-        weights=lambda: _weights(best, problem),
-        report=Report(
-            options.name,
-            exact=False,
-            converged=best.converged,
-            iterations=best.iterations,
-            log_bounds=(log, math.inf),
-            advice=advice,
-            course=_course(best.bounds, log - best.bound),
-        ),
-    )
-
-
-def _course(bounds: Sequence[float], offset: float) -> Course:
-    """How the bound rose."""
-    sweeps = tuple(map(float, range(1, len(bounds) + 1)))
-    return Course("iterations", sweeps, tuple(b + offset for b in bounds), (math.inf,) * len(bounds))
-
-
-def _starts(
-    problem: Problem, options: MeanField, graph: Graph, clock: Clock, touchy: bool
-) -> Iterator[np.ndarray]:
-    """Where to begin: uniform, then at random; where factors have zeros, at states that these allow."""
-    g, rng = graph.arrays, np.random.default_rng(options.seed)
-    if touchy:
-        sent = loopy.send(problem, Loopy(max_iter=50), clock, largest=True)
-    for number in range(options.restarts):
-        if touchy:
-            q = np.zeros(g.local.size)
-            noise = rng.gumbel(size=g.local.size) * (number > 0)
-            q[g.state_at[:-1] + loopy.choose_states(sent, noise)] = 1.0
-        elif number == 0:
-            q = np.repeat(1.0 / g.cards, g.cards)
-        else:
-            q = rng.exponential(size=g.local.size)
-            q /= np.repeat(np.add.reduceat(q, g.state_at[:-1]) if g.cards.size else q, g.cards)
-        yield q
-
-
-def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
-    """Independent between blocks; inside a block what the exact engine says."""
-    g = found.graph.arrays
-    parts: list[tuple[list[int], np.ndarray]] = []
-    left = targets.tolist()
-    for block in found.blocks:
-        mine = [v for v in left if v in block.variables]
-        if len(mine) > 1:
-            parts.append((mine, block.joint(mine, found.clock)))
-            left = [v for v in left if v not in mine]
-    parts += [([v], found.q[g.state_at[v] : g.state_at[v + 1]]) for v in left]
-    table, order = np.ones(()), []
-    for mine, p in parts:
-        table = np.multiply.outer(table, p)
-        order += mine
-    return np.asarray(table.transpose([order.index(v) for v in targets.tolist()]))
-
-
-def _weights(found: Ascent, problem: Problem) -> dict[int, np.ndarray]:
-    """The logarithms of likelihoods that give held variables their distributions, as this engine sees it."""
-    g, weights = found.graph.arrays, {}
-    for v, p in problem.held.items():
-        out = np.empty(int(g.cards[v]))
-        rest = found.between, found.has_zero
-        code(found.graph.steps, MEAN_FIELD).field(g, v, found.q, *rest, out)
-        with np.errstate(divide="ignore"):
-            logs = np.log(p) - out
-        weights[v] = logs - logs.max()
-    return weights
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "restarts", 1)
+        whole(self, "max_iter", 1)
+        seeded(self)
+        number(self, "tol", 0.0, math.inf)
+        lists_of_names(self, "structured")

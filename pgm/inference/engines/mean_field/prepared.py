@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pgm.evidence import Observed
-from pgm.inference.engines import mean_field
+from pgm.inference.engines.mean_field import MeanField, ascent
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import MeanField
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.engines.reduced import ReducedSums, reduced
 from pgm.runtime.clock import Clock
@@ -20,7 +19,7 @@ class MeanFieldSums(ReducedSums):
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
-        return mean_field.solve(problem, self.options, self.clock)
+        return ascent.solve(problem, self.options, self.clock)
 
 
 def prepare(

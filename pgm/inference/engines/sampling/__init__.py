@@ -1,6 +1,201 @@
 """Engines that draw cases: independent weighted ones, or chains of them; one file a subject.
 
 `layout` brings a question into arrays, `steps` says in which order variables are drawn and from what,
-`weighted` and `chains` draw, `answers` makes estimates of the draws. The options are imported by
-pgm.inference.engines, so this file imports nothing.
+`weighted` and `chains` draw, `answers` makes estimates of the draws.
 """
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from pgm.errors import InvalidArgument, shown
+from pgm.inference.engines.options import Engine, lists_of_names, one_of, seeded, whole
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rejection(Engine):
+    """Cases drawn from the network, parents first; those that contradict the evidence are thrown away.
+
+    For teaching: the rarer the evidence, the more is thrown away. Without evidence this is ancestral
+    sampling. Only Bayesian networks can be drawn from like this.
+
+    Args:
+        samples: how many cases are drawn.
+        seed: of the draws; the same seed gives the same answer, for any number of threads.
+
+    >>> Rejection(samples=1000).samples
+    1000
+    """
+
+    samples: int = 10_000
+    seed: int = 0
+    name = "rejection"
+    module = f"{__name__}.prepared"
+    answers = ("query", "marginals", "probability")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "samples", 1)
+        seeded(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LikelihoodWeighting(Engine):
+    """Cases drawn parents first, each weighted by how well it explains the evidence.
+
+    Good while the evidence is near the roots, or not rare; `"importance"` is for rare evidence. What no
+    table of a network gives, as in a Markov network, is drawn from the factors met so far.
+
+    Args:
+        samples: how many cases are drawn.
+        seed: of the draws; the same seed gives the same answer, for any number of threads.
+
+    >>> LikelihoodWeighting(samples=1000, seed=1).seed
+    1
+    """
+
+    samples: int = 10_000
+    seed: int = 0
+    name = "likelihood-weighting"
+    module = f"{__name__}.prepared"
+    answers = ("query", "marginals", "probability", "sample")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "samples", 1)
+        seeded(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Importance(Engine):
+    """Cases drawn with the messages of another engine as a guide, and weighted for what these got wrong.
+
+    For rare evidence: what the guide knows of it reaches every draw. The estimate of P(given) is unbiased,
+    whatever the guide. Where that is exact every weight is the same, and so the estimate is exact up to
+    rounding: belief propagation on a tree of pairs, mini-buckets where none had to be split.
+
+    Args:
+        samples: how many cases are drawn.
+        seed: of the draws; the same seed gives the same answer, for any number of threads.
+        guide: "loopy" for belief propagation, quick on large models; "bounds" for mini-buckets, better where
+            loops are short and strong.
+        guide_iter: how often all messages of the guide are sent at most.
+
+    >>> Importance(samples=1000).guide
+    'loopy'
+    """
+
+    samples: int = 10_000
+    seed: int = 0
+    guide: Literal["loopy", "bounds"] = "loopy"
+    guide_iter: int = 100
+    name = "importance"
+    module = f"{__name__}.prepared"
+    answers = ("query", "marginals", "probability", "sample")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "samples", 1)
+        seeded(self)
+        whole(self, "guide_iter", 1)
+        one_of(self, "guide", ("loopy", "bounds"))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gibbs(Engine):
+    """Chains of states in which one block of variables after the other is drawn anew, given all others.
+
+    Inside a block the draw is exact. What zeros could disconnect is refused, unless it is proven that every
+    state can be reached. P(given) is not estimated.
+
+    Args:
+        samples: how many states are kept, of all chains together.
+        burn_in: how many states of each chain are thrown away first.
+        chains: how many there are; two at least, so that they can be compared.
+        blocks: "trees" covers the model with trees, "single" draws each variable by itself; or lists of
+            names, the others by themselves.
+        seed: of the draws; the same seed gives the same answer, for any number of threads.
+        trace: names of variables whose states are kept as `p.report.chains`, {name: (chains, draws)}.
+
+    >>> Gibbs(blocks=[["rain", "wet"]]).blocks
+    (('rain', 'wet'),)
+    """
+
+    samples: int = 10_000
+    burn_in: int = 500
+    chains: int = 4
+    blocks: Literal["trees", "single"] | Iterable[Iterable[str]] = "trees"
+    seed: int = 0
+    trace: Iterable[str] = ()
+    name = "gibbs"
+    module = f"{__name__}.prepared"
+    answers = ("query", "marginals", "sample")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        _check_chains(self)
+        if self.blocks not in ("trees", "single"):
+            if isinstance(self.blocks, str):
+                raise InvalidArgument(
+                    f'blocks is "trees", "single" or lists of names, not {shown(self.blocks)}.'
+                )
+            lists_of_names(self, "blocks")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SwendsenWang(Engine):
+    """Chains of states in which clusters of equal neighbours are drawn anew together (Swendsen & Wang 1987).
+
+    For ferromagnets: factors of two variables that favour equal states, as in Ising and Potts models and
+    images, with any factors of one variable. What is not attractive is refused. Quick where single
+    variables no longer move, as long as the fields are weak.
+
+    Args:
+        samples: how many states are kept, of all chains together.
+        burn_in: how many states of each chain are thrown away first.
+        chains: how many there are; two at least, so that they can be compared.
+        seed: of the draws; the same seed gives the same answer, for any number of threads.
+        trace: names of variables whose states are kept as `p.report.chains`, {name: (chains, draws)}.
+
+    >>> SwendsenWang(chains=2).burn_in
+    100
+    """
+
+    samples: int = 10_000
+    burn_in: int = 100
+    chains: int = 4
+    seed: int = 0
+    trace: Iterable[str] = ()
+    name = "swendsen-wang"
+    module = f"{__name__}.prepared"
+    answers = ("query", "marginals", "sample")
+    approximates = True
+    takes_soft = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        _check_chains(self)
+
+
+def _check_chains(engine: Gibbs | SwendsenWang) -> None:
+    whole(engine, "chains", 2)
+    whole(engine, "samples", 8 * engine.chains)
+    whole(engine, "burn_in", 0)
+    seeded(engine)
+    names = engine.trace
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise InvalidArgument(f"trace= takes a list of names, not {shown(names)}.")
+    object.__setattr__(engine, "trace", tuple(names))
+
+
+Sampler = Rejection | LikelihoodWeighting | Importance | Gibbs | SwendsenWang

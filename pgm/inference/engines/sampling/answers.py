@@ -7,13 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from pgm.inference.engines import Gibbs, Importance, Sampler, SwendsenWang
-from pgm.inference.engines.loopy import wide_of
+from pgm.inference.engines.loopy.propagation import wide_of
 from pgm.inference.engines.problem import Problem, Solution
-from pgm.inference.engines.sampling import chains, weighted
-from pgm.inference.engines.sampling.blocks import check_names
+from pgm.inference.engines.sampling import Gibbs, Importance, Sampler, SwendsenWang, chains, weighted
 from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import Draws, generator
+from pgm.inference.engines.sampling.gibbs_blocks import check_names
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
 from pgm.inference.program.reduction import open_targets, wide_multiply
 from pgm.results import NORMAL_95, Intervals, Report

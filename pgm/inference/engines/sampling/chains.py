@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 
 from pgm.errors import OutOfTime
-from pgm.inference.engines import Gibbs, Importance, Loopy, SwendsenWang, loopy
-from pgm.inference.engines.sampling.blocks import find_blocks
+from pgm.inference.engines.loopy import Loopy, propagation
+from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang
 from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
+from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
@@ -75,7 +76,7 @@ def _starts(
         rng = generator(options.seed, 1 << 33)
         uniforms = rng.random((options.chains, a.cards.size))
         return np.asarray(np.floor(uniforms * a.cards), dtype=np.int64)
-    sent = loopy.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
+    sent = propagation.send(layout.problem, Loopy(max_iter=Importance().guide_iter), clock)
     guided = from_beliefs(layout, sent)
     states, logs, _ = draw_from(guided, layout, options.name, _TRIES, options.seed, clock)
     possible = np.flatnonzero(logs > -math.inf)

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.evidence import Observed
+from pgm.inference.engines.exact.posterior import exactly
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import NamedDraws
-from pgm.inference.engines.posterior import exactly
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.engines.reduced import ReducedShares, ReducedSums, reduced
-from pgm.inference.engines.sampling import answers
-from pgm.inference.engines.sampling.options import (
+from pgm.inference.engines.sampling import (
     Gibbs,
     Importance,
     LikelihoodWeighting,
     Rejection,
     Sampler,
     SwendsenWang,
+    answers,
 )
 from pgm.runtime.clock import Clock
 

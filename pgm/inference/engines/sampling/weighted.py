@@ -9,7 +9,9 @@ from functools import partial
 import numpy as np
 
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime
-from pgm.inference.engines import Bounds, Importance, LikelihoodWeighting, Loopy, Rejection, bounds, loopy
+from pgm.inference.engines.bounds import Bounds, mini_buckets
+from pgm.inference.engines.loopy import Loopy, propagation
+from pgm.inference.engines.sampling import Importance, LikelihoodWeighting, Rejection
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.steps import (
@@ -58,7 +60,7 @@ def from_network(layout: Layout) -> Proposal:
     return Proposal(steps._replace(asked=asked[steps.refs].astype(np.uint8)))
 
 
-def from_beliefs(layout: Layout, sent: loopy.Messages) -> Proposal:
+def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
     """Each from all factors that are complete, and from what the others send it in belief propagation."""
     g = sent.graph.arrays
     # In a wider factor the second variable would hear what is summed over the first, not what that is.
@@ -79,7 +81,7 @@ def from_beliefs(layout: Layout, sent: loopy.Messages) -> Proposal:
     return Proposal(steps, plain_every=0 if perfect else _PLAIN_EVERY, perfect=perfect)
 
 
-def from_buckets(layout: Layout, bound: bounds.Bound) -> Proposal:
+def from_buckets(layout: Layout, bound: mini_buckets.Bound) -> Proposal:
     """Against the order of elimination, from the factors and from what was sent to the mini-buckets."""
     found, cards = bound.tables.outline, layout.arrays.cards
     sends = found.parent >= 0
@@ -162,9 +164,9 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
 
 def _guided(layout: Layout, options: Importance, clock: Clock) -> Proposal:
     if options.guide == "loopy":
-        sent = loopy.send(layout.problem, Loopy(max_iter=options.guide_iter), clock)
+        sent = propagation.send(layout.problem, Loopy(max_iter=options.guide_iter), clock)
         return from_beliefs(layout, sent)
-    bound = bounds.heuristic(layout.problem, Bounds(iterations=options.guide_iter), clock)
+    bound = mini_buckets.heuristic(layout.problem, Bounds(iterations=options.guide_iter), clock)
     if bound.log == -math.inf:
         raise Impossible
     return from_buckets(layout, bound)

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.evidence import Observed
-from pgm.inference.engines import search
+from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import Search
-from pgm.inference.engines.posterior import TableSums, spread_marginals, wanted_of
-from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.search import Search, component_search
+from pgm.inference.engines.table_sums import TableSums, spread_marginals, wanted_of
 from pgm.inference.engines.wide import Wide
 from pgm.inference.program.reduction import WideArray, reduce_case, spread
 from pgm.inference.trees.needs import Needs
@@ -26,12 +25,12 @@ class SearchSums(TableSums):
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        return search.total(reduce_case(self.program, self.known, [], self.clock), self.clock)
+        return component_search.total(reduce_case(self.program, self.known, [], self.clock), self.clock)
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
         """The joint in some scale; as wide numbers where doubles would lose any of it."""
         case, inner = self.targeted(targets)
-        values, powers = search.joint(case, inner, self.clock)
+        values, powers = component_search.joint(case, inner, self.clock)
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
@@ -39,7 +38,7 @@ class SearchSums(TableSums):
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(self.program, self.known, wanted, self.clock)
         mine, places = wanted_of(case, wanted)
-        values, whole = search.marginals(case, self.clock)
+        values, whole = component_search.marginals(case, self.clock)
         return spread_marginals(case, mine, places, values[places]), whole
 
 

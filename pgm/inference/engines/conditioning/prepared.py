@@ -10,12 +10,11 @@ import numpy as np
 
 from pgm.evidence import Observed
 from pgm.evidence import names as names_of
-from pgm.inference.engines import conditioning
+from pgm.inference.engines.by_position import make_sums
+from pgm.inference.engines.conditioning import Conditioned, cutsets
 from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import Conditioned
-from pgm.inference.engines.posterior import TOTAL, TableSums
-from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.table_sums import TOTAL, TableSums
 from pgm.inference.engines.wide import Wide
 from pgm.inference.program.reduction import Case, WideArray
 from pgm.inference.trees import Shape
@@ -29,24 +28,24 @@ class ConditionedSums(TableSums):
 
     cutset: tuple[str, ...] | None = None  # whose; None: as few as make it fit
 
-    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> conditioning.Cut:
-        return conditioning.prepare(self, needs, targets, self.cutset)
+    def _cut(self, needs: Needs, targets: Sequence[int] | None) -> cutsets.Cut:
+        return cutsets.prepare(self, needs, targets, self.cutset)
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
-        return conditioning.total(self._cut(replace(TOTAL, engine=self.engine), []), self.clock)
+        return cutsets.total(self._cut(replace(TOTAL, engine=self.engine), []), self.clock)
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
         """The joint in some scale; as wide numbers where doubles would lose any of it."""
-        return conditioning.joint(self._cut(needs, targets), targets, self.clock)
+        return cutsets.joint(self._cut(needs, targets), targets, self.clock)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total."""
-        return conditioning.marginals(self._cut(self.needs_of_marginals(targets), None), self.clock)
+        return cutsets.marginals(self._cut(self.needs_of_marginals(targets), None), self.clock)
 
     def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
         """What a plan is about: the question without the cutset, its tree, how often that runs."""
-        case, cutset, states, shape = conditioning.cut_case(self, needs, targets, self.cutset)
+        case, cutset, states, shape = cutsets.cut_case(self, needs, targets, self.cutset)
         runs = math.prod(len(s) for s in states)
         return case, shape, replace(needs, runs=float(runs), cutset=tuple(cutset))
 

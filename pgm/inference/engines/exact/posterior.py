@@ -1,173 +1,35 @@
-"""One model under one set of evidence, by position, and the exact engine: trees of cliques for tables."""
+"""The exact answers to every kind of question, on trees of cliques."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
-from pgm.inference.engines import cuts, exact, fronts
-from pgm.inference.engines import k_best as ranking
-from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima, NamedSums
+from pgm.inference.engines import fronts
+from pgm.inference.engines.cuts import multilevel
+from pgm.inference.engines.exact import k_best, tree_runs
+from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima
 from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.engines.table_sums import TOTAL, Context, TableSums, spread_marginals, wanted_of
 from pgm.inference.engines.wide import Wide, log_of
-from pgm.inference.program import SUMMED, Program
-from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, fit_jointly, in_doubles
-from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case, spread
-from pgm.inference.trees import Shape, Tree, TreeCache, planned, tree_of
+from pgm.inference.program import SUMMED
+from pgm.inference.program.reduction import Case, WideArray, narrow, reduce_case, spread
+from pgm.inference.trees import Shape, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
 from pgm.inference.trees.slicing import consider, sliced
-from pgm.results import MaxMarginals, Report
+from pgm.results import MaxMarginals
 from pgm.runtime.buffers import give
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import READING, Impossible, Narrow, run
 from pgm.variables import VariableList
 
-_Answer = TypeVar("_Answer")
-TOTAL = Needs("the probability of the evidence")
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
 _PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
-_ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Context:
-    """A compiled model with what is known of it: what the answers of every engine start from."""
-
-    program: Program
-    trees: TreeCache
-    known: Known
-    clock: Clock
-    names: Sequence[str]
-    engine: str = "exact"  # as reports and plans call it
-    given: Mapping[str, object] | None = None  # what is known, as the user wrote it
-
-    @property
-    def report(self) -> Report:
-        """How the answers asked for so far were made."""
-        return Report.of_exact(self.engine, self.clock.profile, self.given)
-
-    def report_of(self, engine: str, settled: bool) -> Report:
-        """The report of the best states; `settled`: they are the first of their equals."""
-        if settled:
-            return Report.of_exact(engine, self.clock.profile, self.given)
-        profile = self.clock.profile
-        return Report(engine, exact=True, advice=_ONE_OF_SEVERAL, profile=profile, given=self.given)
-
-    # --- reducing, planning ---
-
-    def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
-        """What raises `TooLarge`, with the plan, for a tree that does not fit."""
-
-        def check(shape: Shape) -> None:
-            if not needs.fits(shape):
-                make_plan(case, shape, needs, self.names).check()
-
-        return check
-
-    def everything(self) -> np.ndarray:
-        """The positions of all the user's variables."""
-        return np.arange(self.program.n_named)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class TableSums(Context, NamedSums):
-    """What the exact engines for tables share: each has its `total`, `joint_table`, `marginals_and_total`."""
-
-    def total(self) -> Wide:
-        """The sum of the product of all factors with the evidence."""
-        raise NotImplementedError
-
-    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
-        raise NotImplementedError
-
-    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
-        """P(v | known) for all of the user's variables, one after the other, and the total.
-
-        With targets what only others need is left out, and their numbers are zero.
-        """
-        raise NotImplementedError
-
-    def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
-        """What a plan is about: the reduced question, the tree for it, what a run needs."""
-        if targets is None:
-            case = reduce_case(self.program, self.known, self.everything(), self.clock)
-            return case, planned(case, self.clock, self.trees), needs
-        case, inner = self.targeted(targets)
-        return case, planned(case, self.clock, self.trees, inner), needs
-
-    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The plan of a query for these targets, or of all marginals."""
-        needs = self._needs_of_plan(question, targets)
-        case, shape, needs = self.case_of_plan(needs, targets)
-        return make_plan(case, shape, needs, self.names)
-
-    def _needs_of_plan(self, question: str, targets: Sequence[int] | None) -> Needs:
-        p = self.program.arrays
-        if targets is not None:
-            return Needs(question, results=entries(p.cards, targets), engine=self.engine)
-        return Needs(question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine)
-
-    def _in_doubles_or_wide(
-        self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
-    ) -> _Answer:
-        """Run a question of exact.py; where doubles are too narrow again, if the wider numbers fit."""
-        check = self.check_of(case, replace(needs, wide=True))
-        return exact.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
-
-    def targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
-        """The question reduced to what these need, and which reduced variables they are."""
-        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
-        return case, open_targets(case, targets)
-
-    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
-        """P(targets | known), one axis for each target in this order."""
-        table = narrow(self.joint_table(targets, self._needs_of_joint(targets, question)))
-        table /= table.sum()
-        return table
-
-    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
-        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
-
-    def needs_of_marginals(self, targets: Sequence[int] | None) -> Needs:
-        """What all marginals need, or those of the targets."""
-        what = "all marginals" if targets is None else f"the marginals of {len(targets):,} variables"
-        size = float(self.program.arrays.state_at[self.program.n_named])
-        return Needs(what, "both", results=size, engine=self.engine)
-
-    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
-        """P(v | known) for all of the user's variables, one after the other."""
-        return self.marginals_and_total(targets)[0]
-
-    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
-
-    def fitted(self, wanted: dict[int, np.ndarray]) -> Self:
-        """The same with weights that give variables these marginals (iterative proportional fitting)."""
-        positions = list(wanted)
-        before = replace(
-            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
-        )
-        try:
-            needs = self._needs_of_joint(positions, "the variables with soft evidence")
-            joint = before.joint_table(positions, needs)
-        except TooLarge:
-            found = fit_by_passes(before._marginal_under, wanted)
-        else:
-            found = fit_jointly(joint, wanted, self.clock.check)
-        return self._weighted(found)
-
-    def _weighted(self, weights: Weights) -> Self:
-        doubles = {v: in_doubles(*w) for v, w in weights.items()}
-        return replace(self, known=self.known.with_weights(doubles))
-
-    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
-        return self._weighted(weights).joint_table([v], self._needs_of_joint([v], "a marginal"))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -215,7 +77,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         case = reduce_case(self.program, self.known, [], self.clock)
         needs = replace(TOTAL, engine=self.engine)
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
-        return self._in_doubles_or_wide(exact.total, case, tree, needs)
+        return self._in_doubles_or_wide(tree_runs.total, case, tree, needs)
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
@@ -238,11 +100,11 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         if inner.size == 0:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
-            self._in_doubles_or_wide(exact.total, case, tree, needs)  # it may be impossible
+            self._in_doubles_or_wide(tree_runs.total, case, tree, needs)  # it may be impossible
         else:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
-            compact = self._in_doubles_or_wide(exact.joint, case, tree, needs, inner.size)[0]
+            compact = self._in_doubles_or_wide(tree_runs.joint, case, tree, needs, inner.size)[0]
         values, powers = compact
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
@@ -261,7 +123,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-        values, whole = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        values, whole = self._in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
         return spread_marginals(case, mine, places, values), whole
 
     # --- maxima ---
@@ -301,12 +163,12 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         if k == 1:
-            best, pool = exact.maximum(case, tree, self.clock, stage)
+            best, pool = tree_runs.maximum(case, tree, self.clock, stage)
             found = [best]
             for part in pool:
                 give(part)
         else:
-            found = ranking.best(case, tree, self.clock, stage, k)
+            found = k_best.best(case, tree, self.clock, stage, k)
         answers = []
         for one in found:
             codes = case.codes.astype(np.int64).copy()
@@ -357,7 +219,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         needs = Needs("the max-marginals", "both", wide=True, results=float(flat.size), asks=None)
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
-        logs, most = exact.max_marginals(case, tree, self.clock)
+        logs, most = tree_runs.max_marginals(case, tree, self.clock)
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 0.0
         ours = np.repeat(r.variables, r.cards) < n_named
@@ -381,9 +243,9 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         best it has: this does not look at the clock.
         """
         hidden = self.program.kinds[case.reduced.variables] == SUMMED
-        chosen = cuts.only(case, cuts.one_of_each(case, np.where(hidden, -1, states)))
+        chosen = multilevel.only(case, multilevel.one_of_each(case, np.where(hidden, -1, states)))
         unhurried = replace(self, clock=Clock(None, None))
-        at = cuts.reduce_everything(self.program, self.known, unhurried.clock, chosen)
+        at = multilevel.reduce_everything(self.program, self.known, unhurried.clock, chosen)
         more = float(np.log(case.reduced.cards[hidden]).sum())
         return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
 
@@ -393,7 +255,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             return case.constant()
         needs = Needs("the value of the states")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
-        return self._in_doubles_or_wide(exact.total, case, tree, needs)
+        return self._in_doubles_or_wide(tree_runs.total, case, tree, needs)
 
     # --- draws ---
 
@@ -407,7 +269,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         needs = Needs("posterior samples", "kept", results=results, each=each, asks="sample")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
         wide = self.check_of(case, replace(needs, wide=True))
-        return self.all_states(case, exact.draws(case, tree, self.clock, n, rng, check=wide), rng)
+        return self.all_states(case, tree_runs.draws(case, tree, self.clock, n, rng, check=wide), rng)
 
     def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draws of the reduced variables with all others: those that are certain, those that were pruned."""
@@ -454,7 +316,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         needs = Needs("expected counts", "both", results=entries, asks=None)
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
-        values, _ = self._in_doubles_or_wide(exact.marginals, case, tree, needs)
+        values, _ = self._in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
         return self._spread(case, values)
 
     def derivatives(self) -> dict[int, np.ndarray]:
@@ -467,7 +329,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]), asks=None),
         )
         tree = tree_of(case, self.clock, self.trees, check=check)
-        values, whole = exact.derivatives(case, tree, self.clock)
+        values, whole = tree_runs.derivatives(case, tree, self.clock)
         if whole[0] == 0.0:
             raise Impossible
         found = self._spread(case, values[: int(case.reduced.table_at[-1])])
@@ -507,28 +369,3 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 def exactly(at: Context) -> Posterior:
     """The same with the exact engine."""
     return Posterior(at.program, at.trees, at.known, at.clock, at.names, given=at.given)
-
-
-def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
-    """How many combinations of states there are."""
-    return float(np.exp2(np.log2(cards[list(targets)]).sum()))
-
-
-def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which reduced variables are among these, and where their states are among all reduced states."""
-    r = case.reduced
-    is_wanted = np.zeros(case.program.n, bool)
-    is_wanted[wanted] = True
-    mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
-    return mine, np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))
-
-
-def spread_marginals(case: Case, mine: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Marginals of these reduced variables among those of all the user's, where what is certain has 1."""
-    p, r, n_named = case.program.arrays, case.reduced, case.program.n_named
-    flat = np.zeros(int(p.state_at[n_named]))
-    fixed = np.flatnonzero(case.codes[:n_named] >= 0)
-    flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
-    owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
-    flat[owners + r.states[places]] = values[: places.size]
-    return flat

@@ -2,31 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pgm.evidence import Observed
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums, with_numbers
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import Exact
-from pgm.inference.engines.posterior import Posterior, TableSums
+from pgm.inference.engines.table_sums import TableSums
 from pgm.inference.program.reduction import Known
 from pgm.runtime.clock import Clock
 
 _Value = TypeVar("_Value")
-
-
-def prepare(
-    options: Exact,
-    compiled: ModelSnapshot,
-    observed: Observed,
-    about: Sequence[str] | None,
-    clock: Clock,
-    *,
-    fit: bool = True,
-) -> Posterior | HybridPosterior:
-    """The exact engine: trees of cliques."""
-    return make_posterior(compiled, observed, clock, options.name, fit=fit)
 
 
 def make_posterior(

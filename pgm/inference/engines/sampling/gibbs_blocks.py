@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed
-from pgm.inference.engines import Gibbs, SwendsenWang
+from pgm.inference.engines.sampling import Gibbs, SwendsenWang
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.program.reduction import open_targets

@@ -12,11 +12,11 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.evidence import Observed
+from pgm.inference.engines.by_position import make_sums
+from pgm.inference.engines.elimination import Elimination
 from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.options import Elimination
-from pgm.inference.engines.posterior import TableSums
-from pgm.inference.engines.prepared import make_sums
+from pgm.inference.engines.table_sums import TableSums
 from pgm.inference.engines.wide import Wide
 from pgm.inference.program import logs_to_wide
 from pgm.inference.program.reduction import Case, WideArray, reduce_case, spread, wide_multiply

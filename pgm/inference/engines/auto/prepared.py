@@ -16,16 +16,18 @@ import numpy as np
 
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
-from pgm.inference.engines import branching, cuts
+from pgm.inference.engines.auto import Auto
+from pgm.inference.engines.branching import BranchAndBound, branch_and_bound
+from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.capabilities import Everything, Sums
+from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.cuts.prepared import Rest, by_cuts, tree_of
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
-from pgm.inference.engines.options import Auto, BranchAndBound, Search
 from pgm.inference.engines.plan import Plan, searched
-from pgm.inference.engines.posterior import Posterior
-from pgm.inference.engines.prepared import make_posterior
 from pgm.inference.engines.problem import Problem
+from pgm.inference.engines.search import Search
 from pgm.inference.engines.search.prepared import prepare as by_search
 from pgm.inference.engines.wide import Wide
 from pgm.inference.program import SUMMED, Program
@@ -166,7 +168,7 @@ def _rest_of(posterior: Posterior) -> Rest:
     """What cuts leave, by a tree, or by a search where that is too large."""
     tree = tree_of(posterior)
 
-    def rest(allowed: np.ndarray) -> tuple[str, cuts.Found]:
+    def rest(allowed: np.ndarray) -> tuple[str, multilevel.Found]:
         try:
             return tree(allowed)
         except TooLarge:
@@ -178,14 +180,14 @@ def _rest_of(posterior: Posterior) -> Rest:
     return rest
 
 
-def by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | None:
+def by_branching(posterior: Posterior, allowed: np.ndarray) -> multilevel.Found | None:
     """By branch and bound, until the time limit, or without one some seconds; None if that is too short."""
     program, clock = posterior.program, posterior.clock
-    case = cuts.reduce_everything(program, posterior.known, clock, allowed)
+    case = multilevel.reduce_everything(program, posterior.known, clock, allowed)
     if (program.kinds[case.reduced.variables] == SUMMED).any():
         return None
     try:
-        states = branching.best_states(case, clock, math.inf if clock.deadline else _SEARCH_WORK)
+        states = branch_and_bound.best_states(case, clock, math.inf if clock.deadline else _SEARCH_WORK)
     except TooLarge:
         return None
     except OutOfTime:
@@ -197,18 +199,18 @@ def by_branching(posterior: Posterior, allowed: np.ndarray) -> cuts.Found | None
         ) from None
     if states is None:
         return None
-    return cuts.Found(*posterior.worth(case, states)[:2], settled=False)
+    return multilevel.Found(*posterior.worth(case, states)[:2], settled=False)
 
 
 def ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation]:
     """The k best by branch and bound, until the time limit, or without one some seconds."""
     program, clock = posterior.program, posterior.clock
-    case = cuts.reduce_everything(program, posterior.known, clock)
+    case = multilevel.reduce_everything(program, posterior.known, clock)
     if (program.kinds[case.reduced.variables] == SUMMED).any():
         raise refused
     problem = Problem(case, {}, posterior.names, posterior.trees)
     try:
-        found = branching.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
+        found = branch_and_bound.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
     except OutOfTime:
         found = None
     if found is not None and all(found.sure):

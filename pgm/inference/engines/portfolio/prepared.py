@@ -14,27 +14,25 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import InvalidArgument, NoSupportFound, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.engines import (
-    Best,
-    Bounds,
-    BranchAndBound,
-    CliqueSequence,
-    Conditioned,
-    Engine,
-    Exact,
-    Importance,
-    Loopy,
-    Search,
-    loopy,
-)
+from pgm.inference.engines import Engine
 from pgm.inference.engines import prepare as prepare_engine
-from pgm.inference.engines.auto import AutoPosterior
+from pgm.inference.engines.auto.prepared import AutoPosterior
+from pgm.inference.engines.bounds import Bounds
+from pgm.inference.engines.branching import BranchAndBound
+from pgm.inference.engines.by_position import by_position, make_posterior
+from pgm.inference.engines.clique_sequence import CliqueSequence
+from pgm.inference.engines.conditioning import Conditioned
+from pgm.inference.engines.exact import Exact
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states, with_numbers
+from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.posterior import Context, Posterior, TableSums
-from pgm.inference.engines.prepared import by_position, make_posterior
+from pgm.inference.engines.portfolio import Best
+from pgm.inference.engines.sampling import Importance
+from pgm.inference.engines.search import Search
+from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.results import Assignment, Intervals, Report, merged
 from pgm.runtime.clock import Clock
@@ -127,7 +125,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         found = self._best(lambda p: p.total(), lambda wide: np.array([log_of(wide)]), [], None)
         if isinstance(found, tuple):
             return found
-        return loopy.wide_of(float(found[0]))
+        return propagation.wide_of(float(found[0]))
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.factors import Dense
-from pgm.inference.engines import MeanField
+from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.factor_graph import Graph
-from pgm.inference.engines.posterior import Posterior
+from pgm.inference.engines.mean_field import MeanField
 from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program import Program, compile_program

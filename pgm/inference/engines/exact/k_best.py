@@ -10,8 +10,8 @@ import numpy as np
 
 from pgm.config import memory_limit
 from pgm.errors import TooLarge
-from pgm.inference.engines import exact
-from pgm.inference.engines.exact import MaxAssignment
+from pgm.inference.engines.exact import tree_runs
+from pgm.inference.engines.exact.tree_runs import MaxAssignment
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
@@ -48,9 +48,9 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     whose turn comes are looked into.
     """
     t = tree.arrays
-    first, pool = exact.maximum(case, tree, clock, stage)
+    first, pool = tree_runs.maximum(case, tree, clock, stage)
     keys = _Keys(case, tree, stage)
-    cliques = exact.downwards(tree)
+    cliques = tree_runs.downwards(tree)
     loops = code(8.0 * tree.steps, READING)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
     equals: list[tuple[bytes, int, _Cell]] = []  # the best of them are worth as much as what was found last
@@ -81,12 +81,14 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
         if chosen.states is None:
             excluded = np.array(chosen.excluded, dtype=np.int64)
             below = cliques[chosen.begin :].copy()
-            chosen.states = exact.first_of_ties(tree, pool, below, excluded, keys.order, chosen.base, clock)
+            chosen.states = tree_runs.first_of_ties(
+                tree, pool, below, excluded, keys.order, chosen.base, clock
+            )
             chosen.key = keys.of(chosen.states)
             wait(chosen)
             continue
         states = chosen.states
-        found.append(MaxAssignment(states, exact.value_of(case, tree, pool, states)))
+        found.append(MaxAssignment(states, tree_runs.value_of(case, tree, pool, states)))
         rest = cliques[chosen.begin :].copy()
         shares = np.empty(rest.size)
         loops.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
@@ -106,11 +108,11 @@ class _Keys:
 
     def __init__(self, case: Case, tree: Tree, stage: np.ndarray) -> None:
         t = tree.arrays
-        self.order = exact.as_declared(case, stage)
+        self.order = tree_runs.as_declared(case, stage)
         most = int(t.cards.max(initial=1))
         self._type = np.dtype(">u1" if most <= 1 << 8 else ">u2" if most <= 1 << 16 else ">u4")
         turn = np.full(t.parent.size, -1, np.int64)
-        cliques = exact.downwards(tree)
+        cliques = tree_runs.downwards(tree)
         turn[cliques] = np.arange(cliques.size)
         self._turn = turn[t.clique_of[self.order]]  # when each of them is chosen, going down
         self._last = np.full(cliques.size, -1, np.int64)  # the place of the last that is chosen then

@@ -17,7 +17,7 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.graphs.triangulation import Triangulation
-from pgm.inference.engines import exact
+from pgm.inference.engines.exact import tree_runs
 from pgm.inference.program.reduction import Case, WideArray, open_targets, reduce_case, spread, wide_multiply
 from pgm.inference.trees import Shape, Tree, measure, planned, tree_of
 from pgm.runtime.clock import Clock
@@ -25,7 +25,7 @@ from pgm.runtime.progress import report
 from pgm.runtime.running import Impossible
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.posterior import Context
+    from pgm.inference.engines.table_sums import Context
     from pgm.inference.trees.needs import Needs
 
 Wide = tuple[float, int]
@@ -142,7 +142,7 @@ def cut_case(
     while named is None and needs.bytes_in_doubles(shape) > room:
         offer = choose(case, shape, needs, room)
         if offer is None:
-            from pgm.inference.engines.plan import make_plan  # which asks this file what to offer
+            from pgm.inference.engines.plan import make_plan
 
             plan = make_plan(case, shape, needs, posterior.names)
             raise TooLarge(f"No few variables to condition on make this fit.\n\n{plan!r}", plan)
@@ -203,7 +203,7 @@ def total(cut: Cut, clock: Clock) -> Wide:
     found = _Sum(())
     for case in cut.each(clock):
         with contextlib.suppress(Impossible):
-            found.add(exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check))
+            found.add(tree_runs.in_doubles_or_wide(tree_runs.total, case, cut.tree, clock, check=cut.check))
     return found.total()
 
 
@@ -216,11 +216,11 @@ def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> WideArray:
         compact: WideArray = np.ones(1), None
         try:
             if inner.size:
-                compact, weight = exact.in_doubles_or_wide(
-                    exact.joint, case, cut.tree, clock, inner.size, check=cut.check
+                compact, weight = tree_runs.in_doubles_or_wide(
+                    tree_runs.joint, case, cut.tree, clock, inner.size, check=cut.check
                 )
             else:
-                weight = exact.in_doubles_or_wide(exact.total, case, cut.tree, clock, check=cut.check)
+                weight = tree_runs.in_doubles_or_wide(tree_runs.total, case, cut.tree, clock, check=cut.check)
         except Impossible:
             continue
         values, own = compact
@@ -253,7 +253,9 @@ def marginals(cut: Cut, clock: Clock) -> tuple[np.ndarray, Wide]:
     found = _Sum([int(p.state_at[n_named])])
     for case in cut.each(clock):
         try:
-            values, weight = exact.in_doubles_or_wide(exact.marginals, case, cut.tree, clock, check=cut.check)
+            values, weight = tree_runs.in_doubles_or_wide(
+                tree_runs.marginals, case, cut.tree, clock, check=cut.check
+            )
         except Impossible:
             continue
         share = found.add(weight)

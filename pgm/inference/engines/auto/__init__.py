@@ -1,0 +1,14 @@
+"""Who answers when nobody is named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgm.inference.engines.exact import Exact
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Auto(Exact):
+    """Exact: a tree of cliques; where none fits minimum cuts, or a search within the time limit."""
+
+    module = f"{__name__}.prepared"

@@ -1,0 +1,24 @@
+"""Exact answers by eliminating one variable after the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgm.inference.engines.options import Engine
+from pgm.inference.trees.needs import SUMS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Elimination(Engine):
+    """One variable after the other, in logarithms: slow, and written to be checked against.
+
+    >>> import pgm
+    >>> net = pgm.load_network("asia")
+    >>> round(net.query("lung", {"xray": "yes", "smoke": "yes"}, engine="elimination")["yes"], 6)
+    0.645991
+    """
+
+    name = "elimination"
+    module = f"{__name__}.prepared"
+    answers = (*SUMS, "plan")
+    approximates = False

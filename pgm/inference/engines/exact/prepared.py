@@ -1,0 +1,26 @@
+"""The exact engine, ready to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pgm.evidence import Observed
+from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.exact import Exact
+from pgm.inference.engines.exact.posterior import Posterior
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.runtime.clock import Clock
+
+
+def prepare(
+    options: Exact,
+    compiled: ModelSnapshot,
+    observed: Observed,
+    about: Sequence[str] | None,
+    clock: Clock,
+    *,
+    fit: bool = True,
+) -> Posterior | HybridPosterior:
+    """The exact engine: trees of cliques."""
+    return make_posterior(compiled, observed, clock, options.name, fit=fit)

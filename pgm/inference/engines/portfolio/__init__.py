@@ -1,0 +1,36 @@
+"""Several engines in turn within a time, and the tightest answer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from pgm.inference.engines.options import Engine, number
+from pgm.inference.trees.needs import SUMS
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Best(Engine):
+    """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
+
+    Where a tree does not fit the memory, but does with some variables conditioned on, that is done.
+    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell
+    which answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had
+    in the time.
+
+    Args:
+        seconds: how long it may take, about.
+
+    >>> Best(seconds=2).seconds
+    2
+    """
+
+    seconds: float = 10.0
+    name = "best"
+    module = f"{__name__}.prepared"
+    answers = (*SUMS, "map", "k_best", "marginal MAP", "plan")
+    approximates = True
+
+    def __post_init__(self) -> None:
+        """Refuse what is no time."""
+        number(self, "seconds", 1e-3, math.inf)

@@ -1,0 +1,186 @@
+"""One model under one set of evidence, by position; and what the exact engines for tables share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self, TypeVar
+
+import numpy as np
+
+from pgm.errors import TooLarge
+from pgm.inference.engines.exact import tree_runs
+from pgm.inference.engines.naming import NamedSums
+from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.engines.wide import Wide
+from pgm.inference.program import Program
+from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, fit_jointly, in_doubles
+from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case
+from pgm.inference.trees import Shape, Tree, TreeCache, planned
+from pgm.inference.trees.needs import Needs
+from pgm.results import Report
+from pgm.runtime.clock import Clock
+
+_Answer = TypeVar("_Answer")
+TOTAL = Needs("the probability of the evidence")
+_ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the first in declared order"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Context:
+    """A compiled model with what is known of it: what the answers of every engine start from."""
+
+    program: Program
+    trees: TreeCache
+    known: Known
+    clock: Clock
+    names: Sequence[str]
+    engine: str = "exact"  # as reports and plans call it
+    given: Mapping[str, object] | None = None  # what is known, as the user wrote it
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        return Report.of_exact(self.engine, self.clock.profile, self.given)
+
+    def report_of(self, engine: str, settled: bool) -> Report:
+        """The report of the best states; `settled`: they are the first of their equals."""
+        if settled:
+            return Report.of_exact(engine, self.clock.profile, self.given)
+        profile = self.clock.profile
+        return Report(engine, exact=True, advice=_ONE_OF_SEVERAL, profile=profile, given=self.given)
+
+    # --- reducing, planning ---
+
+    def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
+        """What raises `TooLarge`, with the plan, for a tree that does not fit."""
+
+        def check(shape: Shape) -> None:
+            if not needs.fits(shape):
+                make_plan(case, shape, needs, self.names).check()
+
+        return check
+
+    def everything(self) -> np.ndarray:
+        """The positions of all the user's variables."""
+        return np.arange(self.program.n_named)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableSums(Context, NamedSums):
+    """What the exact engines for tables share: each has its `total`, `joint_table`, `marginals_and_total`."""
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        raise NotImplementedError
+
+    def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
+        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        raise NotImplementedError
+
+    def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
+        """P(v | known) for all of the user's variables, one after the other, and the total.
+
+        With targets what only others need is left out, and their numbers are zero.
+        """
+        raise NotImplementedError
+
+    def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
+        """What a plan is about: the reduced question, the tree for it, what a run needs."""
+        if targets is None:
+            case = reduce_case(self.program, self.known, self.everything(), self.clock)
+            return case, planned(case, self.clock, self.trees), needs
+        case, inner = self.targeted(targets)
+        return case, planned(case, self.clock, self.trees, inner), needs
+
+    def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
+        """The plan of a query for these targets, or of all marginals."""
+        needs = self._needs_of_plan(question, targets)
+        case, shape, needs = self.case_of_plan(needs, targets)
+        return make_plan(case, shape, needs, self.names)
+
+    def _needs_of_plan(self, question: str, targets: Sequence[int] | None) -> Needs:
+        p = self.program.arrays
+        if targets is not None:
+            return Needs(question, results=entries(p.cards, targets), engine=self.engine)
+        return Needs(question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine)
+
+    def _in_doubles_or_wide(
+        self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
+    ) -> _Answer:
+        """Run a question of tree_runs.py; where doubles are too narrow again, if the wider numbers fit."""
+        check = self.check_of(case, replace(needs, wide=True))
+        return tree_runs.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
+
+    def targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
+        """The question reduced to what these need, and which reduced variables they are."""
+        case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
+        return case, open_targets(case, targets)
+
+    def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
+        """P(targets | known), one axis for each target in this order."""
+        table = narrow(self.joint_table(targets, self._needs_of_joint(targets, question)))
+        table /= table.sum()
+        return table
+
+    def _needs_of_joint(self, targets: Sequence[int], question: str) -> Needs:
+        return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
+
+    def needs_of_marginals(self, targets: Sequence[int] | None) -> Needs:
+        """What all marginals need, or those of the targets."""
+        what = "all marginals" if targets is None else f"the marginals of {len(targets):,} variables"
+        size = float(self.program.arrays.state_at[self.program.n_named])
+        return Needs(what, "both", results=size, engine=self.engine)
+
+    def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
+        """P(v | known) for all of the user's variables, one after the other."""
+        return self.marginals_and_total(targets)[0]
+
+    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
+
+    def fitted(self, wanted: dict[int, np.ndarray]) -> Self:
+        """The same with weights that give variables these marginals (iterative proportional fitting)."""
+        positions = list(wanted)
+        before = replace(
+            self, known=self.known.with_weights({v: ((w > 0).astype(np.float64),) for v, w in wanted.items()})
+        )
+        try:
+            needs = self._needs_of_joint(positions, "the variables with soft evidence")
+            joint = before.joint_table(positions, needs)
+        except TooLarge:
+            found = fit_by_passes(before._marginal_under, wanted)
+        else:
+            found = fit_jointly(joint, wanted, self.clock.check)
+        return self._weighted(found)
+
+    def _weighted(self, weights: Weights) -> Self:
+        doubles = {v: in_doubles(*w) for v, w in weights.items()}
+        return replace(self, known=self.known.with_weights(doubles))
+
+    def _marginal_under(self, v: int, weights: Weights) -> WideArray:
+        return self._weighted(weights).joint_table([v], self._needs_of_joint([v], "a marginal"))
+
+
+def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
+    """How many combinations of states there are."""
+    return float(np.exp2(np.log2(cards[list(targets)]).sum()))
+
+
+def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which reduced variables are among these, and where their states are among all reduced states."""
+    r = case.reduced
+    is_wanted = np.zeros(case.program.n, bool)
+    is_wanted[wanted] = True
+    mine = np.flatnonzero(is_wanted[r.variables]).astype(np.int32)
+    return mine, np.flatnonzero(np.repeat(is_wanted[r.variables], r.cards))
+
+
+def spread_marginals(case: Case, mine: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Marginals of these reduced variables among those of all the user's, where what is certain has 1."""
+    p, r, n_named = case.program.arrays, case.reduced, case.program.n_named
+    flat = np.zeros(int(p.state_at[n_named]))
+    fixed = np.flatnonzero(case.codes[:n_named] >= 0)
+    flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
+    owners = np.repeat(p.state_at[r.variables[mine]], r.cards[mine])
+    flat[owners + r.states[places]] = values[: places.size]
+    return flat
