@@ -2,16 +2,19 @@
 
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, Numbers, among, columns, names_of, numbers
+from .sequences import Sequences, sequences
 
 __all__ = [
     "Alike",
     "Columns",
     "LongForm",
     "Numbers",
+    "Sequences",
     "among",
     "columns",
     "is_frame",
     "long_form",
     "names_of",
     "numbers",
+    "sequences",
 ]
