@@ -1,12 +1,11 @@
-"""Compiles the loops when a wheel is built, where there is a compiler; without one the wheel has none.
+"""Compiles the loops of pgm when it is built: into the wheel, or in place for an editable installation.
 
-pgm works without them, with numba; see docs/decisions/0045. PGM_LOOPS=numba leaves them out.
+What compiles is in build_loops/; see docs/developer/release.md. PGM_LOOPS=interpreted leaves them out.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import sysconfig
 import tempfile
@@ -15,32 +14,50 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
+sys.path.insert(0, str(Path(__file__).parent))
 
-class LoopsHook(BuildHookInterface):  # type: ignore[type-arg]
+from build_loops import builds, compiler  # not installed with pgm
+from build_loops.source import Refused
+
+
+class LoopsHook(BuildHookInterface[Any]):
     """Adds the compiled loops to a wheel."""
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Compile into a folder of its own: a checkout stays as it is."""
-        if self.target_name != "wheel" or version == "editable" or os.environ.get("PGM_LOOPS") == "numba":
-            return
-        root = Path(self.root)
-        sys.path.insert(0, str(root))
-        from build_loops import compiler
+    def dependencies(self) -> list[str]:
+        """A compiler that pip can bring, where the machine has none."""
+        return [] if _interpreted() or compiler.found() else ["ziglang"]
 
-        self.folder = Path(tempfile.mkdtemp())
-        try:
-            made = compiler.compile_all(root, self.folder)
-        except (FileNotFoundError, RuntimeError) as error:
-            self.app.display_warning(f"The loops are not compiled now but by numba, at run time: {error}")
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Compile: beside the sources for an editable installation, else into a folder of its own."""
+        root = Path(self.root)
+        if _interpreted():
+            self.app.display_warning("PGM_LOOPS=interpreted: pgm is installed without compiled loops.")
+            if version == "editable":
+                builds.clean(root)
             return
-        for path in made:
-            build_data["force_include"][str(path)] = path.relative_to(self.folder).as_posix()
-        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data.update(pure_python=False, tag=f"cp311-abi3-{platform}")
+        self.folder = tempfile.TemporaryDirectory()
+        to = root if version == "editable" else Path(self.folder.name)
+        try:
+            builds.build(root, to)
+        except (compiler.CompilerError, Refused) as error:
+            self.app.abort(f"The loops of pgm cannot be compiled.\n{error}")
+        except OSError as error:
+            self.app.abort(f"The loops of pgm cannot be compiled: {error.filename}: {error.strerror}.")
+        if version == "editable":
+            return
+        for path in [*to.glob("pgm/**/_loops_*.native"), to / builds.RECORD]:
+            build_data["force_include"][str(path)] = path.relative_to(to).as_posix()
+        platform = sysconfig.get_platform().replace("universal2", str(builds.facts()["machine"]))
+        build_data["pure_python"] = False
+        build_data["tag"] = f"cp311-abi3-{platform.replace('-', '_').replace('.', '_')}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """Take the folder away."""
         if hasattr(self, "folder"):
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.folder.cleanup()
+
+
+def _interpreted() -> bool:
+    return os.environ.get("PGM_LOOPS") in ("interpreted", "numba")

@@ -1,8 +1,8 @@
-"""Calls the compiler: one extension module for each file of loops and each kind of processor."""
+"""Calls the compiler: makes an extension module of the C++ of a file of loops, for one kind of processor."""
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 import platform
 import shutil
@@ -10,31 +10,54 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from build_loops.module import Module
 from build_loops.source import Source
 
 # A fused multiply-add would change bits; so would what a compiler works out itself of these functions.
-_FLAGS = [
+_GNU = [
     *("-std=c++17", "-O3", "-ffp-contract=off", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
     *(f"-fno-builtin-{name}" for name in ("exp", "log", "log2", "pow", "cos", "expm1", "log1p")),
-    *("-shared", "-fPIC", "-fvisibility=hidden", "-Wno-unused", "-w", "-s"),
+    *("-fPIC", "-fvisibility=hidden", "-w"),
 ]
-_VARIANTS = {"baseline": [], "v3": ["-march=x86-64-v3"]}
-CHECKED = ["-DCHECKED", "-fno-wrapv"]
+_MICROSOFT = ["/nologo", "/std:c++17", "/Zc:__cplusplus", "/O2", "/fp:precise", "/w", "/MD", "/LD"]
+_VARIANTS = {"baseline": "x86-64", "v3": "x86-64-v3"}
+CHECKED = ("-DCHECKED", "-fno-wrapv")
+SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
+
+_WITHOUT = """\
+or install pgm without compiled loops, 10 to 100 times as slow: PGM_LOOPS=interpreted pip install ."""
+INSTALL = f"""\
+What to do: install a C++17 compiler (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++;
+macOS: xcode-select --install; Windows: the Build Tools for Visual Studio, in whose prompt pip then runs),
+name another one with the environment variable CXX,
+{_WITHOUT}"""
+_HEADERS = f"""\
+What to do: install the headers of this Python (Debian, Ubuntu: apt install python3-dev; Fedora: dnf
+install python3-devel), {_WITHOUT}"""
 
 
-def found() -> str | None:
-    """The C++ compiler of this machine: what CXX names, else g++ or clang++."""
-    named = os.environ.get("CXX")
-    return named or next((x for x in ("g++", "clang++") if shutil.which(x)), None)
+class CompilerError(Exception):
+    """There is no compiler, or it fails: in words that can be shown as they are."""
+
+
+def found() -> list[str] | None:
+    """The C++ compiler: what CXX names, one of this machine, or the one in the wheel called ziglang."""
+    if named := os.environ.get("CXX"):
+        return named.split()
+    for name in ("g++", "clang++", "c++", "cl"):
+        if shutil.which(name):
+            return [name]
+    if importlib.util.find_spec("ziglang"):
+        return [sys.executable, "-m", "ziglang", "c++"]
+    return None
 
 
 def variants() -> list[str]:
-    """The kinds of processor that are compiled for."""
-    return list(_VARIANTS) if platform.machine() in ("x86_64", "AMD64") else ["baseline"]
+    """The kinds of processor that are compiled for; one if PGM_LOOPS=native asks for the one that is here."""
+    both = platform.machine() in ("x86_64", "AMD64") and os.environ.get("PGM_LOOPS") != "native"
+    return list(_VARIANTS) if both and not _microsoft(found() or ["g++"]) else ["baseline"]
 
 
 def translated(path: Path, root: Path) -> str:
@@ -42,48 +65,64 @@ def translated(path: Path, root: Path) -> str:
     return Module(Source.of(path, root)).text()
 
 
-def compile_text(text: str, to: Path, variant: str = "baseline", more: tuple[str, ...] = ()) -> Path:
-    """Compile to an extension module; what the compiler says, if it fails, is in the error."""
+def command(variant: str, more: tuple[str, ...] = ()) -> list[str]:
+    """How the compiler is called, but for the names of files."""
     cxx = found()
     if cxx is None:
-        raise FileNotFoundError("no C++ compiler is installed")
+        raise CompilerError(f"No C++ compiler was found.\n{INSTALL}")
+    if _microsoft(cxx):  # it contracts nothing and wraps whole numbers by itself
+        return [*cxx, *_MICROSOFT, *(flag.replace("-D", "/D") for flag in more if flag.startswith("-D"))]
+    link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
+    strip = [] if sys.platform == "darwin" or "-g" in more else ["-s"]
+    return [*cxx, *_GNU, *_processor(cxx, variant), *more, *link, *strip]
+
+
+def compile_text(text: str, to: Path, variant: str = "baseline", more: tuple[str, ...] = ()) -> Path:
+    """Compile to an extension module; what the compiler says, if it fails, is in the error."""
+    called = command(variant, more)
+    headers = Path(sysconfig.get_paths()["include"])
+    if not (headers / "Python.h").exists():
+        raise CompilerError(f"{headers} has no Python.h, which compiled loops need.\n{_HEADERS}")
     to.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "loops.cpp")
-        file.write_text(text, encoding="utf-8")
+        Path(folder, "loops.cpp").write_text(text, encoding="utf-8")
+        called += [f"-I{Path(__file__).parent}", f"-I{headers}", "loops.cpp", *_outcome(called)]
+        try:
+            done = subprocess.run(called, cwd=folder, capture_output=True, text=True, errors="replace")
+        except OSError as error:
+            raise CompilerError(f"{called[0]} cannot be run: {error.strerror}.\n{INSTALL}") from None
         made = Path(folder, "loops.so")
-        include = [f"-I{Path(__file__).parent}", f"-I{sysconfig.get_paths()['include']}"]
-        command = [*cxx.split(), *_FLAGS, *_VARIANTS[variant], *more, *include, str(file), "-o", str(made)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(command)}\n{done.stderr[:4000]}")
-        shutil.copy(made, to.with_suffix(to.suffix + ".part"))
-    os.replace(to.with_suffix(to.suffix + ".part"), to)  # a process that has the old one open keeps it
+        if done.returncode or not made.exists():
+            lines = (done.stderr.strip() or done.stdout.strip() or "It printed nothing.").splitlines()
+            said = "\n".join(f"    {line}" for line in lines[:20])
+            raise CompilerError(f"{' '.join(called)}\nfailed with code {done.returncode}:\n{said}\n{INSTALL}")
+        part = to.with_name(f"{to.name}.{os.getpid()}.part")
+        shutil.copy(made, part)
+    os.replace(part, to)  # a process that has the old one open keeps it
     return to
 
 
-def place(path: Path, variant: str) -> Path:
-    """Where the extension module of a file of loops stands: beside it."""
-    return path.with_name(f"_loops_{variant}.native")
+def _microsoft(cxx: list[str]) -> bool:
+    return Path(cxx[0]).stem.lower() in ("cl", "clang-cl")
 
 
-def compile_all(root: Path, to: Path | None = None) -> list[Path]:
-    """Compile all files of loops under `root`, into it or into another folder laid out alike."""
-    to, files = to or root, sorted(root.glob("pgm/**/compiled.py"))
-    made_from: dict[str, str] = {}
-    work = []
-    for path in files:
-        text = translated(path, root)
-        made_from.update(Source.of(path, root).made_from())
-        work += [(text, place(to / path.relative_to(root), variant), variant) for variant in variants()]
-    marker = to / "pgm" / "_loops.json"
-    marker.unlink(missing_ok=True)  # until all are there again
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        made = list(pool.map(lambda args: compile_text(*args), work))
-    marker.write_text(json.dumps(made_from, indent=1), encoding="utf-8")
-    return [*made, marker]
+def _processor(cxx: list[str], variant: str) -> list[str]:
+    if os.environ.get("PGM_LOOPS") == "native":
+        return ["-march=native"]
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return ["-mcpu=baseline"] if "ziglang" in cxx else []
+    return [f"-march={_VARIANTS[variant]}"]  # zig would take the processor that is here for baseline, too
 
 
-if __name__ == "__main__":
-    for path in compile_all(Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()):
-        print(path, path.stat().st_size)  # noqa: T201
+def _outcome(called: list[str]) -> list[str]:
+    if _microsoft(called):
+        libraries = Path(sys.base_prefix, "libs")
+        return ["/Fe:loops.so", "/link", f"/LIBPATH:{libraries}", "python3.lib"]
+    linked = [f"-L{Path(sys.base_prefix, 'libs')}", "-lpython3"] if sys.platform == "win32" else []
+    return [*linked, "-o", "loops.so"]
+
+
+if __name__ == "__main__":  # as it was called before there was __main__.py
+    from build_loops.__main__ import main
+
+    sys.exit(main())

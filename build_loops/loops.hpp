@@ -116,11 +116,11 @@ static Array<T, N> room(bool zeros, const i64 (&shape)[N]) {
     i64 count = 1;
     for (int k = 0; k < N; k++) {
         if (shape[k] < 0) fail(NEGATIVE);
-        if (__builtin_mul_overflow(count, shape[k], &count)) fail(MEMORY);
+        if (shape[k] > 0 && count > (INT64_MAX - 128) / (i64)sizeof(T) / shape[k]) fail(MEMORY);
+        count *= shape[k];
         made.n[k] = shape[k];
     }
-    i64 bytes;
-    if (__builtin_mul_overflow(count, (i64)sizeof(T), &bytes) || bytes > INT64_MAX - 128) fail(MEMORY);
+    i64 bytes = count * (i64)sizeof(T);
     Block* block = (Block*)(zeros ? calloc(bytes + 64, 1) : malloc(bytes + 64));
     if (!block) fail(MEMORY);
     *block = {call->last, bytes, 1};
@@ -458,5 +458,5 @@ static int begin(PyObject* module) {
 #else
     bool v3 = false;
 #endif
-    return PyModule_AddIntConstant(module, "has_v3", v3) || PyModule_AddStringConstant(module, "made_from", MADE_FROM);
+    return PyModule_AddIntConstant(module, "has_v3", v3);
 }

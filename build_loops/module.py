@@ -67,9 +67,8 @@ class Module:
         entry = '    {{"{0}", (PyCFunction)(void (*)(void))py_{0}, METH_FASTCALL, nullptr}},'
         rows = [entry.format(name) for name in exports]
         table = ["static PyMethodDef methods[] = {", *rows, "    {nullptr, nullptr, 0, nullptr}};"]
-        files = ";".join(f"{path}={digest}" for path, digest in self.source.made_from())
-        start = [f'#define MADE_FROM "{files}"', f'#include "{_RUNTIME.name}"']
-        parts = ["\n".join(start), *records, "\n".join(heads), *bodies, *doors, "\n".join(table), _END]
+        start = f'#include "{_RUNTIME.name}"'
+        parts = [start, *records, "\n".join(heads), *bodies, *doors, "\n".join(table), _END]
         return "\n\n".join(parts)
 
 

@@ -19,11 +19,11 @@ from build_loops.source import Refused
 if TYPE_CHECKING:
     from build_loops.module import Module
 
-_SIGNS = {
+_SIGNS: dict[type[ast.AST], str] = {
     **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^"},
     **{ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="},
 }
-_CALLED = {  # on whole numbers
+_CALLED: dict[type[ast.AST], str] = {  # on whole numbers
     **{ast.FloorDiv: "floor_div", ast.Mod: "modulo", ast.LShift: "shift_left", ast.RShift: "shift_right"},
 }
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
@@ -399,16 +399,22 @@ class Function:
     def on_subscript(self, node: ast.Subscript) -> Value:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             array = self.value(node.value.value)
-            if isinstance(node.slice, ast.Constant):
-                return Value("i64", f"{array.code}.n[{node.slice.value}]")
+            if isinstance(array.kind, Array):
+                return Value("i64", f"{array.code}.n[{self.which(node, array.kind.axes)}]")
         return self.subscript(node, entry=False)
+
+    def which(self, node: ast.Subscript, n: int) -> int:
+        """Which of n axes or parts a subscript means, which says it as it stands."""
+        if isinstance(node.slice, ast.Constant) and type(node.slice.value) is int and node.slice.value < n:
+            return node.slice.value
+        raise self.refuse(node, f"one of {n} is said by a number from 0, as it stands")
 
     def subscript(self, node: ast.Subscript, entry: bool) -> Value:
         """An entry, a row or a slice; an `entry` as a place that can be assigned to."""
         base = self.value(node.value)
-        if isinstance(base.kind, Several) and isinstance(node.slice, ast.Constant):
-            i = node.slice.value
-            return Value(base.kind.items[i], f"std::get<{i}>({base.code})", base.of)
+        if isinstance(base.kind, Several):
+            k = self.which(node, len(base.kind.items))
+            return Value(base.kind.items[k], f"std::get<{k}>({base.code})", base.of)
         if not isinstance(base.kind, Array):
             raise self.refuse(node, f"{base.kind} has no entries")
         code, axes = base.code, base.kind.axes
@@ -452,13 +458,10 @@ class Function:
 
     def combined(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
         """Two numbers made into one."""
-        if "u64" in (a.kind, b.kind):
-            kind: Kind = "u64"
-        else:
-            for x in (a, b):
-                if x.kind not in SCALARS:
-                    raise self.refuse(node, f"{x.kind} is no number: name its entries")
-            kind = either(a.kind, b.kind) or "i64"
+        for v in (a, b):
+            if v.kind not in SCALARS and v.kind != "u64":
+                raise self.refuse(node, f"{v.kind} is no number: name its entries")
+        kind = "u64" if "u64" in (a.kind, b.kind) else either(a.kind, b.kind) or "i64"
         if isinstance(op, ast.Div | ast.Pow):
             if isinstance(op, ast.Pow) and kind != "double":
                 raise self.refuse(node, "powers are of floats")

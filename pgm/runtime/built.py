@@ -56,15 +56,15 @@ def form(module: str, plain: Callable[[str], types.ModuleType]) -> types.ModuleT
 
 def _fit() -> bool:
     try:
-        made_from = json.loads((_PACKAGE / _MADE_FROM).read_text(encoding="utf-8"))
+        files = json.loads((_PACKAGE / _MADE_FROM).read_text(encoding="utf-8"))["files"]
     except FileNotFoundError:  # built without a compiler
         return False
-    for path, digest in made_from.items():
+    for path, digest in {path: d for each in files.values() for path, d in each["made_from"].items()}.items():
         text = (_PACKAGE.parent / path).read_bytes().replace(b"\r\n", b"\n")
         if hashlib.sha256(text).hexdigest()[:16] != digest:
             text = (
                 f"{path} was changed after the loops of pgm were compiled: numba compiles them. "
-                "`python -m build_loops.compiler`, in a checkout, compiles them anew."
+                "`python -m build_loops`, in a checkout, compiles them anew."
             )
             warn(text, RuntimeWarning)
             return False

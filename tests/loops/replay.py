@@ -39,7 +39,7 @@ def modules() -> dict[str, Path]:
 def build(text: str, variant: str = "baseline", more: tuple[str, ...] = ()) -> Path:
     """The extension module of this C++; kept from one run of the tests to the next."""
     below = [(ROOT / "build_loops" / name).read_text() for name in ("loops.hpp", "compiler.py")]
-    key = hashlib.sha256("\0".join([text, *below, variant, *more, str(COMPILER)]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([text, *below, variant, *more, *(COMPILER or [])]).encode()).hexdigest()
     path = _KEPT / f"{key[:24]}.so"
     return path if path.exists() else compiler.compile_text(text, path, variant, more)
 
@@ -47,7 +47,7 @@ def build(text: str, variant: str = "baseline", more: tuple[str, ...] = ()) -> P
 def build_all(names: Iterable[str], checked: bool = False) -> dict[str, list[ModuleType]]:
     """The loops of these modules, in every variant that this processor can run."""
     texts = {name: compiler.translated(modules()[name], ROOT) for name in names}
-    more = tuple(compiler.CHECKED) if checked else ()
+    more = compiler.CHECKED if checked else ()
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = pool.map(lambda text: build(text, "baseline", more), texts.values())
         found = {name: [extension(path)] for name, path in zip(texts, paths, strict=True)}

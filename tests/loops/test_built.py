@@ -28,7 +28,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "pgm" / "compiled.py"
     file.parent.mkdir()
     shutil.copy(replay.modules()[MODULE], file)
-    (tmp_path / "pgm" / "_loops.json").write_text(json.dumps({"pgm/compiled.py": digest(file)}))
+    record = {"files": {"pgm/compiled.py": {"made_from": {"pgm/compiled.py": digest(file)}}}}
+    (tmp_path / "pgm" / "_loops.json").write_text(json.dumps(record))
     return tmp_path / "pgm"
 
 

@@ -143,7 +143,7 @@ def written(folder: Path, text: str) -> tuple[str, ModuleType]:
 def forms(tmp_path_factory: pytest.TempPathFactory) -> tuple[ModuleType, ModuleType]:
     """Interpreted, and compiled with every index tested."""
     text, plain = written(tmp_path_factory.mktemp("loops"), LOOPS)
-    return plain, replay.extension(replay.build(text, "baseline", tuple(compiler.CHECKED)))
+    return plain, replay.extension(replay.build(text, "baseline", compiler.CHECKED))
 
 
 @needs_compiler
