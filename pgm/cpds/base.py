@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, InvalidTable, listed, shown
-from pgm.factors import Factor, Gate, GaussianFactor, Score
+from pgm.factors import Gate, ModelPart
 from pgm.printing import COLUMNS, html_table, html_text, joined, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.variables import Variable, states_array
@@ -121,8 +121,8 @@ class CPD(ABC):
         """
 
     @abstractmethod
-    def factor(self, scope: Sequence[int]) -> Factor:
-        """Return the distribution as a factor; `scope` has the positions of the parents, then the child's.
+    def factor(self, scope: Sequence[int]) -> ModelPart:
+        """Return the distribution as inference takes it; `scope`: positions of the parents, then the child's.
 
         Args:
             scope: positions among the variables of a model.
@@ -243,21 +243,6 @@ class CPD(ABC):
             last = rows.shape[1] - 1 - (rows[:, ::-1] > 0).argmax(axis=1)  # rounding may reach past it
             drawn[part] = np.minimum((sums <= uniform).sum(axis=1), last)
         return states_array(self.child, drawn)
-
-    def factors(self, scope: Sequence[int]) -> tuple[Factor | GaussianFactor | Score, ...]:
-        """Return all that inference takes: the factor, a density instead, or a score besides.
-
-        Args:
-            scope: as for `factor`.
-
-        Raises:
-            InvalidTable: it belongs to no network yet.
-
-        >>> import pgm
-        >>> len(pgm.load_network("asia").cpd("lung").factors([2, 3]))
-        1
-        """
-        return (self.factor(scope),)
 
     # --- other ways to say the same, for file formats that have them; None where there is none ---
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed, warn
-from pgm.factors import Dense, Score
+from pgm.factors import Score
 from pgm.frames import columns, numbers
 from pgm.variables import Variable, as_float
 
@@ -41,19 +41,14 @@ class HybridLogistic(Logistic):
 
     # --- for inference ---
 
-    def factor(self, scope: Sequence[int]) -> Dense:
-        """Return a uniform table over the states: it stands where the distribution sums to one."""
-        positions = [at for at, number in zip(scope, [*self._is_number(), False], strict=True) if not number]
+    def factor(self, scope: Sequence[int]) -> Score:
+        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
         shape = (*[v.card for v in self.given if not v.continuous], self.child.card)
         if len(shape) > MAX_AXES:
             raise InvalidTable(
                 f"{self.child.name!r} has {len(shape) - 1} discrete parents; a table has fewer."
             )
         check_cells(shape, f"{self.child.name!r}: its scores", "give it fewer discrete parents")
-        return Dense(np.array([positions], dtype=np.int64), np.full(shape, 1.0 / self.child.card), 1)
-
-    def score(self, scope: Sequence[int]) -> Score:
-        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
         is_number = self._is_number()
         states = [i for i, number in enumerate(is_number) if not number]
         others = [i for i, number in enumerate(is_number) if number]
@@ -63,10 +58,6 @@ class HybridLogistic(Logistic):
         order = [scope[i] for i in (*states, *others)]
         weights = np.array([self._scores[i][0] for i in others])
         return Score(np.array([*order, scope[-1]], dtype=np.int64), len(states), offset, weights)
-
-    def factors(self, scope: Sequence[int]) -> tuple[Dense, Score]:
-        """Return the table that stands for it among the factors, and the score."""
-        return self.factor(scope), self.score(scope)
 
     # --- rows ---
 

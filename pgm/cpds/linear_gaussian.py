@@ -8,7 +8,6 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from pgm import factors
 from pgm.distributions import Gaussian
 from pgm.distributions.checks import row_weights
 from pgm.distributions.gaussian_statistics import GaussianStatistics
@@ -24,6 +23,7 @@ from pgm.errors import (
     no_number,
     shown,
 )
+from pgm.factors import GaussianFactor
 from pgm.frames import columns
 from pgm.frames import numbers as numbers_of
 from pgm.randomness import draw_count, generator
@@ -239,19 +239,11 @@ class LinearGaussian(CPD):
             bias[i], sd[i] = found._bias[0], found._sd[0]
         return weights, bias, sd
 
-    def density(self, scope: Sequence[int]) -> factors.GaussianFactor:
-        """Return it as inference takes it; `scope` has the positions of the parents, then the child's."""
-        return factors.GaussianFactor(
+    def factor(self, scope: Sequence[int]) -> GaussianFactor:
+        """Return the density as inference takes it; `scope`: positions of the parents, then the child's."""
+        return GaussianFactor(
             np.array(scope, dtype=np.int64), len(self._switches), self._weights, self._bias, self._sd
         )
-
-    def factors(self, scope: Sequence[int]) -> tuple[factors.GaussianFactor]:
-        """Return the density."""
-        return (self.density(scope),)
-
-    def factor(self, scope: Sequence[int]) -> NoReturn:
-        """Refuse: a density is no factor over states."""
-        raise InvalidTable(f"{self.child.name!r} is continuous: its density is no factor over states.")
 
     def rows(self, codes: Codes) -> NoReturn:
         """Refuse: there is no table of a continuous variable."""

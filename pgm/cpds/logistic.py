@@ -11,7 +11,7 @@ import numpy as np
 from pgm.config import current
 from pgm.distributions.parts import Part
 from pgm.errors import ConvergenceWarning, InvalidTable, TooLarge, shown, warn
-from pgm.factors import Dense, Gate, Writer
+from pgm.factors import Dense, ModelPart, Writer
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable, as_float
 
@@ -139,7 +139,7 @@ class Logistic(CPD):
         set_fields(made, _weights=weights, _bias=bias, _scores=tuple(scores))
         return made
 
-    def factor(self, scope: Sequence[int]) -> Dense | Gate:
+    def factor(self, scope: Sequence[int]) -> ModelPart:
         """Return the table; or, of many parents of few kinds, tables that count how many of each are on."""
         card = self.child.card
         size = math.prod(v.card for v in self._given) * card

@@ -1,4 +1,4 @@
-"""The factors of a model, as engines see them: functions of a few variables, multiplied together.
+"""The parts of a model, as engines see them: functions of a few variables, multiplied together.
 
 A scope lists positions in the order of the model. The last `heads` variables of a scope are those over
 which the factor sums to one for every state of the others; an undirected factor has none.
@@ -11,6 +11,7 @@ from .score import Score
 from .sparse import Sparse
 from .tables import Tables
 
-Factor = Dense | Sparse | Gate  # discrete; GaussianFactor is over continuous variables, Score over both
+Factor = Dense | Sparse | Gate  # discrete, each by itself
+ModelPart = Factor | Tables | GaussianFactor | Score  # all that a model may hand over
 
-__all__ = ["Dense", "Factor", "Gate", "GaussianFactor", "Score", "Sparse", "Tables", "Writer"]
+__all__ = ["Dense", "Factor", "Gate", "GaussianFactor", "ModelPart", "Score", "Sparse", "Tables", "Writer"]

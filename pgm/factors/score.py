@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .dense import Dense
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Score:
@@ -32,3 +34,8 @@ class Score:
     def numbers(self) -> np.ndarray:
         """The positions of the continuous parents."""
         return self.scope[self.n_discrete : -1]
+
+    def uniform(self) -> Dense:
+        """A table over the states alone, which stands where the distribution sums to one."""
+        scope = np.append(self.discrete, self.child)
+        return Dense(scope[np.newaxis], np.full(self.offset.shape, 1.0 / self.offset.shape[-1]), 1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 import networkx as nx
 import numpy as np
@@ -26,11 +26,12 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names, number_of
-from pgm.factors import Factor, Gate, GaussianFactor, Score, Tables
+from pgm.factors import Gate, ModelPart, Tables
 from pgm.frames import LongForm
 from pgm.inference.asking.questions import Questions, edit
 from pgm.inference.engines import Engine
 from pgm.inference.program import Program
+from pgm.inference.program.sorting import one_by_one, sort_parts
 from pgm.printing import html_table, joined, text_table
 from pgm.variables import Continuous, Domain, State, Variable, Variables, check_name
 
@@ -41,9 +42,7 @@ from .renaming import renamed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.random import Generator
 
-_Part = TypeVar("_Part")
 _FIELDS = ("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending")
 
 
@@ -620,17 +619,16 @@ class BayesianNetwork(Questions):
 
     # --- for inference ---
 
-    def factors(self) -> list[Factor]:
-        """Return the distributions as inference takes them, one for each node with states, in order."""
+    def factors(self) -> list[ModelPart]:
+        """Return the distributions as inference takes them, one for each node, in order."""
         self._check_complete()
         place = dict(zip(self._parents, range(len(self._parents)), strict=True))
         return [
-            cpd.factor([*[place[p] for p in those], place[node]])
+            self._cpds[node].factor([*[place[p] for p in those], place[node]])
             for node, those in self._parents.items()
-            if not (cpd := self._cpds[node]).continuous
         ]
 
-    def _parts(self, position: Mapping[str, int]) -> Iterator[Factor | Tables]:
+    def _in_bulk(self, position: Mapping[str, int]) -> Iterator[ModelPart]:
         kept = self._cpds.in_order(self._parents)
         parents = list(self._parents.values())
         begin = 0
@@ -640,44 +638,8 @@ class BayesianNetwork(Questions):
             if end < len(kept):
                 found = kept[end]
                 assert isinstance(found, CPD)
-                if not found.continuous:  # see `densities`
-                    yield found.factor([*[position[parent] for parent in parents[end]], end])
+                yield found.factor([*[position[parent] for parent in parents[end]], end])
             begin = end + 1
-
-    def densities(self) -> list[GaussianFactor]:
-        """Return the densities of the continuous nodes, in order."""
-        self._check_complete()
-        return self._beside_tables(GaussianFactor, lambda cpd: cpd.continuous)
-
-    def scores(self) -> list[Score]:
-        """Return how the states of some nodes depend on continuous parents, in order."""
-
-        def has_scores(cpd: CPD) -> bool:
-            return not cpd.continuous and cpd.takes_continuous and any(v.continuous for v in cpd.given)
-
-        return self._beside_tables(Score, has_scores)
-
-    def _beside_tables(self, kind: type[_Part], those: Callable[[CPD], bool]) -> list[_Part]:
-        """What some distributions hand over that is of this kind, in order."""
-        kept = self._cpds.in_order(self._parents)  # nearly all of a million are arrays
-        found = [(i, cpd) for i, cpd in enumerate(kept) if not isinstance(cpd, np.ndarray) and those(cpd)]
-        if not found:
-            return []
-        place = dict(zip(self._parents, range(len(self._parents)), strict=True))
-        made: list[_Part] = []
-        for i, cpd in found:
-            scope = [*[place[parent] for parent in cpd.parents], i]
-            made += [part for part in cpd.factors(scope) if isinstance(part, kind)]
-        return made
-
-    def _parents_by(self, position: Mapping[str, int]) -> list[tuple[int, ...]]:
-        return [tuple([position[parent] for parent in those]) for those in self._parents.values()]
-
-    def _forward(self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: Generator) -> None:
-        for node in self.topological_order():
-            if node in names:
-                frame = {parent: columns[parent] for parent in self._parents[node]}
-                columns[node] = self.cpd(node).sample(frame, seed=rng)
 
     def _check_complete(self) -> None:
         if len(self._cpds) == len(self._parents):
@@ -736,7 +698,8 @@ class BayesianNetwork(Questions):
             )
         made = MarkovNetwork(self.name)
         self._check_complete()
-        made._take({node: v.domain for node, v in self.variables.items()}, self.factors())
+        tables = one_by_one(sort_parts(self.factors()).discrete)
+        made._take({node: v.domain for node, v in self.variables.items()}, tables)
         return made
 
     # --- the graph ---

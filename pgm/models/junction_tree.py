@@ -21,6 +21,7 @@ from pgm.factors import Dense
 from pgm.graphs import JunctionTree
 from pgm.inference.asking.failures import contradiction, refuse_soft
 from pgm.inference.asking.questions import Questions
+from pgm.inference.program.sorting import one_by_one, sort_parts
 from pgm.printing import html_text, joined, number
 from pgm.results import Probability, Report, Trace
 from pgm.runtime.clock import start_clock
@@ -188,7 +189,8 @@ class CliqueTree(JunctionTree):
                 f"{listed(numbers)}: cliques of continuous variables have no tables; net.marginals gives "
                 "their posteriors."
             )
-        return Potentials(VariableList.of_model(variables), tuple(self.model.factors()))
+        tables = one_by_one(sort_parts(self.model.factors()).discrete)
+        return Potentials(VariableList.of_model(variables), tables)
 
     @cached_property
     def _observed(self) -> Observed:

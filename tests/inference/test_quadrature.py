@@ -447,3 +447,48 @@ def test_the_peak_of_a_wide_normal_beside_what_was_seen() -> None:
     right = optimize.brentq(lambda x: expit(-x) - x / 100.0, 0.0, 10.0)
     assert peaks[0, 0] == pytest.approx(right, abs=0.1)
     assert slope[0, 0] == pytest.approx(expit(-peaks[0, 0]) - peaks[0, 0] / 100.0)
+
+
+def test_every_kind_of_part_is_drawn_below_a_state_that_follows_numbers() -> None:
+    net = pgm.BayesianNetwork()
+    net.add("c", 0.3)
+    net.add("x", pgm.LinearGaussian(bias=0.2, sd=1.1))
+    net.add("d", pgm.Logistic({"x": 1.5, "c": -1.0}, bias=0.4))
+    net.add("table", {True: 0.9, False: 0.2}, parents=["d"])
+    net.add("gate", pgm.NoisyOr({"d": 0.8, "table": 0.5, "c": 0.7}, leak=0.1))
+    net.add("odd", pgm.Parity(["d", "table", "gate", "c"]))
+    tree = pgm.TreeCPD("d", {True: pgm.TreeCPD("gate", {True: 0.9, False: 0.4}), False: 0.3})
+    net.add("tree", tree)
+    rows = {True: pgm.LinearGaussian({"x": 1.0}, sd=0.5), False: pgm.LinearGaussian(bias=3.0, sd=0.2)}
+    net.add("y", rows, parents=["tree"])
+    net.add("e", pgm.Logistic({"y": -0.7}, bias=1.0))
+    n = 40_000
+    drawn = net.sample(n, given={"c": True}, seed=3)
+    assert drawn["c"].all()
+    # every x and y in turn, every combination of the states
+    x, w = np.polynomial.hermite_e.hermegauss(60)
+    x, w = 0.2 + 1.1 * x, w / w.sum()
+    p_d = w @ (1 / (1 + np.exp(-(1.5 * x - 1.0 + 0.4))))
+    x_d = (w * x) @ (1 / (1 + np.exp(-(1.5 * x - 0.6)))) / p_d
+    x_not = (0.2 - p_d * x_d) / (1 - p_d)
+    expected = dict.fromkeys(("d", "table", "gate", "odd", "tree"), 0.0)
+    mean_y = 0.0
+    for d, t, g in np.ndindex(2, 2, 2):
+        p = p_d if d else 1 - p_d
+        p *= (0.9 if d else 0.2) if t else 1 - (0.9 if d else 0.2)
+        none = 0.9 * 0.3 * (0.2 if d else 1.0) * (0.5 if t else 1.0)
+        p *= 1 - none if g else none
+        high = (0.9 if g else 0.4) if d else 0.3
+        for name, holds in (("d", d), ("table", t), ("gate", g), ("odd", (d + t + g + 1) % 2)):
+            expected[name] += p * holds
+        expected["tree"] += p * high
+        mean_y += p * (high * (x_d if d else x_not) + (1 - high) * 3.0)
+    for name, p in expected.items():
+        assert drawn[name].mean() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / n)), name
+    assert drawn["y"].mean() == pytest.approx(mean_y, abs=5 * drawn["y"].std() / np.sqrt(n))
+    assert (drawn["odd"] == (drawn["d"] ^ drawn["table"] ^ drawn["gate"] ^ drawn["c"])).all()
+    p_e = 1 / (1 + np.exp(-(1.0 - 0.7 * drawn["y"])))
+    assert drawn["e"].mean() == pytest.approx(p_e.mean(), abs=5 * np.sqrt(p_e.mean() / n))
+    kept = drawn["tree"]
+    assert (drawn["y"] - drawn["x"])[kept].std() == pytest.approx(0.5, rel=0.02)
+    assert drawn["y"][~kept].std() == pytest.approx(0.2, rel=0.02)

@@ -6,8 +6,6 @@ import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -22,7 +20,7 @@ from pgm.errors import (
 )
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
-from pgm.factors import Factor, GaussianFactor, Score, Tables
+from pgm.factors import ModelPart
 from pgm.frames import Alike
 from pgm.inference.asking import continuous_frames as number_rows
 from pgm.inference.asking import session
@@ -30,13 +28,12 @@ from pgm.inference.asking.failures import refuse_soft
 from pgm.inference.engines import Engine, Exact, Variational, prepare, with_half_the_time, with_other_draws
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
 from pgm.inference.engines.gaussian import answers as numbers
-from pgm.inference.engines.gaussian import scores, variational
-from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot, with_densities
+from pgm.inference.engines.gaussian import variational
+from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide import log_of, ratio_of
-from pgm.inference.program import Program, compile_program
+from pgm.inference.program import Program
 from pgm.inference.program.other_values import with_tables
-from pgm.inference.trees import TreeCache
 from pgm.randomness import draw_count, generator
 from pgm.results import (
     Assignment,
@@ -106,31 +103,13 @@ class Questions:
         """The variables by name, in order."""
         raise NotImplementedError
 
-    def factors(self) -> Sequence[Factor]:
-        """The factors whose product the model is; scopes are positions in `variables`."""
+    def factors(self) -> Sequence[ModelPart]:
+        """The parts whose product the model is, one by one; scopes are positions in `variables`."""
         raise NotImplementedError
 
-    def _parts(self, position: Mapping[str, int]) -> Iterable[Factor | Tables]:
-        """Return the same for the compiler, many small tables as one; `position` is that of each variable."""
+    def _in_bulk(self, position: Mapping[str, int]) -> Iterable[ModelPart]:
+        """The same where many tables may come as one part; `position` is that of each variable."""
         return self.factors()
-
-    def densities(self) -> Sequence[GaussianFactor]:
-        """The densities of continuous variables, in their order; scopes are positions in `variables`."""
-        return ()
-
-    def scores(self) -> Sequence[Score]:
-        """How states depend on numbers, in their order; `factors` has uniform tables for them."""
-        return ()
-
-    def _parents_by(self, position: Mapping[str, int]) -> Sequence[tuple[int, ...]]:
-        """The positions of the parents of every variable; asked where there are scores."""
-        raise NotImplementedError
-
-    def _forward(
-        self, columns: dict[str, np.ndarray], names: AbstractSet[str], rng: np.random.Generator
-    ) -> None:
-        """Draw these variables, given the columns of all others; asked where there are scores."""
-        raise NotImplementedError
 
     def copy(self) -> Self:
         """Return a model of its own with the same content."""
@@ -183,16 +162,8 @@ class Questions:
         self._check_complete()
         variables = VariableList.of_model(self.variables)
         position = variables.places()
-        cards = map(attrgetter("card"), variables.domains)
-        program = compile_program(cards, self._parts(position))
-        found = ModelSnapshot(program, TreeCache(), variables, position)
-        densities = self.densities()
-        found = with_densities(found, densities, self.factors)
-        if self._outdated is not None:
-            found = found.with_trees_of(self._outdated)
-        if densities and (those := self.scores()):
-            found = replace(found, linked=Linked(those, densities, self._parents_by(position)))
-        return found
+        found = ModelSnapshot.of(variables, position, self._in_bulk(position))
+        return found if self._outdated is None else found.with_trees_of(self._outdated)
 
     # --- the questions ---
 
@@ -544,17 +515,7 @@ class Questions:
         def answer(prepared: Draws) -> Samples:
             return prepared.samples(compiled.variables, count, rng)
 
-        drawn = self._ask(compiled, given, chosen, answer, clock, about=())
-        return drawn if compiled.linked is None else self._redrawn(compiled, given, drawn, rng)
-
-    def _redrawn(
-        self, compiled: ModelSnapshot, given: Given, drawn: Samples, rng: np.random.Generator
-    ) -> Samples:
-        """Draw what follows numbers after these: nothing that is known depends on it."""
-        below = scores.below(compiled, observe(compiled.by_name, given))
-        columns = dict(drawn)
-        self._forward(columns, below, rng)
-        return Samples(columns, drawn.report)
+        return self._ask(compiled, given, chosen, answer, clock, about=())
 
     def mutual_information(
         self,

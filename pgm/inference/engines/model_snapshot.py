@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
-from pgm.factors import Factor, GaussianFactor, Score
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, collect, same_scopes
-from pgm.inference.program import Program
+from pgm.factors import Factor, GaussianFactor, ModelPart, Score
+from pgm.inference.program import Program, compile_program
+from pgm.inference.program.continuous import Gaussians, collect, same_scopes
 from pgm.inference.program.other_values import same_structure, with_support_of
+from pgm.inference.program.sorting import one_by_one, parents_by, sort_parts
 from pgm.inference.trees import TreeCache
 from pgm.variables import Variable, VariableList
 
@@ -32,6 +34,21 @@ class ModelSnapshot:
         """Make once what every question looks at."""
         object.__setattr__(self, "names", self.variables.names)
         object.__setattr__(self, "by_name", _Named(self.variables, self.position))
+
+    @classmethod
+    def of(
+        cls, variables: VariableList, position: Mapping[str, int], parts: Iterable[ModelPart]
+    ) -> ModelSnapshot:
+        """Compile the parts of a model, whose scopes are positions among its variables."""
+        found, n = sort_parts(parts), len(variables)
+        program = compile_program(map(attrgetter("card"), variables.domains), found.discrete)
+        made = cls(program, TreeCache(), variables, position)
+        if not found.densities:
+            return made
+        made = replace(made, gaussians=collect(n, found.densities), factors=one_by_one(found.discrete))
+        if not found.scores:
+            return made
+        return replace(made, linked=Linked(found.scores, found.densities, parents_by(n, found)))
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
         """The same model with the trees of an older snapshot, if these differ in values at most."""
@@ -72,12 +89,3 @@ class Linked:
     scores: Sequence[Score]
     densities: Sequence[GaussianFactor]
     parents: Sequence[tuple[int, ...]]  # of every variable, by position
-
-
-def with_densities(
-    compiled: ModelSnapshot, densities: Sequence[GaussianFactor], factors: Callable[[], Sequence[Factor]]
-) -> ModelSnapshot:
-    """The same with its continuous variables, if there are any."""
-    if not densities:
-        return compiled
-    return replace(compiled, gaussians=collect(len(compiled.names), densities), factors=tuple(factors()))

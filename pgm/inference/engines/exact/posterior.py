@@ -17,7 +17,7 @@ from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima
 from pgm.inference.engines.plan import Plan, make_plan
 from pgm.inference.engines.table_sums import TOTAL, Context, TableSums, spread_marginals, wanted_of
 from pgm.inference.engines.wide import Wide, log_of
-from pgm.inference.program import SUMMED
+from pgm.inference.program import SUMMED, Program
 from pgm.inference.program.reduction import Case, WideArray, narrow, reduce_case, spread
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
@@ -276,27 +276,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         r, n = case.reduced, len(drawn)
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
         states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
-        dropped = case.dropped()
-        if dropped.size:
-            values = self.program.values
-            if self.program.wide_exponents is not None:
-                values = np.ldexp(values, np.maximum(self.program.wide_exponents, -1070).astype(np.int32))
-            chunk = max(1, int(4e6) // dropped.size)
-            for begin in range(0, n, chunk):
-                part = states[begin : begin + chunk]
-                uniforms = rng.random((part.shape[0], dropped.size))
-                steps = 12.0 * uniforms.size
-                run(
-                    "forward",
-                    self.program.arrays,
-                    values,
-                    dropped,
-                    uniforms,
-                    part,
-                    steps=steps,
-                    clock=self.clock,
-                    module=READING,
-                )
+        draw_forward(self.program, case.dropped(), states, rng, self.clock)
         return states[:, : self.program.n_named]
 
     # --- what learning needs ---
@@ -364,6 +344,25 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             table[at] = 1.0
             found[f] = table
         return found
+
+
+def draw_forward(
+    program: Program, which: np.ndarray, states: np.ndarray, rng: np.random.Generator, clock: Clock
+) -> None:
+    """Draw the heads of these factors, the last of them first, in each row of states of all variables."""
+    if not which.size:
+        return
+    values = program.values
+    if program.wide_exponents is not None:
+        values = np.ldexp(values, np.maximum(program.wide_exponents, -1070).astype(np.int32))
+    chunk = max(1, int(4e6) // which.size)
+    for begin in range(0, len(states), chunk):
+        part = states[begin : begin + chunk]
+        uniforms = rng.random((part.shape[0], which.size))
+        run(
+            "forward", program.arrays, values, which, uniforms, part,
+            steps=12.0 * uniforms.size, clock=clock, module=READING,
+        )  # fmt: skip
 
 
 def exactly(at: Context) -> Posterior:

@@ -16,7 +16,8 @@ import numpy as np
 from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.gaussian.gaussian_arrays import Densities, StrongTree
+    from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
+    from pgm.inference.program.continuous import Densities
 
 # Where equations are joined: work, kind, reach, scale, mirror, turned.
 Room = tuple[FloatTable, Bytes, Floats, Floats, Floats, Ints]

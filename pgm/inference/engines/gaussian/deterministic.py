@@ -12,7 +12,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import InvalidArgument, TooLarge, listed
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
+from pgm.inference.program.continuous import Gaussians
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.elimination import Eliminated

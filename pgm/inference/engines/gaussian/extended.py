@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pgm.factors import Dense, GaussianFactor
-from pgm.inference.engines.gaussian.gaussian_arrays import collect
 from pgm.inference.engines.gaussian.layout import SCORE
 from pgm.inference.program import compile_program
+from pgm.inference.program.continuous import collect
 from pgm.inference.trees import TreeCache
 from pgm.variables import Domain, VariableList
 

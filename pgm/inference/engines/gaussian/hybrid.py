@@ -14,14 +14,14 @@ from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian import answers, deterministic, elimination
+from pgm.inference.engines.gaussian import answers, deterministic, elimination, scores
 from pgm.inference.engines.gaussian.elimination import Eliminated
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide import Wide, log_of, times_exp
 from pgm.inference.program import compile_program
+from pgm.inference.program.continuous import Gaussians
 from pgm.results import (
     Assignment,
     Density,
@@ -36,7 +36,7 @@ from pgm.runtime.running import GAUSSIAN, Impossible, run
 from pgm.variables import Interval, Variable, VariableList, as_float
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.model_snapshot import ModelSnapshot
+    from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot
     from pgm.inference.engines.plan import Plan
 
 _LN2 = math.log(2.0)
@@ -72,6 +72,7 @@ class HybridSums(Context, NamedSums):
     seen: np.ndarray = field(kw_only=True)  # uint8[n]
     value: np.ndarray = field(kw_only=True)  # float64[n]
     intervals: dict[int, Interval] = field(kw_only=True)
+    linked: Linked | None = field(kw_only=True)  # states that depend on numbers, observed where they matter
     solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
     measured: Report | None = field(kw_only=True, default=None)  # of a model that stands for another
 
@@ -494,6 +495,8 @@ class HybridPosterior(HybridSums, NamedMaxima):
             "forward", g.arrays, barren, cards, states, noise, values,
             steps=steps, clock=self.clock, module=GAUSSIAN,
         )  # fmt: skip
+        if self.linked is not None:
+            scores.draw_below(self, states, values, rng)
         return states, values
 
     def _back(
@@ -569,4 +572,5 @@ def with_numbers(
         "seen": seen,
         "value": value,
         "intervals": intervals,
+        "linked": compiled.linked,
     }

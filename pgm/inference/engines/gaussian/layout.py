@@ -11,7 +11,8 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.graphs.triangulation import Triangulation, triangulate_in
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians, StrongTree, starts
+from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
+from pgm.inference.program.continuous import Gaussians, starts
 from pgm.runtime.clock import TRIANGULATING, Clock
 from pgm.runtime.running import GAUSSIAN, REDUCTION, code
 

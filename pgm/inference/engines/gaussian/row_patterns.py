@@ -16,8 +16,8 @@ import numpy as np
 from pgm.errors import TooLarge
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import elimination
-from pgm.inference.engines.gaussian.gaussian_arrays import Gaussians
 from pgm.inference.engines.wide import log_of
+from pgm.inference.program.continuous import Gaussians
 from pgm.inference.program.reduction import Known
 from pgm.runtime.running import Impossible
 

@@ -6,21 +6,27 @@ asked or known depends on the states, there is no exact answer: see quadrature.p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import Generator
 
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor, Score
+from pgm.inference.engines.exact.posterior import draw_forward
 from pgm.inference.program import compile_program
 from pgm.inference.trees import TreeCache
+from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Interval, as_float
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.model_snapshot import ModelSnapshot
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+    from pgm.inference.engines.model_snapshot import Linked, ModelSnapshot
 
 _NARROW = -600.0  # logs of probabilities that fit a double easily
 
@@ -99,23 +105,51 @@ def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | 
     )
 
 
-def below(compiled: ModelSnapshot, observed: Observed) -> frozenset[str]:
-    """The states that follow numbers, and all descendants, of which none is known."""
-    linked = compiled.linked
-    assert linked is not None
-    known = _closure([compiled.position[name] for name in observed.given], linked.parents)
-    children: dict[int, list[int]] = {}
+def below(linked: Linked, known: Sequence[int]) -> list[int]:
+    """The states that follow numbers and all their descendants, of which none is known; parents first."""
+    above = _closure(known, linked.parents)
+    waiting = {score.child for score in linked.scores} - above
+    children: defaultdict[int, list[int]] = defaultdict(list)
     for v, those in enumerate(linked.parents):
         for p in those:
-            children.setdefault(p, []).append(v)
-    found = {score.child for score in linked.scores} - known
-    stack = list(found)
-    while stack:
-        for v in children.get(stack.pop(), ()):
-            if v not in found:
-                found.add(v)
-                stack.append(v)
-    return frozenset(compiled.names[v] for v in found)
+            children[p].append(v)
+    found = _closure(waiting, children)
+    within = {v: [p for p in linked.parents[v] if p in found] for v in sorted(found)}
+    return list(TopologicalSorter(within).static_order())
+
+
+def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng: Generator) -> None:
+    """Draw what follows numbers after these, in each row: nothing that is known depends on it."""
+    linked, g, program = at.linked, at.gaussians, at.program
+    assert linked is not None
+    given = at.given or {}
+    scores = {score.child: score for score in linked.scores}
+    n, cards = len(states), np.asarray(program.arrays.cards[: g.number.size])
+    every = np.zeros((n, program.n), np.int64)  # what is hidden in gates too
+    every[:, : g.number.size] = states
+    order = program.loose[0]
+    owners = program.factor_of[order]
+    place = np.cumsum(g.number < 0) - 1  # of each discrete variable's factor
+    for v in below(linked, [v for v, name in enumerate(at.names) if name in given]):
+        x = g.number[v : v + 1]
+        if x[0] >= 0:
+            noise = np.zeros_like(values)
+            noise[:, x[0]] = rng.standard_normal(n)
+            run(
+                "forward", g.arrays, x.astype(np.int32), cards, every, noise, values,
+                steps=8.0 * n, clock=at.clock, module=GAUSSIAN,
+            )  # fmt: skip
+        elif v in scores:
+            every[:, v] = _drawn(scores[v], every, values[:, g.number[scores[v].numbers]], rng)
+        else:
+            draw_forward(program, order[owners == place[v]], every, rng, at.clock)
+    states[:] = every[:, : g.number.size]
+
+
+def _drawn(score: Score, states: np.ndarray, numbers: np.ndarray, rng: Generator) -> np.ndarray:
+    """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
+    scores = score.offset[tuple(states[:, score.discrete].T)] + numbers @ score.weights
+    return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
 
 
 def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
@@ -138,12 +172,12 @@ def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -
         )
 
 
-def _closure(seeds: Sequence[int], parents: Sequence[tuple[int, ...]]) -> set[int]:
-    """These positions and all their ancestors."""
+def _closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int, Sequence[int]]) -> set[int]:
+    """These positions and all that can be reached from them: along parents, all ancestors."""
     found = set(seeds)
     stack = list(found)
     while stack:
-        for p in parents[stack.pop()]:
+        for p in edges[stack.pop()]:
             if p not in found:
                 found.add(p)
                 stack.append(p)

@@ -24,13 +24,13 @@ from pgm.inference.engines.capabilities import Sums
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import Variational, elimination
 from pgm.inference.engines.gaussian.extended import extended
-from pgm.inference.engines.gaussian.gaussian_arrays import starts
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program import compile_program
+from pgm.inference.program.continuous import starts
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
@@ -75,7 +75,8 @@ def asked_alone(compiled: ModelSnapshot, observed: Observed, about: Sequence[str
     """
     if compiled.linked is None or all(one.informed for one in settle(compiled, observed, about).open_):
         return frozenset()
-    return below(compiled, observed)
+    known = [compiled.position[name] for name in observed.given]
+    return frozenset(compiled.names[v] for v in below(compiled.linked, known))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,11 +19,11 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.factor_graph import GRAPHS
 from pgm.inference.engines.gaussian import answers, elimination
 from pgm.inference.engines.gaussian.deterministic import chosen_rows
-from pgm.inference.engines.gaussian.gaussian_arrays import starts
 from pgm.inference.engines.gaussian.hybrid import HybridSums, no_states, with_numbers
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import Loopy
 from pgm.inference.engines.loopy.propagation import how_to_go_on
+from pgm.inference.program.continuous import starts
 from pgm.inference.program.reduction import reduce_case
 from pgm.results import Assignment, Density, Marginals, Report, as_density
 from pgm.runtime.clock import Clock

@@ -1,0 +1,48 @@
+"""The parts of a model by who takes them: tables of states, densities, states that depend on numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pgm.factors import Dense, Factor, GaussianFactor, ModelPart, Score, Tables
+
+
+class Sorted(NamedTuple):
+    """The parts of a model, each kind in the model's order."""
+
+    discrete: list[Factor | Tables]  # with a uniform table wherever a score stands
+    densities: list[GaussianFactor]
+    scores: list[Score]
+
+
+def sort_parts(parts: Iterable[ModelPart]) -> Sorted:
+    """Tell the parts of a model apart."""
+    found = Sorted([], [], [])
+    for part in parts:
+        if isinstance(part, GaussianFactor):
+            found.densities.append(part)
+        elif isinstance(part, Score):
+            found.scores.append(part)
+            found.discrete.append(part.uniform())
+        else:
+            found.discrete.append(part)
+    return found
+
+
+def one_by_one(parts: Iterable[Factor | Tables]) -> tuple[Factor, ...]:
+    """The same with a factor of its own for each of many tables."""
+    found: list[Factor] = []
+    for part in parts:
+        found += part.each() if isinstance(part, Tables) else (part,)
+    return tuple(found)
+
+
+def parents_by(n: int, sorted_: Sorted) -> list[tuple[int, ...]]:
+    """The positions of the parents of each of n variables, all of which have a conditional distribution."""
+    found: list[tuple[int, ...]] = [()] * n
+    # Scores come last: they, not the tables in their place, say what their children depend on.
+    for part in (*one_by_one(sorted_.discrete), *sorted_.densities, *sorted_.scores):
+        *parents, child = (part.scopes[0] if isinstance(part, Dense) else part.scope).tolist()
+        found[child] = tuple(parents)
+    return found
