@@ -205,9 +205,10 @@ def memory_limit() -> int:
     return _default_memory()[0] if limit is None else limit
 
 
-def current_time_limit() -> float | None:
-    """The time limit alone: cheaper than `current`, for what every question asks."""
-    return _chosen()["time_limit"]
+def time_limit_and_progress() -> tuple[float | None, bool | Callback]:
+    """What the clock of every question asks, in one call."""
+    chosen = _chosen()
+    return chosen["time_limit"], chosen["progress"]
 
 
 def current_progress() -> bool | Callback:

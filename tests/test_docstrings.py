@@ -47,7 +47,7 @@ MACHINERY = {
     *("CPD.bind", "CPD.factor", "CPD.rows", "CPD.renamed", "LinearGaussian.of", "LinearGaussian.select"),
     *("CPD.factors", "CPD.expected", "CPD.causes", "CPD.outcomes", "CPD.listed_rows", "TableCPD.trusted"),
     *("DefaultCPD.trusted", "Deterministic.trusted", "NoisyMax.trusted", "LinearGaussian.density"),
-    *("Report.of_exact", "Intervals.changed", "Intervals.cells", "Course.moved"),
+    *("Intervals.changed", "Intervals.cells", "Course.moved"),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
     *("Questions.factors", "Questions.densities", "Questions.scores"),

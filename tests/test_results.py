@@ -28,6 +28,7 @@ from pgm.results import (
     Report,
     Samples,
     Trace,
+    exact_report,
     farthest,
     merged,
 )
@@ -163,7 +164,7 @@ def test_an_answer_of_several_runs_says_the_worst_of_them():
 
 
 def test_an_error_that_was_not_measured_is_none():
-    for exact in (EXACT, Report("search", True), Report.of_exact("exact", EXACT.profile, None)):
+    for exact in (EXACT, Report("search", True), exact_report("exact", EXACT.profile, None)):
         assert exact.error == 0.0
         assert "error" not in repr(exact)
         assert exact.to_dict()["error"] == 0.0
@@ -198,7 +199,7 @@ def test_a_fact_is_an_attribute_and_what_was_not_measured_says_so():
     assert dict(report.facts) == {"samples": 100}
     assert (report.samples, report.r_hat, report.iterations, report.modes) == (100, None, 0, 1)
     assert (report.residuals, report.residual, report.chains) == ((), None, None)
-    assert EXACT.facts == Report.of_exact("exact", EXACT.profile, None).facts == {}
+    assert EXACT.facts == exact_report("exact", EXACT.profile, None).facts == {}
     for name, fact in FACTS.items():
         assert getattr(EXACT, name) == fact.missing
         assert name in dir(EXACT)

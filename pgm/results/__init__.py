@@ -8,7 +8,7 @@ from pgm.results.discrete import Distribution
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
-from pgm.results.report import EXACT, Report, merged
+from pgm.results.report import EXACT, Report, exact_report, merged
 from pgm.results.samples import Samples
 from pgm.results.scalars import Information, Logarithm, Probability
 
@@ -33,6 +33,7 @@ __all__ = [
     "Trace",
     "as_density",
     "condition",
+    "exact_report",
     "farthest",
     "merged",
 ]

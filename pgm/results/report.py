@@ -71,13 +71,6 @@ class Report(Frozen):
             facts=_measured(facts) if facts else _NO_FACTS,
         )
 
-    @classmethod
-    def of_exact(cls, engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
-        """The report of an exact answer: all else is as the class has it, which saves setting it."""
-        self = new(cls)
-        self.__dict__.update(engine=engine, exact=True, error=0.0, profile=profile, given=given)
-        return self
-
     def changed(self, **changes: Any) -> Report:
         """The same report with other values of what is named here."""
         own = {**self.__dict__, **self.facts, **changes}
@@ -217,6 +210,13 @@ def _measured(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     if unknown := sorted(facts.keys() - FACTS.keys()):
         raise TypeError(f"no fact is called {listed(unknown)}; pgm.results.facts declares them")
     return MappingProxyType({k: v for k, v in facts.items() if v != FACTS[k].missing})
+
+
+def exact_report(engine: str, profile: Profile, given: Mapping[str, Any] | None) -> Report:
+    """The report of an exact answer: all else is as the class has it, which saves setting it."""
+    made = new(Report)
+    made.__dict__.update(engine=engine, exact=True, error=0.0, profile=profile, given=given)
+    return made
 
 
 EXACT = Report("exact", exact=True)

@@ -6,7 +6,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from pgm.config import current_time_limit
+from pgm.config import time_limit_and_progress
 from pgm.errors import OutOfTime
 from pgm.runtime import progress
 from pgm.runtime.progress import Pulse
@@ -98,5 +98,6 @@ class Clock:
 
 def start_clock() -> Clock:
     """Start the clock of one question under the present limit."""
-    limit = current_time_limit()
-    return Clock(limit, None if limit is None else time.monotonic() + limit)
+    limit, told = time_limit_and_progress()
+    deadline = None if limit is None else time.monotonic() + limit
+    return Clock(limit, deadline, pulse=None if told is False else Pulse())

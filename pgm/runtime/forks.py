@@ -30,30 +30,30 @@ def at_fork(
 
 
 class Lock:
-    """A re-entrant lock that is always released in a forked child."""
+    """A re-entrant lock that is always released in a forked child; `with lock.inner:` is the quicker form."""
 
-    __slots__ = ("__weakref__", "_lock")
+    __slots__ = ("__weakref__", "inner")
 
     def __init__(self) -> None:
         """A released lock."""
-        self._lock = threading.RLock()
+        self.inner = threading.RLock()
         _locks.add(self)
 
     def __enter__(self) -> None:
         """Acquire it."""
-        self._lock.acquire()
+        self.inner.acquire()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Release it."""
-        self._lock.release()
+        self.inner.release()
 
 
 def _open_all() -> None:
     """The threads that held locks do not exist in the child."""
     for lock in list(_locks):
-        lock._lock = threading.RLock()
+        lock.inner = threading.RLock()
 
 
 at_fork(in_child=_open_all)

@@ -62,7 +62,8 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES)
     clock.lap(REDUCING if module == REDUCTION else RUNNING)
     if stop[0]:
         raise threads.Stopped
-    raise_status(status, name, clock)
+    if status:
+        raise_status(status, name, clock)
 
 
 def raise_status(status: int, name: str, clock: Clock) -> None:

@@ -27,7 +27,7 @@ from pgm.inference.trees.batching import Answers, Wanted, cost, group_of
 from pgm.inference.trees.needs import Needs
 from pgm.inference.trees.slicing import sliced
 from pgm.printing import html_text, joined
-from pgm.results import Distribution, Report
+from pgm.results import Distribution, exact_report
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.running import LANES, Impossible, Narrow, code
 from pgm.runtime.threads import Task, run_all
@@ -87,7 +87,7 @@ class CompiledQuery:
             values = self._on_the_tree(observed, targets, clock)
             if values is None:
                 values = make_posterior(compiled, observed, clock).joint(targets)
-            report = Report.of_exact("exact", clock.profile, observed.given)
+            report = exact_report("exact", clock.profile, observed.given)
             found = Distribution(tuple([compiled.variables[t] for t in targets]), values, report)
             clock.lap(WRAPPING)
             return found

@@ -207,7 +207,7 @@ class Questions:
             places = list(map(compiled.position.__getitem__, asked))
             return prepared.distribution(compiled.variables, places)
 
-        return self._ask(compiled, given, chosen, answer, clock, about=asked)
+        return self._answer(compiled, observe(compiled.by_name, given), chosen, answer, clock, about=asked)
 
     def marginals(
         self,
@@ -248,7 +248,7 @@ class Questions:
             places = None if asked is None else [compiled.position[name] for name in asked]
             return prepared.every_marginal(compiled.variables, places)
 
-        return self._ask(compiled, given, chosen, answer, clock, about=asked)
+        return self._answer(compiled, observe(compiled.by_name, given), chosen, answer, clock, about=asked)
 
     def _marginals_apart(
         self,
@@ -515,7 +515,7 @@ class Questions:
         def answer(prepared: Draws) -> Samples:
             return prepared.samples(compiled.variables, count, rng)
 
-        return self._ask(compiled, given, chosen, answer, clock, about=())
+        return self._answer(compiled, observe(compiled.by_name, given), chosen, answer, clock, about=())
 
     def mutual_information(
         self,
@@ -593,7 +593,9 @@ class Questions:
             known = f" | {listed(list(given))}" if given else ""
             return prepared.plan(what + known + (")" if asked else ""), places)
 
-        return self._ask(compiled, given, chosen, answer, clock, fit=False, about=asked)
+        return self._answer(
+            compiled, observe(compiled.by_name, given), chosen, answer, clock, fit=False, about=asked
+        )
 
     def expected_counts(self, given: Given = None) -> dict[Any, Any]:
         """Return the expected sufficient statistics of every distribution, which `cpd.fitted` takes.
@@ -621,7 +623,7 @@ class Questions:
         def answer(prepared: Everything) -> dict[Any, Any]:
             return self._expected(prepared.program, prepared.expected_counts())
 
-        return self._ask(compiled, given, Exact(), answer, clock)
+        return self._answer(compiled, observe(compiled.by_name, given), Exact(), answer, clock)
 
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
@@ -881,20 +883,6 @@ class Questions:
             twice = next(name for i, name in enumerate(listing) if name in listing[:i])
             raise InvalidArgument(f"The target {twice!r} is named twice.")
         return tuple(listing)
-
-    def _ask(
-        self,
-        compiled: ModelSnapshot,
-        given: Given,
-        engine: Engine,
-        answer: Callable[[Any], _Answer],
-        clock: Clock,
-        *,
-        fit: bool = True,
-        about: Sequence[str] | None = None,
-    ) -> _Answer:
-        observed = observe(compiled.by_name, given)
-        return self._answer(compiled, observed, engine, answer, clock, fit=fit, about=about)
 
     def _answer(
         self,

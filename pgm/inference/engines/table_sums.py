@@ -18,7 +18,7 @@ from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, f
 from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case
 from pgm.inference.trees import Shape, Tree, TreeCache, planned
 from pgm.inference.trees.needs import Needs
-from pgm.results import Report
+from pgm.results import Report, exact_report
 from pgm.runtime.clock import Clock
 
 _Answer = TypeVar("_Answer")
@@ -41,12 +41,12 @@ class Context:
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
-        return Report.of_exact(self.engine, self.clock.profile, self.given)
+        return exact_report(self.engine, self.clock.profile, self.given)
 
     def report_of(self, engine: str, settled: bool) -> Report:
         """The report of the best states; `settled`: they are the first of their equals."""
         if settled:
-            return Report.of_exact(engine, self.clock.profile, self.given)
+            return exact_report(engine, self.clock.profile, self.given)
         profile = self.clock.profile
         return Report(engine, exact=True, advice=_ONE_OF_SEVERAL, profile=profile, given=self.given)
 

@@ -60,7 +60,7 @@ class Program:
     # at scopes and zeros only, serves the others. What is cached below depends on no more either.
     support: object = field(default_factory=object)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of variables, auxiliary ones included."""
         return int(self.arrays.cards.size)

@@ -121,7 +121,7 @@ class TreeCache:
 
     def get(self, key: tuple[object, ...], make: Callable[[], _Kept]) -> _Kept:
         """The tree for this key, built now if it is missing."""
-        with self._lock:
+        with self._lock.inner:
             found = self._trees.get(key)
             if found is not None:
                 self._trees.move_to_end(key)

@@ -60,8 +60,7 @@ class Needs:
 
     def bytes_in_doubles(self, shape: Shape) -> float:
         """The memory of this question if doubles suffice; as `bytes` if more than the roots is read."""
-        inward, _, most = self.bytes(shape)
-        return inward if self.sweeps == "in" else most
+        return self._sweep(shape, self.wide) if self.sweeps == "in" else self.bytes(shape)[2]
 
     def steps(self, shape: Shape) -> float:
         """Inner steps of the run."""

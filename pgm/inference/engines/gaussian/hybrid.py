@@ -31,6 +31,7 @@ from pgm.results import (
     Report,
     Samples,
     as_density,
+    exact_report,
 )
 from pgm.runtime.running import GAUSSIAN, Impossible, run
 from pgm.variables import Interval, Variable, VariableList, as_float
@@ -80,7 +81,7 @@ class HybridSums(Context, NamedSums):
     def report(self) -> Report:
         """How the answers are made."""
         if self.measured is None:
-            return Report.of_exact(self.engine, self.clock.profile, self.given)
+            return exact_report(self.engine, self.clock.profile, self.given)
         return self.measured.changed(profile=self.clock.profile)
 
     @property
@@ -97,8 +98,8 @@ class HybridSums(Context, NamedSums):
 
     def numbers(self, positions: Sequence[int]) -> list[int]:
         """The numbers of the continuous variables among these positions."""
-        found = [int(self.gaussians.number[v]) for v in positions]
-        return [x for x in found if x >= 0]
+        number = self.gaussians.number
+        return [x for v in positions if (x := int(number[v])) >= 0]
 
     def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> Layout:
         g = self.gaussians
@@ -223,7 +224,7 @@ class HybridSums(Context, NamedSums):
                 offset += float(logs)
         # Where some states allow a value exactly (sd = 0) and others as one of many, the former have all the
         # probability: they are lifted out of reach of the others.
-        if any(orders.any() for _, orders in tables.values()):
+        if tables and any(orders.any() for _, orders in tables.values()):
             spans = [float(np.ptp(logs[logs > -np.inf])) for logs, _ in tables.values()]
             lift = 60.0 + math.fsum(spans) + self._span()
             tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
@@ -253,7 +254,8 @@ class HybridSums(Context, NamedSums):
         if more:
             cards = self.program.arrays.cards[: self.program.n_named].tolist()
             discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
-        discrete = replace(discrete, known=discrete.known.with_weights(weights))
+        if weights:
+            discrete = replace(discrete, known=discrete.known.with_weights(weights))
         if self.soft:
             discrete = discrete.fitted(self.soft)
         return Solved(made, discrete, offset, repeats, numbers)

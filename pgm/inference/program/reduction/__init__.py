@@ -280,13 +280,15 @@ def reduce_case(
                 weight = (weight[0], weight[1] + power)
     virtual_array = np.array(kept_virtual, dtype=np.int32) if kept_virtual else _NOTHING
     virtual_at = np.zeros(len(chunks) + 1, np.int64)
-    np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
+    if chunks:
+        np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
     if p.scopes.size > _LARGE and not only_wanted:
         _check_room(kernels, p, keep, open_states)
     arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
     codes = kernels.fixed_codes(p, open_states)
     # What a tree depends on: the cards of the open variables, and which of them share a table.
-    key = b"|".join(a.data for a in (arrays.variables, arrays.cards, arrays.scope_at, arrays.scopes))
+    shape = arrays.variables.data, arrays.cards.data, arrays.scope_at.data, arrays.scopes.data
+    key = b"|".join(shape)
     clock.lap(REDUCING)
     return Case(
         program,

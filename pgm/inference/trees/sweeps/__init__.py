@@ -22,7 +22,7 @@ from pgm.runtime.threads import Task, run_all
 
 SUMS = np.empty(0, np.uint8)
 _NO_LOSS = np.empty(0)
-_WORTH_THREADS = 5e-3  # seconds
+_WORTH_THREADS = 1.7e7  # inner steps: 5 ms
 _SLABS = 2  # per thread: so that the last one to begin does not keep the others waiting
 
 
@@ -46,7 +46,8 @@ def sweep_in(
         return tree.arrays, cliques, largest, pool, row, kept, low, high, exponent, loss, out_too, slab
 
     work = _share(tree, slabs_in)
-    _side_by_side("inward", map(args, work.parts), work.shared, clock)
+    if work.parts:
+        _side_by_side("inward", map(args, work.parts), work.shared, clock)
     for cliques, slabs, steps in work.rest:
         if not slabs:
             run("inward", *args(cliques), steps=steps, clock=clock)
@@ -55,7 +56,8 @@ def sweep_in(
         run("inward", *args(cliques, OPEN), steps=message, clock=clock)
         _side_by_side("inward", [args(cliques, slab) for slab in slabs], steps, clock)
         run("inward", *args(cliques, CLOSE), steps=message, clock=clock)
-    raise_status(code(float(loss.size)).proven(tree.arrays, pool, loss) if loss.size else 0, "proven", clock)
+    if loss.size:
+        raise_status(code(float(loss.size)).proven(tree.arrays, pool, loss), "proven", clock)
 
 
 def sweep_out(
@@ -84,7 +86,8 @@ def sweep_out(
         run("outward", *args(cliques, OPEN), steps=0.0, clock=clock)
         _side_by_side("outward", [args(cliques, slab) for slab in slabs], steps, clock)
         run("outward", *args(cliques, CLOSE), steps=0.0, clock=clock)
-    _side_by_side("outward", map(args, work.parts), work.shared, clock)
+    if work.parts:
+        _side_by_side("outward", map(args, work.parts), work.shared, clock)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -97,8 +100,7 @@ class _Shared:
 
 
 def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) -> _Shared:
-    worth = seconds_of(tree.steps) >= _WORTH_THREADS
-    threads = current().threads if worth else 1
+    threads = current().threads if tree.steps >= _WORTH_THREADS else 1
     if threads == 1:
         return _Shared([], 0.0, [(tree.all_cliques, [], tree.steps)])
     t, cost = tree.arrays, tree.clique_steps()
@@ -124,8 +126,6 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
 def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
     """Call a compiled function on all of these, on as many threads as allowed."""
     calls = list(calls)
-    if not calls:
-        return
     kernel = getattr(code(1e9), name)
 
     def task(args: tuple[object, ...]) -> Task:
