@@ -22,3 +22,17 @@ def test_every_name_is_there():
     assert issubclass(pgm.InvalidTable, pgm.PGMError)
     with pgm.config(memory_limit="1 GB"):  # the class, not the module of that name
         pass
+
+
+def test_questions_about_states_visit_no_room_of_continuous_variables():
+    code = """
+import sys, pgm
+net = pgm.load_network("asia")
+net.query("lung"), net.marginals(), net.map(), net.sample(3), net.plan(), net.expected_counts()
+net.probability({"lung": "yes"}, given={"smoke": "no"})
+net.predict({"smoke": ["yes", "no"]}, "lung"), net.log_likelihood({"smoke": ["yes", "no"]})
+rooms = ("pgm.inference.engines.gaussian.", "pgm.inference.asking.continuous")
+print([name for name in sys.modules if name.startswith(rooms)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

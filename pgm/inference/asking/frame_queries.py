@@ -31,6 +31,7 @@ from pgm.results import Distribution, exact_report
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.running import LANES, Impossible, Narrow, code
 from pgm.runtime.threads import Task, run_all
+from pgm.variables import states_array
 
 if TYPE_CHECKING:
     from pgm.inference.asking.questions import Questions
@@ -162,7 +163,7 @@ class _Found:
 def predict(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str
 ) -> dict[str, np.ndarray]:
-    """The code of the most probable state of each target in each row, -1 where a row is bad."""
+    """The most probable state of each target in each row, None where a row is bad."""
     found = _answer(compiled, frame, targets, bad_rows)
     failed = np.flatnonzero(found.status != _DONE)
     answers = {}
@@ -171,7 +172,7 @@ def predict(
         best = shares.max(axis=1, keepdims=True, initial=0.0)
         codes = np.take(np.argmax(shares >= best * (1 - 1e-13), axis=1), found.table.inverse)
         codes[failed] = -1
-        answers[name] = codes
+        answers[name] = states_array(compiled.by_name[name], codes)
     return answers
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, overload
 
 import numpy as np
@@ -22,13 +21,11 @@ from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import ModelPart
 from pgm.frames import Alike
-from pgm.inference.asking import continuous_frames as number_rows
 from pgm.inference.asking import session
+from pgm.inference.asking.combined_evidence import combined
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.engines import Engine, Exact, Variational, prepare, with_half_the_time, with_other_draws
+from pgm.inference.engines import Engine, Exact, prepare, with_half_the_time, with_other_draws
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
-from pgm.inference.engines.gaussian import answers as numbers
-from pgm.inference.engines.gaussian import variational
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide import log_of, ratio_of
@@ -53,7 +50,7 @@ from pgm.runtime import jit
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.forks import Lock
 from pgm.runtime.running import Impossible
-from pgm.variables import Variable, VariableList, states_array, unordered
+from pgm.variables import Variable, VariableList, unordered
 
 if TYPE_CHECKING:
     from pgm.inference.asking.frame_queries import CompiledQuery
@@ -237,41 +234,12 @@ class Questions:
         chosen, clock = session.begin(engine, "marginals")
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
-        if isinstance(chosen, Variational):
-            observed = observe(compiled.by_name, given)
-            alone = variational.asked_alone(compiled, observed, asked)
-            open_ = [name for name in asked or compiled.names if name not in observed.hard]
-            if not alone.isdisjoint(open_):
-                return self._marginals_apart(compiled, given, open_, alone, chosen)
 
         def answer(prepared: Sums) -> Marginals:
             places = None if asked is None else [compiled.position[name] for name in asked]
             return prepared.every_marginal(compiled.variables, places)
 
         return self._answer(compiled, observe(compiled.by_name, given), chosen, answer, clock, about=asked)
-
-    def _marginals_apart(
-        self,
-        compiled: ModelSnapshot,
-        given: Given,
-        names: Sequence[str],
-        alone: AbstractSet[str],
-        engine: Engine,
-    ) -> Marginals:
-        """The marginals of these, some of them each by a question of its own."""
-        most = [name for name in names if name not in alone]
-        each: dict[str, Distribution | Density] = {}
-        reports = []
-        if most:
-            first = self.marginals(given, targets=most, engine=engine)
-            each.update(first)
-            reports.append(first.report)
-        for name in names:
-            if name in alone:
-                each[name] = self.query(name, given, engine=engine)
-                reports.append(each[name].report)
-        report = merged(reports).changed(log_bounds=reports[0].log_bounds)
-        return numbers.gathered(compiled.variables, each, report)
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -329,9 +297,7 @@ class Questions:
             chosen = with_half_the_time(chosen)
             under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock, about=())
             reports.append(below)
-        both = _together(first, second)
-        if both is not None and compiled.gaussians is not None:
-            both = numbers.together(compiled, first, second, both)
+        both = combined(first, second, compiled.by_name)
         try:
             found = (
                 None
@@ -713,18 +679,11 @@ class Questions:
         >>> net.predict({"wet": [True, False, None]}, "rain")
         array([ True, False, False])
         """
-        from pgm.inference.asking import frame_queries
-
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
 
-        def answer() -> dict[str, np.ndarray]:
-            if compiled.gaussians is not None:
-                return number_rows.predict(compiled, frame, names, bad_rows)
-            codes = frame_queries.predict(compiled, frame, names, bad_rows)
-            return {name: states_array(compiled.by_name[name], column) for name, column in codes.items()}
-
-        found = session.answered(compiled, None, start_clock(), answer)
+        of_rows, clock = _of_rows(compiled).predict, start_clock()
+        found = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, names, bad_rows))
         alike = Alike(frame, compiled.by_name)
         if names is not None and len(names) == 1:
             return alike.column(names[0], found[names[0]])
@@ -763,11 +722,9 @@ class Questions:
         array([[0.307692, 0.692308],
                [0.972973, 0.027027]])
         """
-        from pgm.inference.asking import frame_queries
-
         compiled = self._compile()
         names = None if target is None else self._asked(compiled, target, joint=False)
-        of_rows = frame_queries.predict_proba if compiled.gaussians is None else number_rows.predict_proba
+        of_rows = _of_rows(compiled).predict_proba
         alike = Alike(frame, compiled.by_name)
         clock = start_clock()
         each = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, names, bad_rows))
@@ -792,12 +749,10 @@ class Questions:
         >>> net.log_likelihood({"smoke": ["yes", "no"], "lung": ["yes", None]}).round(6)
         array([-2.995732, -0.693147])
         """
-        from pgm.inference.asking import frame_queries
-
         compiled = self._compile()
-        of_rows = frame_queries.log_likelihood if compiled.gaussians is None else number_rows.log_likelihood
+        of_rows = _of_rows(compiled).log_likelihood
         clock = start_clock()
-        logs = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, bad_rows))
+        logs: np.ndarray = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, bad_rows))
         if self._normalised():
             return logs
         nothing = observe(compiled.by_name, None)
@@ -909,6 +864,17 @@ class Questions:
         return session.answered(compiled, observed, clock, work, explain=explain)
 
 
+def _of_rows(compiled: ModelSnapshot) -> Any:
+    """The module that answers the rows of frames for such a model."""
+    if compiled.gaussians is None:
+        from pgm.inference.asking import frame_queries
+
+        return frame_queries
+    from pgm.inference.asking import continuous_frames
+
+    return continuous_frames
+
+
 def _warn(report: Report) -> None:
     """Warn whoever asked that the numbers had not come to rest."""
     text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
@@ -931,29 +897,6 @@ def _between(
 def _total(prepared: Sums) -> tuple[tuple[float, int], Report]:
     """The sum of everything, and how it was found."""
     return prepared.total(), prepared.report
-
-
-def _together(first: Observed, second: Observed) -> Observed | None:
-    """Both as one; None when they leave some variable no state."""
-    if not second.given:
-        return first
-    hard = dict(first.hard)
-    weights = dict(first.weights)
-    log_weight = first.log_weight + second.log_weight
-    for name, code in second.hard.items():
-        if hard.get(name, code) != code:
-            return None
-        hard[name] = code
-    for name, tables in second.weights.items():  # their product might be no double
-        weights[name] = (*weights.get(name, ()), *tables)
-        if not np.all([w > 0.0 for w in weights[name]], axis=0).any():
-            return None
-    for name in [name for name in weights if name in hard]:
-        for w in weights.pop(name):
-            if w[hard[name]] == 0.0:
-                return None
-            log_weight += math.log(w[hard[name]])
-    return Observed(hard, weights, {}, log_weight, first.given | second.given)
 
 
 def _whole(value: object, name: str, least: int) -> int:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums, with_numbers
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.table_sums import TableSums
 from pgm.inference.program.reduction import Known
 from pgm.runtime.clock import Clock
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums
 
 _Value = TypeVar("_Value")
 
@@ -29,6 +32,8 @@ def make_posterior(
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given)
     if compiled.gaussians is not None:
+        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
+
         return HybridPosterior(**with_numbers(compiled, observed, made, soft))
     return made.fitted(soft) if soft else made
 
@@ -46,6 +51,8 @@ def make_sums(
     known, soft = by_position(compiled, observed, fit)
     made = kind(compiled.program, compiled.trees, known, clock, compiled.names, engine, observed.given, *own)
     if compiled.gaussians is not None:
+        from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
+
         return HybridSums(**with_numbers(compiled, observed, made, soft))
     return made.fitted(soft) if soft else made
 
@@ -70,3 +77,12 @@ def by_position(
     if soft and not fit:
         return known.with_weights({v: (0.5 * (w > 0),) for v, w in soft.items()}), {}
     return known, soft
+
+
+def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
+    """What to say where an engine for tables is asked about numbers."""
+    have = "has" if len(names) == 1 else "have"
+    return InvalidArgument(
+        f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
+        'or use engine="exact".'
+    )

@@ -9,17 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.engines.by_position import by_position
+from pgm.inference.engines.by_position import by_position, no_states
 from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.exact.posterior import Posterior, exactly
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states, with_numbers
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.options import Engine
@@ -33,6 +32,9 @@ from pgm.inference.trees.needs import RESULT
 from pgm.results import Report, merged
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 
 _MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
 ROUNDING = 1e-9  # of a bound on a logarithm, relative
@@ -279,6 +281,8 @@ def reduced(
     known, wanted = by_position(compiled, observed)
     at, numbers = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
     if compiled.gaussians is not None:  # they are eliminated, exactly; what they leave are tables
+        from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
+
         numbers = HybridPosterior(**with_numbers(compiled, observed, at, {}))
         at = exactly(numbers.solve().discrete)
     return kind(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from pgm.evidence import Observed
 from pgm.evidence import names as names_of
 from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.conditioning import Conditioned, cutsets
-from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.table_sums import TOTAL, TableSums
 from pgm.inference.engines.wide import Wide
@@ -20,6 +20,9 @@ from pgm.inference.program.reduction import Case, WideArray
 from pgm.inference.trees import Shape
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -11,10 +11,9 @@ import numpy as np
 from pgm.errors import InvalidArgument, TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines import remedies
-from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.engines.by_position import make_posterior, no_states
 from pgm.inference.engines.cuts import Cuts, Expansion, expansion, multilevel
 from pgm.inference.engines.exact.posterior import Posterior, exactly
-from pgm.inference.engines.gaussian.hybrid import no_states
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima
 from pgm.inference.engines.problem import none_possible

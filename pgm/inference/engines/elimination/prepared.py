@@ -6,6 +6,7 @@ import heapq
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from pgm.errors import TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.elimination import Elimination
-from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.table_sums import TableSums
 from pgm.inference.engines.wide import Wide
@@ -24,6 +24,9 @@ from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report
 from pgm.runtime.running import Impossible
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 _MOST_AXES = 64
 _NOTHING = np.empty(0, np.int32)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,11 +22,10 @@ from pgm.results import (
     Report,
     Samples,
 )
-from pgm.variables import Interval, VariableList, as_float, states_array
+from pgm.variables import VariableList, states_array
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior, HybridSums
-    from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 
 def marginals(
@@ -125,25 +123,3 @@ def _log_peak(covariance: np.ndarray) -> float:
     root = vectors[:, kept] * np.sqrt(values[kept]) * scale[:, None]
     log = float(np.linalg.slogdet(root.T @ root)[1]) if kept.any() else 0.0
     return log_peak(int(kept.sum()), log)
-
-
-def together(compiled: ModelSnapshot, first: Observed, second: Observed, both: Observed) -> Observed | None:
-    """What two pieces of evidence on the same variables say together; None if they contradict each other."""
-    given = dict(both.given)
-    for name in first.given.keys() & second.given.keys():
-        if not compiled.by_name[name].continuous:
-            continue
-        pieces = (first.given[name], second.given[name])
-        values = {as_float(piece) for piece in pieces if not isinstance(piece, Interval)}
-        spans = [piece for piece in pieces if isinstance(piece, Interval)]
-        if values:
-            value = values.pop()
-            if values or not all(value in span for span in spans):
-                return None
-            given[name] = value
-        else:
-            lo, hi = max(span.lo for span in spans), min(span.hi for span in spans)
-            if not lo < hi:
-                return None
-            given[name] = Interval(lo, hi, closed=all(span.closed for span in spans if span.hi == hi))
-    return replace(both, given=given)

@@ -535,15 +535,6 @@ class HybridPosterior(HybridSums, NamedMaxima):
         return codes, values[0], log + deterministic.stretch(self, solved.made, states[0])
 
 
-def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
-    """What to say where an engine for tables is asked about numbers."""
-    have = "has" if len(names) == 1 else "have"
-    return InvalidArgument(
-        f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
-        'or use engine="exact".'
-    )
-
-
 def with_numbers(
     compiled: ModelSnapshot, observed: Observed, plain: TableSums, soft: dict[int, np.ndarray]
 ) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,18 +23,19 @@ from pgm.inference.engines.by_position import make_posterior, make_sums
 from pgm.inference.engines.capabilities import Sums
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import Variational, elimination
+from pgm.inference.engines.gaussian.answers import gathered
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
-from pgm.inference.engines.gaussian.scores import Open, below, refuse_intervals, settle
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.gaussian.scores import Open, Settled, below, refuse_intervals, settle
+from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import starts
-from pgm.results import Report
+from pgm.results import Density, Distribution, Marginals, Report, merged
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.variables import REAL
+from pgm.variables import REAL, VariableList
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
@@ -59,7 +60,16 @@ def prepare(
         at = compiled if found is None else found.compiled
         return make_posterior(at, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
-    sigmoids, run, known = _extend(found.compiled, found.open_, observed)
+    if fit and any(not one.informed for one in found.open_):
+        return _Apart(compiled, observed, about, clock, options)
+    return _bounded(options, found, observed, clock, fit=fit)
+
+
+def _bounded(
+    options: Variational, settled: Settled, observed: Observed, clock: Clock, *, fit: bool = True
+) -> HybridSums:
+    """The model in which normal densities stand for all states that matter."""
+    sigmoids, run, known = _extend(settled.compiled, settled.open_, observed)
     posterior = make_sums(Posterior, run, known, clock, options.name, fit=fit)
     assert isinstance(posterior, HybridSums)
     if not fit:
@@ -67,16 +77,71 @@ def prepare(
     return _climbed(posterior, sigmoids, observed, options)
 
 
-def asked_alone(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> frozenset[str]:
-    """What had better be asked by itself: states of which nothing is known, and what follows from them.
+@dataclass(frozen=True, eq=False, slots=True)
+class _Apart:
+    """Models where nothing is known of some states that follow numbers: marginals of these one by one.
 
     A bound in place of such a state would say something of the numbers above it, where the truth is that it
-    says nothing.
+    says nothing. So what does not follow from it is asked without it.
     """
-    if compiled.linked is None or all(one.informed for one in settle(compiled, observed, about).open_):
-        return frozenset()
-    known = [compiled.position[name] for name in observed.given]
-    return frozenset(compiled.names[v] for v in below(compiled.linked, known))
+
+    compiled: ModelSnapshot
+    observed: Observed
+    about: Sequence[str] | None
+    clock: Clock
+    options: Variational
+    used: list[Sums] = field(default_factory=list)  # who answered
+
+    @property
+    def report(self) -> Report:
+        """How the answers asked for so far were made."""
+        reports = [one.report for one in self.used]
+        return merged(reports).changed(log_bounds=reports[0].log_bounds)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether some of the numbers had not come to rest."""
+        return any(one.doubtful for one in self.used)
+
+    def _on(self, about: Sequence[str] | None) -> Sums:
+        """The model for a question about these."""
+        found = settle(self.compiled, self.observed, about)
+        if not found.open_:
+            self.used.append(make_posterior(found.compiled, self.observed, self.clock))
+        else:
+            self.used.append(_bounded(self.options, found, self.observed, self.clock))
+        return self.used[-1]
+
+    def total(self) -> Wide:
+        """The sum of the product of all factors with the evidence."""
+        return self._on(self.about).total()
+
+    def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
+        """P(targets | known)."""
+        return self._on(self.about).distribution(variables, targets)
+
+    def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
+        """P(variable | known) of each, those that follow from what nothing is known of by themselves."""
+        assert self.compiled.linked is not None
+        position, hard = self.compiled.position, self.observed.hard
+        alone = set(below(self.compiled.linked, [position[name] for name in self.observed.given]))
+        open_ = [
+            v
+            for v in (range(len(variables)) if targets is None else targets)
+            if variables.names[v] not in hard
+        ]
+        if alone.isdisjoint(open_):
+            return self._on(self.about).every_marginal(variables, targets)
+        most = [v for v in open_ if v not in alone]
+        each: dict[str, Distribution | Density] = {}
+        if most:
+            together = self._on([variables.names[v] for v in most])
+            each.update(together.every_marginal(variables, most))
+        for v in open_:
+            if v in alone:
+                name = variables.names[v]
+                each[name] = self._on([name]).distribution(variables, [v])
+        return gathered(variables, each, self.report)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -19,12 +19,12 @@ from pgm.inference.engines import prepare as prepare_engine
 from pgm.inference.engines.auto.prepared import AutoPosterior
 from pgm.inference.engines.bounds import Bounds
 from pgm.inference.engines.branching import BranchAndBound
-from pgm.inference.engines.by_position import by_position, make_posterior
+from pgm.inference.engines.by_position import by_position, make_posterior, no_states
 from pgm.inference.engines.clique_sequence import CliqueSequence
 from pgm.inference.engines.conditioning import Conditioned
 from pgm.inference.engines.exact import Exact
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian.hybrid import HybridPosterior, no_states, with_numbers
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pgm.evidence import Observed
 from pgm.inference.engines.by_position import make_sums
-from pgm.inference.engines.gaussian.hybrid import HybridSums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.search import Search, component_search
 from pgm.inference.engines.table_sums import TableSums, spread_marginals, wanted_of
@@ -17,6 +17,9 @@ from pgm.inference.engines.wide import Wide
 from pgm.inference.program.reduction import WideArray, reduce_case, spread
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
+
+if TYPE_CHECKING:
+    from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 
 @dataclass(frozen=True, eq=False, slots=True)

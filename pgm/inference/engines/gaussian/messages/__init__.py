@@ -14,12 +14,12 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidEvidence, OutOfTime, TooLarge, listed
 from pgm.evidence import Observed
-from pgm.inference.engines.by_position import by_position
+from pgm.inference.engines.by_position import by_position, no_states
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.factor_graph import GRAPHS
 from pgm.inference.engines.gaussian import answers, elimination
 from pgm.inference.engines.gaussian.deterministic import chosen_rows
-from pgm.inference.engines.gaussian.hybrid import HybridSums, no_states, with_numbers
+from pgm.inference.engines.gaussian.hybrid import HybridSums, with_numbers
 from pgm.inference.engines.gaussian.scores import refuse_intervals
 from pgm.inference.engines.loopy import Loopy
 from pgm.inference.engines.loopy.propagation import how_to_go_on
