@@ -21,7 +21,7 @@ from pgm.evidence import observe
 from pgm.inference.engines.auto import prepared as auto
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.cuts import compiled, energies, expansion, flow, multilevel
-from pgm.runtime import jit
+from pgm.runtime import jit, running
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, Impossible
 from tests.oracle import Known, Oracle, Plain, log
@@ -86,6 +86,41 @@ def test_the_flow_is_scipys_and_its_cut_costs_as_much(
         ]
         wanted = [tuple((side == (prefer == flow.SOURCE))[order]) for side in best]
         assert tuple((sides[2] == (prefer == flow.SOURCE))[order]) == max(wanted)
+
+
+@given(rng=RNG, n=st.integers(2, 8), m=st.integers(1, 24), most=st.sampled_from([3, 100]))
+def test_who_stays_is_who_stays_in_the_least_and_in_the_largest_cut(
+    rng: np.random.Generator, n: int, m: int, most: int
+) -> None:
+    """The nodes that every cheapest set has, and those that none has, when all nodes are paid to leave."""
+    left, right, there, back, excess = random_graph(rng, n, m, most)
+    tilt = rng.integers(0, 3, size=n)
+
+    def in_all_and_in_none(excess: np.ndarray) -> tuple[list[bool], list[bool]]:
+        sides = [
+            np.array(side) for side in itertools.product([False, True], repeat=n)
+        ]  # True: with the source
+        costs = [
+            there[s[left] & ~s[right]].sum() + back[~s[left] & s[right]].sum() - excess[s].sum()
+            for s in sides
+        ]
+        best = np.array([s for s, cost in zip(sides, costs, strict=True) if cost == min(costs)])
+        return best.all(axis=0).tolist(), (~best).all(axis=0).tolist()
+
+    network = flow.Network(n, left, right, there, back, excess.copy())
+    trees = network.push(Clock(None, None))
+    before = (trees == flow.SOURCE).tolist(), (trees == flow.SINK).tolist()
+    assert before == in_all_and_in_none(excess)
+    stays = [
+        in_all_and_in_none(excess - tilt)[0] == before[0],
+        in_all_and_in_none(excess + tilt)[1] == before[1],
+    ]
+    sides = (flow.SOURCE, flow.SINK)
+    firm = [network.firm(trees, side, tilt, Clock(None, None)) for side in sides]
+    assert all(stays[i] for i in range(2) if firm[i])
+    if not tilt.any():
+        assert firm == [True, True]
+    assert network.stays(trees, tilt, Clock(None, None)) == all(stays)
 
 
 @pytest.mark.parametrize("n", [3_000])
@@ -241,6 +276,18 @@ def test_grids_twelve_wide_against_the_tree(kind: str) -> None:
         assert cut.log_joint == pytest.approx(tree.log_joint, abs=1e-9)
         assert cut.log_probability == pytest.approx(tree.log_probability, abs=1e-9)
         assert (tree.engine, cut.engine) == ("exact", "cuts")
+
+
+def test_an_image_that_is_of_one_colour_takes_one_flow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pixels hold each other; to make up for their margins along paths took a minute for 400 x 400."""
+    done: list[str] = []
+    monkeypatch.setattr(flow, "run", lambda name, *a, **k: (done.append(name), running.run(name, *a, **k)))
+    pixels = np.random.default_rng(0).integers(2, size=(60, 60))
+    grid = pgm.MarkovNetwork.grid(pixels, states=[0, 1], coupling=1.3, unary=[[0.8, 0.2], [0.3, 0.7]])
+    best = grid.map(engine="cuts")
+    assert best.report.advice == ""
+    assert best.to_array("pixel").all()
+    assert (done.count("max_flow"), done.count("firm")) == (1, 2)
 
 
 def test_ties_but_for_rounding_are_those_of_the_tree() -> None:

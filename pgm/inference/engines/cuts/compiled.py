@@ -232,6 +232,47 @@ def max_flow(
 
 
 @njit
+def firm(
+    first: Ints,
+    head: Ints32,
+    sister: Ints32,
+    residual: Ints,
+    excess: Ints,
+    tree: Bytes,
+    side: int,
+    more: int,
+    found: Bytes,
+    stop: Flag,
+):
+    """Mark the nodes that surely stay on this side when its terminal capacities lose `more` in all.
+
+    They are reached, by residual arcs of over `more`, from a node whose terminal arc has over `more` left:
+    any flow that makes up for the loss leaves something of each of these capacities. After `max_flow`.
+    """
+    queue = np.empty(tree.size, np.int64)
+    count = 0
+    for v in range(tree.size):
+        found[v] = 0
+        if tree[v] == side and (excess[v] > more if side == SOURCE else -excess[v] > more):
+            found[v] = 1
+            queue[count] = v
+            count += 1
+    begin = 0
+    while begin < count:
+        if stop[0] != 0:
+            return STOPPED
+        v = queue[begin]
+        begin += 1
+        for a in range(first[v], first[v + 1]):
+            u = head[a]
+            if tree[u] == side and found[u] == 0 and residual[a if side == SOURCE else sister[a]] > more:
+                found[u] = 1
+                queue[count] = u
+                count += 1
+    return DONE
+
+
+@njit
 def least_residual(first: Ints, head: Ints32, residual: Ints, tree: Bytes):
     """The smallest capacity left between two free nodes; ENDLESS if there is none."""
     least = ENDLESS
