@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -45,7 +46,7 @@ class CompilerError(Exception):
 def found() -> list[str] | None:
     """The C++ compiler: what CXX names, one of this machine, or the one in the wheel called ziglang."""
     if named := os.environ.get("CXX"):
-        return named.split()
+        return shlex.split(named)
     for name in ("g++", "clang++", "c++", "cl"):
         if shutil.which(name):
             return [name]
@@ -107,11 +108,13 @@ def _microsoft(cxx: list[str]) -> bool:
 
 
 def _processor(cxx: list[str], variant: str) -> list[str]:
+    zig = "ziglang" in cxx or Path(cxx[0]).stem == "zig"
     if os.environ.get("PGM_LOOPS") == "native":
         return ["-march=native"]
     if platform.machine() not in ("x86_64", "AMD64"):
-        return ["-mcpu=baseline"] if "ziglang" in cxx else []
-    return [f"-march={_VARIANTS[variant]}"]  # zig would take the processor that is here for baseline, too
+        return ["-mcpu=baseline"] if zig else []  # zig would take the processor that is here
+    name = _VARIANTS[variant]
+    return [f"-march={name.replace('-', '_') if zig else name}"]
 
 
 def _outcome(called: list[str]) -> list[str]:

@@ -4,6 +4,10 @@
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+#endif
+
 #include <cmath>
 #include <csetjmp>
 #include <cstdint>
@@ -447,16 +451,28 @@ static PyType_Slot part_slots[] = {
     {Py_tp_dealloc, (void*)part_dealloc}, {Py_bf_getbuffer, (void*)part_buffer}, {0, nullptr}};
 static PyType_Spec part_spec = {"pgm.loops.Part", sizeof(Part), 0, Py_TPFLAGS_DEFAULT, part_slots};
 
+// Whether the processor has all of x86-64-v3, and the system saves its registers. Read here: not every compiler
+// can link its own __builtin_cpu_supports into a shared object.
+static bool runs_v3() {
+#if defined(__x86_64__) && defined(__GNUC__)
+    unsigned a, b, c, d, state;
+    const unsigned first = 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;  // FMA, MOVBE, OSXSAVE, AVX, F16C
+    const unsigned seventh = 1u << 3 | 1u << 5 | 1u << 8;                         // BMI1, AVX2, BMI2
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & first) != first) return false;
+    __asm__("xgetbv" : "=a"(state), "=d"(d) : "c"(0));
+    if ((state & 6) != 6) return false;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & seventh) != seventh) return false;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c & 1u << 5);  // LZCNT
+#else
+    return false;
+#endif
+}
+
 static int begin(PyObject* module) {
     PyObject* numpy = PyImport_ImportModule("numpy");
     as_array = numpy ? PyObject_GetAttrString(numpy, "asarray") : nullptr;
     Py_XDECREF(numpy);
     part_type = as_array ? (PyTypeObject*)PyType_FromSpec(&part_spec) : nullptr;
     if (!part_type) return -1;
-#if defined(__x86_64__) && defined(__GNUC__)
-    bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
-#else
-    bool v3 = false;
-#endif
-    return PyModule_AddIntConstant(module, "has_v3", v3);
+    return PyModule_AddIntConstant(module, "has_v3", runs_v3());
 }
