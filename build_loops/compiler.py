@@ -20,7 +20,7 @@ from build_loops.source import Source
 _GNU = [
     *("-std=c++17", "-O3", "-ffp-contract=off", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
     *(f"-fno-builtin-{name}" for name in ("exp", "log", "log2", "pow", "cos", "expm1", "log1p")),
-    *("-fPIC", "-fvisibility=hidden", "-w"),
+    *("-fPIC", "-fvisibility=hidden", "-fno-asynchronous-unwind-tables", "-w"),
 ]
 _MICROSOFT = ["/nologo", "/std:c++17", "/Zc:__cplusplus", "/O2", "/fp:precise", "/w", "/MD", "/LD"]
 _VARIANTS = {"baseline": "x86-64", "v3": "x86-64-v3"}

@@ -79,3 +79,8 @@ def arrays_in(kind: Kind, code: str) -> list[str]:
     if isinstance(kind, Record):
         return [x for name, k in kind.fields for x in arrays_in(k, f"{code}.f_{name}")]
     return []
+
+
+def has_record(kind: Kind | None) -> bool:
+    """Whether a named tuple is in it."""
+    return isinstance(kind, Record) or (isinstance(kind, Several) and any(map(has_record, kind.items)))

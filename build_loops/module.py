@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from build_loops.kinds import Array, Kind, Record, Several
+from build_loops.kinds import Array, Kind, Record, Several, has_record
 from build_loops.source import Source
 from build_loops.translate import Function
 
@@ -33,6 +33,11 @@ class Module:
     def loop(self, node: ast.AST, name: str, kinds: list[Kind], caller: Function | None = None) -> Function:
         """A function for these kinds of arguments, with its inference finished but for recursion."""
         definition = self.source.functions[name]
+        plain = ast.arguments([], definition.args.args, None, [], [], None, [])
+        if ast.dump(plain) != ast.dump(definition.args):
+            raise self.source.refuse(
+                definition, f"{name} may have arguments with names only: no *, no defaults"
+            )
         if len(definition.args.args) != len(kinds):
             raise self.source.refuse(node, f"{name} takes {len(definition.args.args)} arguments")
         key = (name, tuple(kinds))
@@ -49,12 +54,18 @@ class Module:
         return self.made[key]
 
     def exports(self) -> dict[str, Function]:
-        """The functions that Python calls: those whose arguments are annotated."""
+        """The functions that Python calls: all whose arguments are annotated, as those without _ must be."""
         found = {}
         for name, node in self.source.functions.items():
-            if node.args.args and all(a.annotation for a in node.args.args):
-                kinds = [self.source.kind(a.annotation) for a in node.args.args if a.annotation]
-                found[name] = self.loop(node, name, kinds)
+            notes = [a.annotation for a in node.args.args if a.annotation]
+            if len(notes) == len(node.args.args):
+                found[name] = made = self.loop(node, name, [self.source.kind(note) for note in notes])
+                if has_record(made.result):
+                    raise self.source.refuse(
+                        node, f"{name} returns a named tuple, which Python cannot be given"
+                    )
+            elif not name.startswith("_"):
+                raise self.source.refuse(node, f"{name} is called by Python, so its arguments are annotated")
         return found
 
     def text(self) -> str:

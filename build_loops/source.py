@@ -4,9 +4,19 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import re
 from pathlib import Path
 
 from build_loops.kinds import ENTRIES, Array, Kind, Record, Several
+
+# Kinds in messages: as Python calls them.
+_SAID = {
+    r"\bi64\b": "int",
+    r"\bdouble\b": "float",
+    r"\bu64\b": "uint64",
+    r"\bR_(\w+)": r"\1",
+    r"\bstd::tuple<": "tuple<",
+}
 
 
 class Refused(Exception):
@@ -57,6 +67,8 @@ class Source:
         return cls._read[path]
 
     def refuse(self, node: ast.AST, why: str) -> Refused:
+        for spelled, said in _SAID.items():
+            why = re.sub(spelled, said, why)
         return Refused(f"{self.path.relative_to(self.root)}:{getattr(node, 'lineno', 1)}: {why}")
 
     def home_of(self, name: str) -> Source | None:

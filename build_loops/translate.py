@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -239,6 +239,8 @@ class Function:
         """The head of a loop, and the value of its variable each time."""
         i = f"i{k}"
         if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and over.func.id == "range":
+            if not 1 <= len(over.args) <= 3:
+                raise self.refuse(over, f"range takes 1 to 3 numbers: {ast.unparse(over)}")
             given = [self.as_kind(x, self.value(x), "i64") for x in over.args]
             low, high = ("0LL", given[0]) if len(given) == 1 else given[:2]
             step = given[2] if len(given) == 3 else "1LL"
@@ -249,7 +251,7 @@ class Function:
             self.write(f"if (s{k} == 0) fail(STEP);")
             test = f"s{k} > 0 ? {i} < e{k} : {i} > e{k}"
             return f"for (i64 {i} = {low}, e{k} = {high}; {test}; {i} += s{k})", Value("i64", i)
-        if isinstance(over, ast.Tuple):
+        if isinstance(over, ast.Tuple) and over.elts:
             values = [self.value(x) for x in over.elts]
             items = ", ".join(self.as_kind(over, v, values[0].kind) for v in values)
             self.write(f"{values[0].kind} a{k}[] = {{{items}}};")
@@ -423,7 +425,10 @@ class Function:
             if isinstance(each, ast.Slice) and each is places[-1]:
                 code += self.cut(each)
                 break
-            i = self.as_kind(each, self.value(each), "i64")
+            value = self.value(each)
+            if value.kind == "bool":
+                raise self.refuse(node, "a truth is no index: numpy takes it for a mask")
+            i = self.as_kind(each, value, "i64")
             if i.startswith("(-") and _is_number(i):  # from the end
                 i = f"{code}.n[0] {i[1:-1]}"
             code, axes = f"{code}[{i}]", axes - 1
@@ -453,7 +458,10 @@ class Function:
     def on_binop(self, node: ast.BinOp) -> Value:
         plain = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
         if all(isinstance(x, plain) for x in ast.walk(node)):
-            return self.number(node, eval(ast.unparse(node), {"__builtins__": {}}))
+            try:
+                return self.number(node, eval(ast.unparse(node), {"__builtins__": {}}))
+            except ArithmeticError as error:
+                raise self.refuse(node, f"{ast.unparse(node)}: {error}") from None
         return self.combined(node, node.op, self.value(node.left), self.value(node.right))
 
     def combined(self, node: ast.AST, op: ast.operator, a: Value, b: Value) -> Value:
@@ -482,7 +490,7 @@ class Function:
     def on_compare(self, node: ast.Compare) -> Value:
         parts, left = [], node.left
         for op, right in zip(node.ops, node.comparators, strict=True):
-            if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple):
+            if isinstance(op, ast.In | ast.NotIn) and isinstance(right, ast.Tuple) and right.elts:
                 some = " || ".join(f"{self.compared(ast.Eq(), left, x)}" for x in right.elts)
                 parts.append(f"({some})" if isinstance(op, ast.In) else f"!({some})")
             else:
@@ -555,6 +563,7 @@ class Function:
                 record = self.module.source.kind(node.func)
                 assert isinstance(record, Record)
                 values = [self.value(x) for x in given]
+                self.enough(node, given, len(record.fields))
                 self.module.use(record)
                 kinds = [kind for _, kind in record.fields]
                 fields = (self.as_kind(node, v, k) for v, k in zip(values, kinds, strict=True))
@@ -606,8 +615,13 @@ class Function:
             return Value(kind, f"{kind}({given[0].code})")
         raise self.refuse(node, f"{name} is not for so many numbers")
 
+    def enough(self, node: ast.Call, given: Sequence[ast.expr], n: int) -> None:
+        if len(given) != n:
+            raise self.refuse(node, f"{ast.unparse(node.func)} takes {n} arguments here")
+
     def method(self, node: ast.Call, base: Value, name: str) -> Value:
         if isinstance(base.kind, Array):
+            self.enough(node, node.args, 1 if name == "astype" else 0)
             if name == "copy":
                 self.fresh = True
                 return Value(base.kind, f"copied<{ENTRIES[base.kind.entry][0]}>({base.code})")
@@ -638,26 +652,38 @@ class Function:
     def call_of_library(self, node: ast.Call, name: str, given: list[ast.expr]) -> Value:
         made = name.removeprefix("np.")
         if made in ("empty", "zeros", "ones", "full"):
+            least = 2 if made == "full" else 1
+            if not least <= len(given) <= least + 1:
+                raise self.refuse(node, f"{name} takes {least} or {least + 1} arguments here")
             return self.new_array(made, given)
         values = [self.value(x) for x in given if made not in ("concatenate", "array")]
         if name in ("np.int64", "np.uint64"):
+            self.enough(node, given, 1)
             kind = "i64" if made == "int64" else "u64"
             return Value(kind, f"{kind}({values[0].code})")
         if name == "math.frexp":
+            self.enough(node, given, 1)
             return Value(Several(("double", "i64")), f"frexp_({self.as_kind(node, values[0], 'double')})")
         if name == "math.ldexp":
+            self.enough(node, given, 2)
             x, e = self.as_kind(node, values[0], "double"), self.as_kind(node, values[1], "i64")
             return Value("double", f"ldexp_({x}, {e})")
         if name.removeprefix("math.") in _MATH and len(values) == 1:
             called, kind = _MATH[name.removeprefix("math.")]
             return Value(kind, f"{called}({self.as_kind(node, values[0], 'double')})")
         self.fresh = True
+        parts = getattr(given[0], "elts", []) if len(given) == 1 else []
         if made == "arange" and len(values) == 1:
             return Value(Array("int64", 1), f"arange<i64>({self.as_kind(node, values[0], 'i64')})")
-        if made == "array" and isinstance(given[0], ast.List):
-            items = ", ".join(self.as_kind(x, self.value(x), "i64") for x in given[0].elts)
+        if made == "array" and parts and isinstance(given[0], ast.List):
+            items = ", ".join(self.as_kind(x, self.value(x), "i64") for x in parts)
             return Value(Array("int64", 1), f"array_of({{{items}}})")
-        if made == "concatenate" and isinstance(given[0], ast.Tuple) and len(given[0].elts) == 2:
+        if (
+            made == "concatenate"
+            and len(given) == 1
+            and isinstance(given[0], ast.Tuple)
+            and len(given[0].elts) == 2
+        ):
             a, b = (self.value(x) for x in given[0].elts)
             if a.kind == b.kind and isinstance(a.kind, Array) and a.kind.axes == 1:
                 return Value(a.kind, f"joined({a.code}, {b.code})")

@@ -241,18 +241,51 @@ def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
         ("return a.sum()", "has no sum() here"),
         ("return a[::2]", "a slice has no step here"),
         ("a[0] = a", "is needed"),
-        ("n = a.size\n    a[0] += touch(a) + touch(a)", "two calls"),
+        ("n = a.size\n    a[0] += _touch(a) + _touch(a)", "two calls"),
         ("if a[0] > 0:\n        return 1", "does not return something on every path"),
         ("while later:\n        later = later\n    return 1", "cannot be found out"),
         ("k = a.size\n    k[0] = 1", "has no entries"),
         ("return a & 1", "is no number"),
         ("return 2**64", "no number for a loop"),
-        ("print(a)", "no"),
+        ("print(a)", "no loop is named print"),
+        ("yield 1", "a loop cannot have"),
+        ("return a.shape", "has no shape here"),
+        ("return a.shape[-1]", "one of 1 is said by a number from 0"),
+        ("return a[a.size > 1]", "a truth is no index"),
+        ("return a[0.5]", "int is needed, float is given"),
+        ("return a[0, 0]", "Array<float, 1> has not so many axes"),
+        ("return a + a", "is no number: name its entries"),
+        ("a += 1.0", "is no number: name its entries"),
+        ("return a if a.size else 1", "Array<float, 1> here and int there"),
+        ("return a.size or 1", "and, or: of truths"),
+        ("return 1 // 0", "by zero"),
+        ("return a.size ** 2", "powers are of floats"),
+        ("return a.size @ 2", "an operator that loops do not have"),
+        ("return a[0] % 2.0", "whole numbers are needed"),
+        ("return np.uint64(1) + a.size", "uint64 is needed, int is given"),
+        ("return np.zeros(2, np.float32)", "no kind of entry: np.float32"),
+        ("return np.zeros(2, dtype=np.int64)", "calls have no keywords here"),
+        ("return np.zeros()", "takes 1 or 2 arguments here"),
+        ("return np.full(2)", "takes 2 or 3 arguments here"),
+        ("return np.array([])", "loops do not have np.array, or not so"),
+        ("return np.sort(a)", "loops do not have np.sort, or not so"),
+        ("return a.astype()", "a.astype takes 1 arguments here"),
+        ("return math.ldexp(a[0])", "math.ldexp takes 2 arguments here"),
+        ("for i in range():\n        pass", "range takes 1 to 3 numbers"),
+        ("for i in ():\n        pass", "a loop goes over a range, a tuple or an array"),
+        ("for i in range(3):\n        pass\n    else:\n        pass", "a loop has no else here"),
+        ("b, c = a", "cannot be taken apart into 2"),
+        ("b = (1, a)\n    return b[2]", "one of 2 is said by a number from 0"),
+        ("b: int = 1", "a loop cannot have"),
+        ("return _touch(*a)", "a star is for tuples"),
+        ("return _touch()", "_touch takes 1 arguments"),
+        ("return Two(1)", "Two takes 2 arguments here"),
     ],
 )
 def test_what_is_not_taken_is_refused_with_its_line(tmp_path: Path, body: str, said: str) -> None:
-    touch = "\n\n@njit\ndef touch(a):\n    a[0] = 1.0\n    return 1.0\n"
-    head = f"{HEAD}{touch}\n\n@njit\ndef loop(a: Floats):\n"
+    two = "\n\nclass Two(NamedTuple):\n    first: int\n    second: int\n"
+    touch = "\n\n@njit\ndef _touch(a):\n    a[0] = 1.0\n    return 1.0\n"
+    head = f"{HEAD}{two}{touch}\n\n@njit\ndef loop(a: Floats):\n"
     line = len(head.splitlines())
     (tmp_path / "pgm").symlink_to(replay.ROOT / "pgm")
     (tmp_path / "compiled.py").write_text(f"{head}    {body}\n")
@@ -261,6 +294,28 @@ def test_what_is_not_taken_is_refused_with_its_line(tmp_path: Path, body: str, s
     text = str(error.value)
     assert said in text
     assert line <= int(text.split(":")[1]) <= line + 4
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("def loop(a):\n    return 1", "loop is called by Python, so its arguments are annotated"),
+        ("def loop(a: Floats, b):\n    return 1", "loop is called by Python"),
+        ("def loop(a: float = 1.0):\n    return a", "names only: no *, no defaults"),
+        ("def loop(*a):\n    return 1", "names only"),
+        ("def loop(a: np.ndarray):\n    return 1", "an annotation is the name of a kind"),
+        ("def loop(a: Unheard):\n    return 1", "no kind of value is named Unheard"),
+        ("def loop(a: int):\n    return Two(a, a)", "returns a named tuple"),
+    ],
+)
+def test_heads_that_are_not_taken_are_refused_with_their_line(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "pgm").symlink_to(replay.ROOT / "pgm")
+    two = "\n\nclass Two(NamedTuple):\n    first: int\n    second: int\n"
+    head = f"{HEAD}{two}\n\n@njit\n"
+    (tmp_path / "compiled.py").write_text(f"{head}{text}\n")
+    with pytest.raises(Refused, match=rf"compiled\.py:{len(head.splitlines()) + 1}: ") as error:
+        compiler.translated(tmp_path / "compiled.py", tmp_path)
+    assert said in str(error.value)
 
 
 @pytest.mark.parametrize("name", replay.modules())
