@@ -14,6 +14,7 @@ from pgm import graphs
 from pgm.cpds import CPD, CPDStore, LinearGaussian, TableCPD, make, prepared
 from pgm.cpds.base import ROWS_SHOWN, printed
 from pgm.cpds.table_input import check_cells, checked_flag, frozen
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import (
     IncompleteModel,
     InvalidArgument,
@@ -669,14 +670,17 @@ class BayesianNetwork(Questions):
                 tables[cpd.child.name] = np.ascontiguousarray(table)
         return tables
 
-    def _expected(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, Any]:
-        """Return the expected statistics of each node: of its table, or of what it is written as."""
+    def _expected(
+        self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
+    ) -> dict[Any, Any]:
+        """Return the expected statistics of each node: table or density, or what it is written as."""
         statistics: dict[Any, Any] = self._tables(program, found)
-        nodes = [node for node in self._parents if not isinstance(self._domains[node], Continuous)]
-        if len(statistics) == len(nodes):
+        if len(statistics) == len(self._parents):
             return statistics
         place = {node: i for i, node in enumerate(self._parents)}
+        statistics.update({node: densities[v] for node, v in place.items() if v in densities})
         order = np.argsort(program.factor_of, kind="stable")  # that in which a gate writes its tables
+        nodes = [node for node in self._parents if not isinstance(self._domains[node], Continuous)]
         begins = np.searchsorted(program.factor_of[order], np.arange(len(nodes) + 1))
         for number, node in enumerate(nodes):
             if node in statistics:
@@ -688,7 +692,7 @@ class BayesianNetwork(Questions):
                 tables = [found[f].reshape(t.shape) for f, (_, t) in zip(own, gate.tables, strict=True)]
                 if (made := cpd.expected(gate, tables)) is not None:
                     statistics[node] = made
-        return {node: statistics[node] for node in nodes if node in statistics}
+        return {node: statistics[node] for node in self._parents if node in statistics}
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""

@@ -253,9 +253,29 @@ def check_sample(seen: Seen) -> None:
 def check_expected_counts(seen: Seen) -> None:
     joint = seen.table / seen.table.sum()
     counts = NET.expected_counts(seen.given)
-    assert list(counts) == ["sex", "step"]  # densities have no table
+    numbers = [] if seen.truncated else ["height", "weight"]  # cut off, they have no formula
+    assert sorted(counts) == sorted(["sex", "step", *numbers])
     assert counts["sex"] == near(joint.sum(axis=1))
     assert counts["step"] == near(joint)
+    if numbers:
+        assert counts["height"].weight == near(joint.sum(axis=1))
+        for i, share in enumerate(joint.sum(axis=1)):
+            mean, variance = of_sex(seen, i, "height")
+            assert counts["height"].mean[i, 0] == near(mean)
+            assert counts["height"].scatter[i, 0, 0] == near(variance * share)
+        assert counts["weight"].weight == near([1.0])
+        for at, name in enumerate(("height", "weight")):
+            mean, variance = (seen.given[name], 0.0) if name in seen.given else moments(seen, name)
+            assert counts["weight"].mean[0, at] == near(mean)
+            assert counts["weight"].scatter[0, at, at] == near(variance)
+
+
+def of_sex(seen: Seen, i: int, name: str) -> tuple[float, float]:
+    """Mean and variance given this sex too."""
+    if name in seen.given:
+        return seen.given[name], 0.0
+    found = seen.rest(i)[name]
+    return found.mean, found.variance
 
 
 def check_gradients(seen: Seen) -> None:
@@ -360,7 +380,8 @@ def test_tables_beside_states_that_follow_numbers() -> None:
         given = {"height": x, "fit": True}
         assert net.probability(given) == near(shares.sum() * p)
         counts, gradients = net.expected_counts(given), net.gradients(given)
-        assert counts.keys() == gradients.keys() == {"sex", "step"}
+        assert counts.keys() == {"sex", "step", "height", "weight"}
+        assert gradients.keys() == {"sex", "step"}
         assert counts["sex"] == near(shares / shares.sum())
         assert gradients["sex"] == near(np.array(of_height(x)) / shares.sum())
 
@@ -379,9 +400,13 @@ def test_tables_of_large_models_keep_their_names(far_apart: int, monkeypatch: py
         net.add(f"x{i}", rows, parents=[f"a{n - 1 - i}", f"a{n - 2 - i}"])
     given = {f"x{i}": 0.3 * i for i in range(n - 1)}
     found = net.marginals(given)
-    for name, counts in net.expected_counts(given).items():
-        assert counts == near(found[name].values)
-    assert len(net.expected_counts(given)) == n
+    counts = net.expected_counts(given)
+    assert len(counts) == 2 * n - 1
+    for i in range(n):
+        assert counts[f"a{i}"] == near(found[f"a{i}"].values)
+    for i in range(n - 1):
+        pair = net.query([f"a{n - 1 - i}", f"a{n - 2 - i}"], given).values
+        assert counts[f"x{i}"].weight == near(pair.ravel())
     mrf = pgm.MarkovNetwork()
     for i in range(n):
         mrf.add_variable(f"a{i}", states=[0, 1])

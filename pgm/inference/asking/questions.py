@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, ov
 
 import numpy as np
 
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import (
     ConvergenceWarning,
     InvalidArgument,
@@ -568,8 +569,10 @@ class Questions:
 
         Of a table they are P(table entry | given): {name: array shaped as the table}. What is kept as several
         small tables, such as pgm.NoisyOr of several causes, has `RowCounts`: how often each cause, in each of
-        its states, is expected to have had each effect. Densities are left out, and so is pgm.Logistic of so
-        many parents that it is no table: its likelihood has no statistics that are small.
+        its states, is expected to have had each effect. Of a density they are weight, mean and scatter of its
+        continuous parents and itself, for each selection of its discrete parents; with an interval given they
+        have no formula, and densities are left out. So is pgm.Logistic of continuous parents, or of so many
+        that it is no table: its likelihood has no statistics that are small.
 
         Args:
             given: as for `query`.
@@ -587,7 +590,7 @@ class Questions:
         compiled = self._compile_in(clock)
 
         def answer(prepared: Everything) -> dict[Any, Any]:
-            return self._expected(prepared.program, prepared.expected_counts())
+            return self._expected(prepared.program, *prepared.expected_statistics())
 
         return self._answer(compiled, observe(compiled.by_name, given), Exact(), answer, clock)
 
@@ -786,7 +789,9 @@ class Questions:
         """Give tables of the program the names and shapes that the user knows; gates have no table."""
         raise NotImplementedError
 
-    def _expected(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, Any]:
+    def _expected(
+        self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
+    ) -> dict[Any, Any]:
         """Give expected counts of the program's tables as statistics of what the user made the model of."""
         return self._tables(program, found)
 

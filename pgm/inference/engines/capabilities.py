@@ -11,6 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.evidence import Observed
 from pgm.inference.engines.plan import Plan
 from pgm.inference.program import Program
@@ -84,8 +85,8 @@ class Everything(Sums, Maxima, Draws, Plans, Protocol):
     def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
         """Of each state the most probable assignment that has it."""
 
-    def expected_counts(self) -> dict[int, np.ndarray]:
-        """For each factor its table of P(entry | known), flat."""
+    def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+        """For each factor its table of P(entry | known), flat; for each density, by position, its own."""
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each factor the derivative of log P(known) by each entry of its table, flat."""

@@ -46,7 +46,7 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
         return None
     values, low, exponent = program.values.copy(), p.low.copy(), p.exponent.copy()
     for v, table in tables.items():
-        f = _own_table(p, v)
+        f = own_table(p, v)
         part = values[p.table_at[f] : p.table_at[f] + table.size]
         mantissas, powers = np.frexp(table.ravel())
         known = powers
@@ -65,7 +65,7 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
     return _with(program, arrays=p._replace(low=low, exponent=exponent), values=values)
 
 
-def _own_table(p: ProgramArrays, v: int) -> int:
+def own_table(p: ProgramArrays, v: int) -> int:
     """The number of the table that is a distribution of this variable."""
     for f in p.users[p.user_at[v] : p.user_at[v + 1]].tolist():
         if p.heads[f] == 1 and p.scopes[p.scope_at[f + 1] - 1] == v:

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines.auto import Auto
@@ -151,9 +152,9 @@ class OrSearched:
         """Of each state the most probable assignment that has it."""
         return self.exact.max_assignments(variables, observed)
 
-    def expected_counts(self) -> dict[int, np.ndarray]:
-        """For each factor its table of P(entry | known), flat."""
-        return self.exact.expected_counts()
+    def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+        """For each factor its table of P(entry | known), flat; and the statistics of each density."""
+        return self.exact.expected_statistics()
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each factor the derivative of log P(known) by each entry of its table, flat."""

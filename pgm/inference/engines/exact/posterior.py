@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines import fronts
@@ -298,6 +299,10 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
         values, _ = self._in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
         return self._spread(case, values)
+
+    def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+        """The same, and the statistics of densities, of which there are none."""
+        return self.expected_counts(), {}
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""

@@ -596,6 +596,82 @@ def overall(
 
 
 @njit
+def families(
+    d: Densities,
+    t: StrongTree,
+    which: Ints,
+    wanted: Bytes,
+    cards: Ints,
+    digit: Ints,
+    seen: Bytes,
+    value: Floats,
+    where: Ints,
+    weight: Floats,
+    mean: Floats,
+    cov: Floats,
+    mean_at: Ints,
+    cov_at: Ints,
+    row_weight: Floats,
+    row_mean: Floats,
+    row_cov: Floats,
+    stop: Flag,
+):
+    """Weight, mean and covariance of wanted variables and their continuous parents, for each of their rows.
+
+    They are mixed from the moments of the cliques in `which`, of each variable in the one that its density
+    belongs to (Chan, Golub & LeVeque 1979). `digit` has the states of observed discrete variables.
+    """
+    for k in range(which.size):
+        if stop[0]:
+            return 1
+        c = which[k]
+        n = t.column_at[c + 1] - t.column_at[c]
+        for j in range(n):
+            where[t.columns[t.column_at[c] + j]] = j
+        for conf in range(t.log_at[c + 1] - t.log_at[c]):
+            share = weight[t.log_at[c] + conf]
+            if share == 0.0:
+                continue
+            rest = conf
+            for a in range(t.axis_at[c + 1] - 1, t.axis_at[c] - 1, -1):
+                digit[t.axes[a]] = rest % cards[t.axes[a]]
+                rest //= cards[t.axes[a]]
+            m_at = t.mean_at[c] + conf * n
+            c_at = t.cov_at[c] + conf * n * n
+            for f in range(t.density_at[c], t.density_at[c + 1]):
+                x = t.densities[f]
+                if not wanted[x]:
+                    continue
+                first = d.parent_at[x]
+                size = d.parent_at[x + 1] - first + 1
+                row = row_of(d, x, digit, cards)
+                to = mean_at[x] + (row - d.row_at[x]) * size
+                to_cov = cov_at[x] + (row - d.row_at[x]) * size * size
+                total = row_weight[row] + share
+                part = share / total
+                before = row_weight[row] / total
+                for i in range(size):
+                    y = d.parents[first + i] if i < size - 1 else x
+                    off = value[y] if seen[y] else mean[m_at + where[y]]
+                    off -= row_mean[to + i]
+                    for j in range(size):
+                        z = d.parents[first + j] if j < size - 1 else x
+                        other = value[z] if seen[z] else mean[m_at + where[z]]
+                        other -= row_mean[to + j]
+                        there = 0.0
+                        if not seen[y] and not seen[z]:
+                            there = cov[c_at + where[y] * n + where[z]]
+                        here = row_cov[to_cov + i * size + j]
+                        row_cov[to_cov + i * size + j] = before * here + part * (there + before * off * other)
+                for i in range(size):
+                    y = d.parents[first + i] if i < size - 1 else x
+                    now = value[y] if seen[y] else mean[m_at + where[y]]
+                    row_mean[to + i] += part * (now - row_mean[to + i])
+                row_weight[row] = total
+    return 0
+
+
+@njit
 def draw(
     t: StrongTree,
     cards: Ints,

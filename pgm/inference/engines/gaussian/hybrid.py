@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.config import current
+from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian import answers, deterministic, elimination, scores
+from pgm.inference.engines.gaussian import answers, deterministic, elimination, expected, scores
 from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide import Wide, log_of, times_exp
-from pgm.inference.program import compile_program
+from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians
+from pgm.inference.program.other_values import own_table
 from pgm.results import (
     Assignment,
     Density,
@@ -56,6 +58,10 @@ class Solved:
     offset: float  # log of what `discrete` is to be multiplied with
     repeats: bool  # some of the evidence follows from the rest: there is no density
     tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
+
+    def number(self, axes: tuple[int, ...]) -> int:
+        """The number of the table over these variables in the program of `discrete`."""
+        return int(np.flatnonzero(self.discrete.program.factor_of == self.tables[axes])[0])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -246,7 +252,7 @@ class HybridSums(Context, NamedSums):
             if len(axes) == 1 and narrow:
                 weights[axes[0]] = (values,)
             else:
-                numbers[axes] = self.program.arrays.heads.size + len(more)
+                numbers[axes] = len(self.factors) + len(more)
                 more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
                 # Weights that say nothing: without any the engine would keep a tree for these very tables.
                 weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
@@ -304,7 +310,7 @@ class HybridSums(Context, NamedSums):
         if free and solved.made is not None:
             made, t = solved.made, solved.made.layout.tree
             c, _ = self.place(made.layout, free[0])
-            weights = self._weights(solved, c)
+            weights = self.weights(solved, c)
             columns = t.columns[t.column_at[c] : t.column_at[c + 1]].tolist()
             at = [columns.index(x) for x in free]
             mean, cov = self._root(made, c, at, weights)
@@ -332,7 +338,7 @@ class HybridSums(Context, NamedSums):
                 "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
             )
 
-    def _weights(self, solved: Solved, c: int) -> np.ndarray:
+    def weights(self, solved: Solved, c: int) -> np.ndarray:
         """P(configuration | known) of the discrete variables of a root clique."""
         assert solved.made is not None
         t = solved.made.layout.tree
@@ -458,20 +464,39 @@ class HybridPosterior(HybridSums, NamedMaxima):
         found = self._solved().best(targets, k, allowed)
         return [(codes, times_exp(value, solved.offset), settled) for codes, value, settled in found]
 
-    def expected_counts(self) -> dict[int, np.ndarray]:
-        """For each table of the discrete part P(entry | known)."""
-        return self._own(self._solved().expected_counts())
+    def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+        """For each table of the discrete part P(entry | known), and the statistics of each density."""
+        solved = self.solve(everything=not self.intervals and self.at_once())
+        discrete = solved.discrete
+        assert isinstance(discrete, Posterior)
+        counts, p = discrete.expected_counts(), discrete.program.arrays
+
+        def weights(axes: Sequence[int]) -> np.ndarray:
+            """P(states | known) of variables that select densities together."""
+            key = tuple(sorted(axes))
+            if key in solved.tables:
+                table = counts[solved.number(key)].reshape(p.cards[list(key)])
+                return table.transpose([key.index(v) for v in axes])
+            if not axes:
+                return np.ones(1)
+            (v,) = axes
+            found: np.ndarray = counts[own_table(p, v)].reshape(-1, int(p.cards[v])).sum(axis=0)
+            return found
+
+        # Cut off by an interval densities are not normal any more, and their statistics have no formula.
+        densities = {} if self.intervals else expected.expected_moments(self, weights)
+        return self._own(counts, discrete.program), densities
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each table of the discrete part the derivative of log P(known) by each entry."""
-        return self._own(self._solved().derivatives())
+        return self._own(self._solved().derivatives(), self.solve().discrete.program)
 
-    def _own(self, found: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
+    def _own(self, found: dict[int, np.ndarray], program: Program) -> dict[int, np.ndarray]:
         """Without the tables that stand for continuous variables, by the numbers of the program before them.
 
         Their factors come last, but a large program numbers its tables in an order of its own.
         """
-        mine, theirs = self.program.factor_of, self.solve().discrete.program.factor_of
+        mine, theirs = self.program.factor_of, program.factor_of
         numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
         return {int(f): found[int(g)] for f, g in numbers if int(g) in found}
 

@@ -84,7 +84,7 @@ def all_weights(
     joints: dict[tuple[int, ...], np.ndarray] = {}
     if len(several) > _FEW:
         counts = exactly(solved.discrete).expected_counts()
-        joints = {key: counts[solved.tables[key]] for key in several}
+        joints = {key: counts[solved.number(key)] for key in several}
     found = {}
     for c, axes in axes_of.items():
         if len(axes) < 2:
