@@ -18,8 +18,8 @@ from pgm.inference.engines.branching import branch_and_bound, compiled, relaxati
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.by_position import make_posterior
-from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.wide import log_of
+from pgm.inference.program.reduction import reduce_everything
 from pgm.runtime import jit
 from pgm.runtime.clock import Clock
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
@@ -33,7 +33,7 @@ MODULES = pytest.mark.parametrize(
 def case_of(model: Any, given: Any = None) -> Any:
     compiled_model = model._compile()
     posterior = make_posterior(compiled_model, observe(compiled_model.by_name, given), Clock(None, None))
-    return multilevel.reduce_everything(posterior.program, posterior.known, posterior.clock)
+    return reduce_everything(posterior.program, posterior.known, posterior.clock)
 
 
 def ising(n: int, seed: int, strength: float = 1.0) -> pgm.MarkovNetwork:

@@ -18,9 +18,10 @@ from scipy.sparse.csgraph import maximum_flow
 
 import pgm
 from pgm.evidence import observe
-from pgm.inference.engines.auto import prepared as auto
+from pgm.inference.engines.branching import prepared as branching
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.cuts import compiled, energies, expansion, flow, multilevel
+from pgm.inference.program.reduction import reduce_everything
 from pgm.runtime import jit, running
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, Impossible
@@ -370,7 +371,7 @@ def test_a_checkerboard_is_flipped() -> None:
 def reduced(mrf: pgm.MarkovNetwork, evidence: dict[str, Any]) -> Any:
     compiled_model = mrf._compile()
     posterior = make_posterior(compiled_model, observe(compiled_model.by_name, evidence), Clock(None, None))
-    return multilevel.reduce_everything(posterior.program, posterior.known, posterior.clock)
+    return reduce_everything(posterior.program, posterior.known, posterior.clock)
 
 
 @given(data=DATA)
@@ -586,7 +587,7 @@ def potts_image(n: int) -> pgm.MarkovNetwork:
 
 def test_what_cannot_be_exact_says_who_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     image = potts_image(60)
-    monkeypatch.setattr(auto, "_SEARCH_WORK", 1e6)  # with more it is found, and proven
+    monkeypatch.setattr(branching, "_WORK", 1e6)  # with more it is found, and proven
     with pytest.raises(pgm.TooLarge, match='engine="expansion"') as raised:
         image.map()
     assert raised.value.plan is not None

@@ -14,7 +14,7 @@ from pgm.inference.engines.branching import branch_and_bound, relaxation
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts
 from pgm.inference.engines.by_position import make_posterior
-from pgm.inference.engines.cuts import multilevel
+from pgm.inference.program.reduction import reduce_everything
 from pgm.runtime.clock import Clock
 from tests.inference.test_extremes import run
 from tests.machine import memory
@@ -101,9 +101,7 @@ def test_highs_is_asked_only_where_it_fits_beside_the_tables() -> None:
             net.add_factor([f"x{j}", f"x{i}"], rng.uniform(0.1, 1.0, (5, 5)))
     clock = Clock(None, None)
     posterior = make_posterior(net._compile(), observe(net.variables, {}), clock)
-    layout = lay_out(
-        multilevel.reduce_everything(posterior.program, posterior.known, clock), "branch-and-bound"
-    )
+    layout = lay_out(reduce_everything(posterior.program, posterior.known, clock), "branch-and-bound")
     p, s = layout.problem, layout.state
     left = relaxation.residual(p, s, 1e9)
     assert left is not None
@@ -111,9 +109,7 @@ def test_highs_is_asked_only_where_it_fits_beside_the_tables() -> None:
     assert relaxation.residual(p, s, 4000.0 * columns + 1.0) is not None
     assert relaxation.residual(p, s, 4000.0 * columns - 1.0) is None
     with pgm.config(memory_limit="1 MB"):
-        tight = lay_out(
-            multilevel.reduce_everything(posterior.program, posterior.known, clock), "branch-and-bound"
-        )
+        tight = lay_out(reduce_everything(posterior.program, posterior.known, clock), "branch-and-bound")
     assert 0.0 < tight.room < 1e6
     work = branch_and_bound._Branching(tight, 0, clock)
     work.branch(turns=True)

@@ -9,7 +9,7 @@ import pytest
 
 import pgm
 from pgm.evidence import observe
-from pgm.inference.engines import ENGINES, Auto, prepare
+from pgm.inference.engines import ENGINES, Auto, Question, after_the_tree, prepare
 from pgm.runtime.clock import Clock
 
 METHODS = {
@@ -69,3 +69,30 @@ def test_the_registry_is_by_name_and_public() -> None:
     for kind in ENGINES.values():
         assert getattr(pgm.engines, kind.__name__) is kind
         assert kind.__name__ in pgm.engines.__all__
+
+
+def test_whom_auto_asks_is_read_off_the_registry() -> None:
+    def names(question: Question, *, timed: bool) -> list[str]:
+        return [kind.name for kind in after_the_tree(question, timed)]
+
+    for timed in (False, True):
+        assert names("map", timed=timed) == ["cuts", "branch-and-bound"]
+        assert names("k_best", timed=timed) == ["branch-and-bound"]
+        assert names("marginal MAP", timed=timed) == names("sample", timed=timed) == []
+    assert names("query", timed=True) == ["search"]
+    assert names("query", timed=False) == []
+    for kind in ENGINES.values():
+        assert set(kind.turns) <= set(kind.answers)
+        assert all(turn.why for turn in kind.turns.values())
+        later = [question for question, turn in kind.turns.items() if turn.rank]
+        if {"map", "k_best"} & set(later):
+            assert callable(importlib.import_module(kind.module).instead)
+
+
+def test_the_two_sums_of_a_quotient_share_the_time_and_no_draws() -> None:
+    first, second = pgm.engines.Best(seconds=4.0).for_both_sums()
+    assert first == second == pgm.engines.Best(seconds=2.0)
+    for kind in ENGINES.values():
+        first, second = kind().for_both_sums()
+        draws = kind.module.startswith("pgm.inference.engines.sampling.")
+        assert (first == second) != draws

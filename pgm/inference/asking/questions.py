@@ -25,7 +25,7 @@ from pgm.frames import Alike
 from pgm.inference.asking import session
 from pgm.inference.asking.combined_evidence import combined
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.engines import Engine, Exact, prepare, with_half_the_time, with_other_draws
+from pgm.inference.engines import Engine, Exact, prepare
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.plan import Plan
@@ -235,12 +235,13 @@ class Questions:
         chosen, clock = session.begin(engine, "marginals")
         compiled = self._compile_in(clock)
         asked = None if targets is None else self._asked(compiled, targets, joint=False)
+        observed = observe(compiled.by_name, given)
 
         def answer(prepared: Sums) -> Marginals:
             places = None if asked is None else [compiled.position[name] for name in asked]
             return prepared.every_marginal(compiled.variables, places)
 
-        return self._answer(compiled, observe(compiled.by_name, given), chosen, answer, clock, about=asked)
+        return self._answer(compiled, observed, chosen, answer, clock, about=asked)
 
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
@@ -295,8 +296,8 @@ class Questions:
 
         under, reports = (0.5, 1), []
         if second.given or not self._normalised():
-            chosen = with_half_the_time(chosen)
-            under, below = self._answer(compiled, second, with_other_draws(chosen), _total, clock, about=())
+            chosen, other = chosen.for_both_sums()
+            under, below = self._answer(compiled, second, other, _total, clock, about=())
             reports.append(below)
         both = combined(first, second, compiled.by_name)
         try:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
     from pgm.runtime.clock import Clock
 
-_OTHER_SEEDS = 1 << 40
 _AUTO = Auto()
 ENGINES: dict[str, type[Engine]] = {
     kind.name: kind
@@ -107,10 +105,10 @@ def prepare(
         from pgm.inference.engines.gaussian.scores import exactly
 
         compiled = exactly(compiled, observed, about)
-    return _module(options.module).prepare(options, compiled, observed, about, clock, fit=fit)
+    return code_of(options.module).prepare(options, compiled, observed, about, clock, fit=fit)
 
 
-_module = cache(importlib.import_module)
+code_of = cache(importlib.import_module)  # an engine's `module`
 
 
 def find(engine: str | Engine, question: Question) -> Engine:
@@ -141,14 +139,12 @@ def find(engine: str | Engine, question: Question) -> Engine:
     return found
 
 
-def with_half_the_time(engine: Engine) -> Engine:
-    """The same engine for each of two sums that an answer takes."""
-    return replace(engine, seconds=engine.seconds / 2) if isinstance(engine, Best) else engine
-
-
-def with_other_draws(engine: Engine) -> Engine:
-    """The same engine, its draws independent: errors of a quotient add up as those of two runs."""
-    return replace(engine, seed=engine.seed + _OTHER_SEEDS) if isinstance(engine, Sampler) else engine
+@cache
+def after_the_tree(question: Question, timed: bool) -> tuple[type[Engine], ...]:
+    """Whom "auto" asks where no tree fits, in this order; `timed`: under a time limit."""
+    kinds = [kind for kind in ENGINES.values() if question in kind.turns]
+    late = [kind for kind in kinds if (turn := kind.turns[question]).rank and (timed or not turn.timed)]
+    return tuple(sorted(late, key=lambda kind: kind.turns[question].rank))
 
 
 @cache
@@ -198,10 +194,10 @@ __all__ = [
     "Srmp",
     "SwendsenWang",
     "Variational",
+    "after_the_tree",
+    "code_of",
     "find",
     "instead",
     "prepare",
     "remedies",
-    "with_half_the_time",
-    "with_other_draws",
 ]

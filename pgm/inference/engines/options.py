@@ -2,19 +2,29 @@
 
 An engine is a class of options in the `__init__.py` of its folder, which imports none of its code. It
 says which questions it `answers`; whether it `approximates`; in which `module` its `prepare` is; whether it
-`takes_soft`, evidence that prescribes marginals; and whether it `takes_scores`, states that depend on hidden
-continuous variables. All other evidence every engine takes.
+`takes_soft`, evidence that prescribes marginals; whether it `takes_scores`, states that depend on hidden
+continuous variables; and, by its `turns`, for which questions "auto" asks it, and when. All other evidence
+every engine takes.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 from pgm.errors import InvalidArgument, nearest, shown
 from pgm.inference.trees.needs import Question
 from pgm.randomness import fixed_seed
+
+
+class Turn(NamedTuple):
+    """When "auto" asks an engine for an answer: after those of a lower rank, where no tree fits."""
+
+    rank: int  # 0 is asked first
+    why: str
+    timed: bool = False  # only under a time limit, for what it costs is not known before
+    zeros: float = 0.0  # only where so large a part of the tables has zeros
 
 
 class Engine:
@@ -28,6 +38,11 @@ class Engine:
     approximates: ClassVar[bool]
     takes_soft: ClassVar[bool] = True
     takes_scores: ClassVar[bool] = False
+    turns: ClassVar[Mapping[Question, Turn]] = {}  # of "auto"; without any it is asked by name alone
+
+    def for_both_sums(self) -> tuple[Engine, Engine]:
+        """Who finds the two sums of a quotient: in the time of one, and with errors that are independent."""
+        return self, self
 
 
 def whole(engine: object, name: str, least: int) -> None:

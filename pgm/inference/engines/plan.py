@@ -13,12 +13,13 @@ from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.inference.engines import remedies
 from pgm.inference.engines.conditioning.cutsets import choose
+from pgm.inference.engines.options import Engine
+from pgm.inference.engines.search import Search
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Shape
 from pgm.inference.trees.needs import (
     MOST_STEPS,
     RESULT,
-    SUMS,
     Needs,
     Question,
     power_of_two,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 _CLIQUES = 100  # whose sizes a plan tells
 OWN_TREE = "made for what is left of this question; kept for others like it"
 _SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
-_MOSTLY = 0.5  # of the tables have zeros, from where a search is worth its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,12 @@ class Plan:
     @property
     def searchable(self) -> bool:
         """Whether no tree fits, and there are zeros that a search would use."""
-        return self.zeros >= _MOSTLY and self.asks in SUMS
+        return self.suits(Search)
+
+    def suits(self, other: type[Engine]) -> bool:
+        """Whether it is this engine's turn: no tree fits, and there are the zeros that it would use."""
+        turn = other.turns.get(self.asks) if self.asks else None
+        return turn is not None and self.zeros >= turn.zeros
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python objects, with `fits` and `seconds`."""

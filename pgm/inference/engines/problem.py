@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,18 @@ class Solution:
     total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
     weights: Callable[[], dict[int, np.ndarray]]  # logarithms of what gives held variables their marginals
     report: Report  # its intervals are those of `values`, flat
+
+
+class BestStates(NamedTuple):
+    """The most probable states, by position; P(states, known); whether they are the first of their equals."""
+
+    codes: np.ndarray
+    value: tuple[float, int]
+    settled: bool
+
+
+# Finds the best of the states that are allowed; and says who did, if not a tree.
+Rest = Callable[[np.ndarray], tuple[str | None, BestStates]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -17,7 +17,6 @@ from pgm.config import current
 from pgm.errors import TooLarge, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.by_position import by_position, no_states
-from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.exact.posterior import Posterior, exactly
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
@@ -27,7 +26,14 @@ from pgm.inference.engines.table_sums import Context, entries
 from pgm.inference.engines.wide import Wide, log_of, times_exp
 from pgm.inference.program import logs_to_wide
 from pgm.inference.program.proportional_fitting import NoFit, in_doubles
-from pgm.inference.program.reduction import Case, Known, open_index, open_targets, reduce_case
+from pgm.inference.program.reduction import (
+    Case,
+    Known,
+    open_index,
+    open_targets,
+    reduce_case,
+    reduce_everything,
+)
 from pgm.inference.trees.needs import RESULT
 from pgm.results import Report, merged
 from pgm.runtime.clock import Clock
@@ -256,7 +262,7 @@ class ReducedMaxima(Reduced, NamedMaxima):
         """
         self.only_states(None)
         known = self.known_for_maxima()
-        case = multilevel.reduce_everything(self.program, known, self.clock)
+        case = reduce_everything(self.program, known, self.clock)
         found = self.maximise(self.problem(case, {}), self.clock)
         at = replace(exactly(self), known=known)
         try:

@@ -1,13 +1,11 @@
-"""Who answers when nobody is named: a tree of cliques; where none fits minimum cuts, or a search.
+"""Who answers when nobody is named: a tree of cliques; where none fits the engines whose turn is next.
 
-One best assignment is sought by a tree; by minimum cuts, then a tree for what they leave, or a search. The k
-best: by a tree; a search. Sums: by a tree; a search where there is a time limit and many tables have zeros.
-All of these are exact: nothing is approximated unless somebody asks for it.
+Which these are, in which order and why, is said by their `turns`. All of them are exact: nothing is
+approximated unless somebody asks for it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -17,26 +15,22 @@ import numpy as np
 from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
+from pgm.inference.engines import Engine, after_the_tree, code_of
+from pgm.inference.engines import prepare as prepare_engine
 from pgm.inference.engines.auto import Auto
-from pgm.inference.engines.branching import BranchAndBound, branch_and_bound
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.capabilities import Everything, Sums
-from pgm.inference.engines.cuts import multilevel
-from pgm.inference.engines.cuts.prepared import Rest, by_cuts, tree_of
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
 from pgm.inference.engines.plan import Plan, searched
-from pgm.inference.engines.problem import Problem
-from pgm.inference.engines.search import Search
-from pgm.inference.engines.search.prepared import prepare as by_search
+from pgm.inference.engines.problem import BestStates
 from pgm.inference.engines.wide import Wide
-from pgm.inference.program import SUMMED, Program
+from pgm.inference.program import Program
 from pgm.results import Assignment, Density, Distribution, Marginals, MaxMarginals, Report, Samples
 from pgm.runtime.clock import Clock
 from pgm.variables import VariableList
 
-_SEARCH_WORK = 3e8  # of a search without a time limit: some seconds
 _Answer = TypeVar("_Answer")
 
 
@@ -49,20 +43,22 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Everything:
-    """Ready to be asked; under a time limit sums may be searched."""
+    """Ready to be asked; another engine may have its turn."""
     found = make_posterior(compiled, observed, clock, fit=fit, kind=AutoPosterior)
-    if clock.limit is None:
+    others = after_the_tree("query", clock.limit is not None)
+    if not others:
         return found
 
-    def search() -> Sums:
-        return by_search(Search(), compiled, observed, about, clock, fit=fit)
+    def prepared(kind: type[Engine]) -> Sums:
+        made: Sums = prepare_engine(kind(), compiled, observed, about, clock, fit=fit)
+        return made
 
-    return OrSearched(found, search, clock)
+    return OrSearched(found, others, prepared, clock)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AutoPosterior(Posterior):
-    """The exact engine, whose maxima may be had by cuts or a search where no tree fits."""
+    """The exact engine, whose maxima another one may have where no tree fits."""
 
     def explained(
         self, targets: Sequence[int] | None, k: int
@@ -74,8 +70,32 @@ class AutoPosterior(Posterior):
             summed = targets is not None and len({*targets, *self.known.hard}) < self.program.n_named
             if summed or (k > 1 and refused.plan is None):  # a tree fits, not so many answers
                 raise
-            found = ranked(self, k, refused) if k > 1 else [by_cuts(self, _rest_of(self), refused.plan, True)]
-            return [one.of(targets) for one in found], self.total_in_passing
+            others = after_the_tree("k_best" if k > 1 else "map", self.clock.limit is not None)
+            engine, found = self._in_turn(others, k, None, refused)
+        best = [Explanation(one.codes, one.value, self.report_of(engine, one.settled)) for one in found]
+        return [one.of(targets) for one in best], self.total_in_passing
+
+    def _in_turn(
+        self, others: Sequence[type[Engine]], k: int, allowed: np.ndarray | None, refused: TooLarge
+    ) -> tuple[str, list[BestStates]]:
+        """The best of the states allowed, by the first of these that has them, and which that is."""
+        for at, kind in enumerate(others, 1):
+
+            def rest(allowed: np.ndarray, later: Sequence[type[Engine]] = others[at:]) -> _OfRest:
+                try:
+                    return None, self.best(None, 1, allowed)[0]
+                except TooLarge as error:
+                    engine, found = self._in_turn(later, 1, allowed, error)
+                    return engine, found[0]
+
+            found = code_of(kind.module).instead(self, k, allowed, rest, refused)
+            if found is not None:
+                answer: tuple[str, list[BestStates]] = found
+                return answer
+        raise refused
+
+
+_OfRest = tuple[str | None, BestStates]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -83,9 +103,10 @@ class OrSearched:
     """The exact engine, with a search in place of a tree that does not fit where there are many zeros."""
 
     exact: Everything
-    search: Callable[[], Sums]
+    others: tuple[type[Engine], ...]
+    prepared: Callable[[type[Engine]], Sums]
     clock: Clock
-    used: list[Sums] = field(default_factory=list)  # who answered last, if it was the search
+    used: list[Sums] = field(default_factory=list)  # who answered last, if it was a search
 
     @property
     def report(self) -> Report:
@@ -106,10 +127,11 @@ class OrSearched:
         try:
             return ask(self.exact)
         except TooLarge as refused:
-            if not (isinstance(refused.plan, Plan) and refused.plan.searchable):
-                raise
             plan = refused.plan
-        self.used.append(self.search())
+            kind = next((k for k in self.others if isinstance(plan, Plan) and plan.suits(k)), None)
+            if kind is None:
+                raise
+        self.used.append(self.prepared(kind))
         try:
             return ask(self.used[-1])
         except OutOfTime as late:
@@ -163,66 +185,3 @@ class OrSearched:
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
         """Cases from P(all variables | known)."""
         return self.exact.samples(variables, n, rng)
-
-
-def _rest_of(posterior: Posterior) -> Rest:
-    """What cuts leave, by a tree, or by a search where that is too large."""
-    tree = tree_of(posterior)
-
-    def rest(allowed: np.ndarray) -> tuple[str, multilevel.Found]:
-        try:
-            return tree(allowed)
-        except TooLarge:
-            found = by_branching(posterior, allowed)
-            if found is None:
-                raise
-            return BranchAndBound.name, found
-
-    return rest
-
-
-def by_branching(posterior: Posterior, allowed: np.ndarray) -> multilevel.Found | None:
-    """By branch and bound, until the time limit, or without one some seconds; None if that is too short."""
-    program, clock = posterior.program, posterior.clock
-    case = multilevel.reduce_everything(program, posterior.known, clock, allowed)
-    if (program.kinds[case.reduced.variables] == SUMMED).any():
-        return None
-    try:
-        states = branch_and_bound.best_states(case, clock, math.inf if clock.deadline else _SEARCH_WORK)
-    except TooLarge:
-        return None
-    except OutOfTime:
-        raise OutOfTime(
-            f"The most probable states were not found for sure within the time limit of {clock.limit:g} s: a "
-            "tree of cliques is too large, and the search has not ended. Allow more with "
-            'pgm.set_config(time_limit=...), or ask with engine="branch-and-bound" for the best found by '
-            "then, with a bound."
-        ) from None
-    if states is None:
-        return None
-    return multilevel.Found(*posterior.worth(case, states)[:2], settled=False)
-
-
-def ranked(posterior: Posterior, k: int, refused: TooLarge) -> list[Explanation]:
-    """The k best by branch and bound, until the time limit, or without one some seconds."""
-    program, clock = posterior.program, posterior.clock
-    case = multilevel.reduce_everything(program, posterior.known, clock)
-    if (program.kinds[case.reduced.variables] == SUMMED).any():
-        raise refused
-    problem = Problem(case, {}, posterior.names, posterior.trees)
-    try:
-        found = branch_and_bound.rank(problem, k, 0, clock, math.inf if clock.deadline else _SEARCH_WORK)
-    except OutOfTime:
-        found = None
-    if found is not None and all(found.sure):
-        report = posterior.report_of(BranchAndBound.name, found.settled)
-        several = [posterior.worth(case, states)[:2] for states in found.states]
-        return [Explanation(codes, value, report) for codes, value in several]
-    if clock.remaining() > 0.0:
-        raise refused
-    raise OutOfTime(
-        f"The {k:,} most probable states were not found for sure within the time limit of {clock.limit:g} s: "
-        "a tree of cliques is too large, and the search has not ended. Allow more with "
-        'pgm.set_config(time_limit=...), or ask with engine="branch-and-bound" for the best found by then, '
-        "with bounds."
-    )

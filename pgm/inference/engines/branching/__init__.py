@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-from pgm.inference.engines.options import Engine, seeded, whole
+from pgm.inference.engines.options import Engine, Turn, seeded, whole
+from pgm.inference.trees.needs import Question
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +61,10 @@ class BranchAndBound(Engine):
     module = f"{__name__}.prepared"
     answers = ("map", "k_best")
     approximates = True
+    turns: ClassVar[Mapping[Question, Turn]] = {
+        "map": Turn(2, "takes any factors, but may not end: what it finds counts where it is proven"),
+        "k_best": Turn(1, "ranks answers without a tree; all must be proven"),
+    }
     takes_soft = False
 
     def __post_init__(self) -> None:

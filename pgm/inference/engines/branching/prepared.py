@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.errors import TooLarge
+from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines.branching import BranchAndBound, Srmp, branch_and_bound
-from pgm.inference.engines.cuts import multilevel
-from pgm.inference.engines.exact.posterior import exactly
+from pgm.inference.engines.exact.posterior import Posterior, exactly
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
-from pgm.inference.engines.problem import Maximum, Problem
+from pgm.inference.engines.problem import BestStates, Maximum, Problem, Rest
 from pgm.inference.engines.reduced import ANY, ReducedMaxima, below, reduced
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program import SUMMED
+from pgm.inference.program.reduction import Case, reduce_everything
 from pgm.results import Report
 from pgm.runtime.clock import Clock
+
+_WORK = 3e8  # of a search without a time limit: some seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -42,7 +45,7 @@ class BranchingMaxima(ReducedMaxima):
     def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
         """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
         self.only_states(None)
-        case = multilevel.reduce_everything(self.program, self.known, self.clock)
+        case = reduce_everything(self.program, self.known, self.clock)
         if (self.program.kinds[case.reduced.variables] == SUMMED).any():
             raise TooLarge(
                 f'engine="{self.engine}" cannot rank several answers here: what is hidden inside gates such '
@@ -72,3 +75,45 @@ def prepare(
 ) -> BranchingMaxima:
     """Ready to be asked."""
     return reduced(BranchingMaxima, options, compiled, observed, clock)
+
+
+def instead(
+    at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
+) -> tuple[str, list[BestStates]] | None:
+    """The turn of a search in "auto": for the time limit, or some seconds; what it finds must be proven."""
+    case = reduce_everything(at.program, at.known, at.clock, allowed)
+    if (at.program.kinds[case.reduced.variables] == SUMMED).any():
+        return None
+    work = math.inf if at.clock.deadline else _WORK
+    if k > 1:
+        return _several(at, case, k, work)
+    try:
+        states = branch_and_bound.best_states(case, at.clock, work)
+    except TooLarge:
+        return None
+    except OutOfTime:
+        raise _late("The most probable states", at.clock, "a bound") from None
+    if states is None:
+        return None
+    return BranchAndBound.name, [BestStates(*at.worth(case, states)[:2], settled=False)]
+
+
+def _several(at: Posterior, case: Case, k: int, work: float) -> tuple[str, list[BestStates]] | None:
+    try:
+        found = branch_and_bound.rank(Problem(case, {}, at.names, at.trees), k, 0, at.clock, work)
+    except OutOfTime:
+        found = None
+    if found is not None and all(found.sure):
+        several = [BestStates(*at.worth(case, states)[:2], found.settled) for states in found.states]
+        return BranchAndBound.name, several
+    if at.clock.remaining() > 0.0:
+        return None
+    raise _late(f"The {k:,} most probable states", at.clock, "bounds")
+
+
+def _late(what: str, clock: Clock, bound: str) -> OutOfTime:
+    return OutOfTime(
+        f"{what} were not found for sure within the time limit of {clock.limit:g} s: a tree of cliques is "
+        "too large, and the search has not ended. Allow more with pgm.set_config(time_limit=...), or ask "
+        f'with engine="branch-and-bound" for the best found by then, with {bound}.'
+    )

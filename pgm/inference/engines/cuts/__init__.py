@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-from pgm.inference.engines.options import Engine, whole
+from pgm.inference.engines.options import Engine, Turn, whole
+from pgm.inference.trees.needs import Question
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,6 +26,9 @@ class Cuts(Engine):
     module = f"{__name__}.prepared"
     answers = ("map",)
     approximates = False
+    turns: ClassVar[Mapping[Question, Turn]] = {
+        "map": Turn(1, "settle most states of images and the like; a tree may take what they leave")
+    }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,25 +10,18 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.cuts import energies as tables
 from pgm.inference.engines.cuts import flow
+from pgm.inference.engines.problem import BestStates
 from pgm.inference.program import SUMMED, Program
-from pgm.inference.program.reduction import Case, Known, reduce_case
+from pgm.inference.program.reduction import Case, Known, one_of_each, only, reduce_everything
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, REDUCTION, code, run
 
-Wide = tuple[float, int]
 _MOST_WORK = 2e8  # inner steps that a look for dead ends may take
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Found:
-    """The best states, by position; their value; whether they are sure to be the first of their equals."""
-
-    codes: np.ndarray
-    value: Wide
-    settled: bool
-
-
-def maximum(program: Program, known: Known, clock: Clock, by_tree: Callable[[np.ndarray], Found]) -> Found:
+def maximum(
+    program: Program, known: Known, clock: Clock, by_tree: Callable[[np.ndarray], BestStates]
+) -> BestStates:
     """The best states of all variables, exactly.
 
     Binary variables in linked pairs are settled by a minimum cut where their part of the graph allows, else
@@ -47,39 +39,14 @@ def maximum(program: Program, known: Known, clock: Clock, by_tree: Callable[[np.
         case = reduce_everything(program, known, clock, allowed)
         r = case.reduced
         if not r.variables.size:
-            return Found(case.codes[: program.n_named].astype(np.int64), case.constant(), settled)
+            return BestStates(case.codes[: program.n_named].astype(np.int64), case.constant(), settled)
         summed = bool((program.kinds[r.variables] == SUMMED).any())
         alive, sure = (None, True) if summed else _narrow(case, clock)
         if alive is None or alive.all():
             found = by_tree(allowed)
-            return Found(found.codes, found.value, settled and found.settled)
+            return BestStates(found.codes, found.value, settled and found.settled)
         settled = settled and sure
         allowed = only(case, alive)
-
-
-def reduce_everything(
-    program: Program, known: Known, clock: Clock, allowed: np.ndarray | None = None
-) -> Case:
-    """The case in which nothing may be pruned, for every variable is asked."""
-    everything = np.arange(program.n_named)
-    return reduce_case(program, known, everything, clock, prune=False, allowed=allowed)
-
-
-def only(case: Case, alive: np.ndarray) -> np.ndarray:
-    """The program's states that are open and, where reduced, alive."""
-    r = case.reduced
-    allowed = case.open_states.copy()
-    owners = np.repeat(np.arange(r.cards.size), r.cards)
-    allowed[case.program.arrays.state_at[r.variables[owners]] + r.states] &= alive
-    return allowed
-
-
-def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
-    """Marks, among the reduced states, the given one of each variable, and all where it is -1."""
-    r = case.reduced
-    alive = np.repeat((states < 0).astype(np.uint8), r.cards)
-    alive[(r.state_at[:-1] + states)[states >= 0]] = 1
-    return alive
 
 
 def check_room(case: Case, entry: int, link: int) -> None:

@@ -1,4 +1,4 @@
-"""Minimum cuts, and moves made of them, as engines; `by_cuts` is also a step of "auto"."""
+"""Minimum cuts, and moves made of them, as engines."""
 
 from __future__ import annotations
 
@@ -16,16 +16,13 @@ from pgm.inference.engines.cuts import Cuts, Expansion, expansion, multilevel
 from pgm.inference.engines.exact.posterior import Posterior, exactly
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima
-from pgm.inference.engines.problem import none_possible
+from pgm.inference.engines.problem import BestStates, Rest, none_possible
 from pgm.inference.engines.table_sums import Context
 from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.program.reduction import reduce_everything
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
-
-Rest = Callable[
-    [np.ndarray], tuple[str, multilevel.Found]
-]  # who has the best of the states allowed, and which
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -39,9 +36,11 @@ class CutsMaxima(Context, NamedMaxima):
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
         """The best states, and P(known) where it is had quickly."""
         at = exactly(self)
-        found = (
-            by_moves(at, self.options) if isinstance(self.options, Expansion) else by_cuts(at, tree_of(at))
-        )
+        if isinstance(self.options, Expansion):
+            found = by_moves(at, self.options)
+        else:
+            engine, best = by_cuts(at, lambda allowed: (None, at.best(None, 1, allowed)[0]))
+            found = Explanation(best.codes, best.value, at.report_of(engine, best.settled))
         return [found.of(targets)], at.total_in_passing
 
 
@@ -63,13 +62,18 @@ def prepare(
     )
 
 
-def tree_of(posterior: Posterior) -> Rest:
-    """What is left, by a tree."""
-    return lambda allowed: (Cuts.name, multilevel.Found(*posterior.best(None, 1, allowed)[0]))
+def instead(
+    at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
+) -> tuple[str, list[BestStates]] | None:
+    """The turn of cuts in "auto"; `rest` has whoever comes after."""
+    engine, found = by_cuts(at, rest, refused.plan, search=True)
+    return engine, [found]
 
 
-def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool = False) -> Explanation:
-    """By minimum cuts, and by `rest` for what they leave.
+def by_cuts(
+    posterior: Posterior, rest: Rest, plan: object = None, *, search: bool = False
+) -> tuple[str, BestStates]:
+    """By minimum cuts, and by `rest` for what they leave; and whose answer it is.
 
     Args:
         posterior: the model and what is known.
@@ -79,9 +83,10 @@ def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool 
     """
     engine = Cuts.name
 
-    def named(allowed: np.ndarray) -> multilevel.Found:
+    def named(allowed: np.ndarray) -> BestStates:
         nonlocal engine
-        engine, found = rest(allowed)
+        other, found = rest(allowed)
+        engine = other or engine
         return found
 
     try:
@@ -97,13 +102,13 @@ def by_cuts(posterior: Posterior, rest: Rest, plan: object = None, search: bool 
             f"{remedies('map')}\n\n{plan or error.plan!r}",
             plan or error.plan,
         ) from None
-    return Explanation(found.codes, found.value, posterior.report_of(engine, found.settled))
+    return engine, found
 
 
 def by_moves(posterior: Posterior, options: Expansion) -> Explanation:
     """By moves to one state after the other: good states, with a bound."""
     program = posterior.program
-    case = multilevel.reduce_everything(program, posterior.known, posterior.clock)
+    case = reduce_everything(program, posterior.known, posterior.clock)
     r = case.reduced
     widths = np.diff(r.scope_at)
     if widths.max(initial=0) > 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pgm.inference.engines.options import Engine
+from pgm.inference.engines.options import Engine, Turn
 from pgm.inference.trees.needs import SUMS
 
 
@@ -22,3 +22,4 @@ class Exact(Engine):
     module = f"{__name__}.prepared"
     answers = (*SUMS, "map", "k_best", "marginal MAP", "max_marginals", "sample", "plan")
     approximates = False
+    turns = dict.fromkeys(answers, Turn(0, "what it costs is known before it begins"))

@@ -12,14 +12,23 @@ from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines import fronts
-from pgm.inference.engines.cuts import multilevel
 from pgm.inference.engines.exact import k_best, tree_runs
 from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima
 from pgm.inference.engines.plan import Plan, make_plan
+from pgm.inference.engines.problem import BestStates
 from pgm.inference.engines.table_sums import TOTAL, Context, TableSums, spread_marginals, wanted_of
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program import SUMMED, Program
-from pgm.inference.program.reduction import Case, WideArray, narrow, reduce_case, spread
+from pgm.inference.program.reduction import (
+    Case,
+    WideArray,
+    narrow,
+    one_of_each,
+    only,
+    reduce_case,
+    reduce_everything,
+    spread,
+)
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
 from pgm.inference.trees.slicing import consider, sliced
@@ -131,7 +140,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 
     def best(
         self, targets: Sequence[int] | None, k: int = 1, allowed: np.ndarray | None = None
-    ) -> list[tuple[np.ndarray, Wide, bool]]:
+    ) -> list[BestStates]:
         """The k most probable states of the targets (None: of everything), and P(states, known) for each.
 
         The codes are of the targets in their order, or of all the user's variables; the last says whether
@@ -160,7 +169,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             front = self._front(case, stage, needs)
             if front is not None:
                 codes, value, _ = self.worth(case, front.states)
-                return [(codes[wanted], value, front.settled)]
+                return [BestStates(codes[wanted], value, front.settled)]
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         if k == 1:
@@ -174,7 +183,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         for one in found:
             codes = case.codes.astype(np.int64).copy()
             codes[real] = r.states[r.state_at[:-1] + one.states]
-            answers.append((codes[wanted], one.value, one.settled))
+            answers.append(BestStates(codes[wanted], one.value, one.settled))
         return answers
 
     def explained(
@@ -244,9 +253,9 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         best it has: this does not look at the clock.
         """
         hidden = self.program.kinds[case.reduced.variables] == SUMMED
-        chosen = multilevel.only(case, multilevel.one_of_each(case, np.where(hidden, -1, states)))
+        chosen = only(case, one_of_each(case, np.where(hidden, -1, states)))
         unhurried = replace(self, clock=Clock(None, None))
-        at = multilevel.reduce_everything(self.program, self.known, unhurried.clock, chosen)
+        at = reduce_everything(self.program, self.known, unhurried.clock, chosen)
         more = float(np.log(case.reduced.cards[hidden]).sum())
         return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
 

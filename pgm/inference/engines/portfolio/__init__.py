@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgm.inference.engines.options import Engine, number
 from pgm.inference.trees.needs import SUMS
@@ -30,6 +30,11 @@ class Best(Engine):
     module = f"{__name__}.prepared"
     answers = (*SUMS, "map", "k_best", "marginal MAP", "plan")
     approximates = True
+
+    def for_both_sums(self) -> tuple[Best, Best]:
+        """Half of the time for each."""
+        half = replace(self, seconds=self.seconds / 2)
+        return half, half
 
     def __post_init__(self) -> None:
         """Refuse what is no time."""

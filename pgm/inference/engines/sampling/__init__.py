@@ -7,15 +7,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgm.errors import InvalidArgument, shown
 from pgm.inference.engines.options import Engine, lists_of_names, one_of, seeded, whole
 
+_OTHER_SEEDS = 1 << 40
+
+
+class _Drawing(Engine):
+    """An engine whose draws follow from a seed."""
+
+    __slots__ = ()
+    seed: int
+
+    def for_both_sums(self) -> tuple[Engine, Engine]:
+        """With other draws for the second: errors of the quotient add up as those of two runs."""
+        return self, replace(self, seed=self.seed + _OTHER_SEEDS)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rejection(Engine):
+class Rejection(_Drawing):
     """Cases drawn from the network, parents first; those that contradict the evidence are thrown away.
 
     For teaching: the rarer the evidence, the more is thrown away. Without evidence this is ancestral
@@ -44,7 +57,7 @@ class Rejection(Engine):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LikelihoodWeighting(Engine):
+class LikelihoodWeighting(_Drawing):
     """Cases drawn parents first, each weighted by how well it explains the evidence.
 
     Good while the evidence is near the roots, or not rare; `"importance"` is for rare evidence. What no
@@ -73,7 +86,7 @@ class LikelihoodWeighting(Engine):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Importance(Engine):
+class Importance(_Drawing):
     """Cases drawn with the messages of another engine as a guide, and weighted for what these got wrong.
 
     For rare evidence: what the guide knows of it reaches every draw. The estimate of P(given) is unbiased,
@@ -110,7 +123,7 @@ class Importance(Engine):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gibbs(Engine):
+class Gibbs(_Drawing):
     """Chains of states in which one block of variables after the other is drawn anew, given all others.
 
     Inside a block the draw is exact. What zeros could disconnect is refused, unless it is proven that every
@@ -153,7 +166,7 @@ class Gibbs(Engine):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SwendsenWang(Engine):
+class SwendsenWang(_Drawing):
     """Chains of states in which clusters of equal neighbours are drawn anew together (Swendsen & Wang 1987).
 
     For ferromagnets: factors of two variables that favour equal states, as in Ising and Potts models and

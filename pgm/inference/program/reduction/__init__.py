@@ -304,6 +304,31 @@ def reduce_case(
     )
 
 
+def reduce_everything(
+    program: Program, known: Known, clock: Clock, allowed: np.ndarray | None = None
+) -> Case:
+    """The case in which nothing may be pruned, for every variable is asked."""
+    everything = np.arange(program.n_named)
+    return reduce_case(program, known, everything, clock, prune=False, allowed=allowed)
+
+
+def only(case: Case, alive: np.ndarray) -> np.ndarray:
+    """The program's states that are open and, where reduced, alive."""
+    r = case.reduced
+    allowed = case.open_states.copy()
+    owners = np.repeat(np.arange(r.cards.size), r.cards)
+    allowed[case.program.arrays.state_at[r.variables[owners]] + r.states] &= alive
+    return allowed
+
+
+def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
+    """Marks, among the reduced states, the given one of each variable, and all where it is -1."""
+    r = case.reduced
+    alive = np.repeat((states < 0).astype(np.uint8), r.cards)
+    alive[(r.state_at[:-1] + states)[states >= 0]] = 1
+    return alive
+
+
 def _check_room(kernels: ModuleType, p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
     """Raise `TooLarge` if writing the reduced program takes more memory than allowed."""
     allowed = memory_limit()
