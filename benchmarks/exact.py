@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pgm
 from benchmarks import counting, growth, memory, networks, overhead, random_networks, reading, rows, uai
-from benchmarks.harness import Options, Report, load_compiled
+from benchmarks.harness import Options, Report, load_loops
 from benchmarks.peers import NotInstalled
 
 Part = Callable[[Report, Options], None]
@@ -34,7 +34,7 @@ def run(parts: Sequence[str], options: Options) -> Report:
 def run_parts(known: Mapping[str, Part], parts: Sequence[str], options: Options) -> Report:
     """Run some parts, or all; what is not installed is left out and said."""
     report = Report()
-    load_compiled()
+    load_loops()
     with pgm.config(threads=options.threads):
         for name in parts or known:
             start = time.perf_counter()

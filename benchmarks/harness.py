@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import pgm
-import pgm.runtime.jit
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
@@ -106,9 +105,8 @@ class Report:
         return {r.case: r for r in self.results if r.race == race and r.side == side}
 
 
-def load_compiled() -> None:
-    """Load every compiled function, so that no race waits for the compiler."""
-    pgm.runtime.jit.load()
+def load_loops() -> None:
+    """Ask of everything once, so that no race waits for loops and modules to be loaded."""
     small = pgm.MarkovNetwork.grid(
         np.zeros((3, 3), int), states=[0, 1], coupling=0.3, unary=[[0.6, 0.4], [0.3, 0.7]]
     )

@@ -18,7 +18,7 @@ import numpy as np
 
 import pgm
 from benchmarks import processes
-from benchmarks.harness import NETWORKS, Finding, Options, Report, Result, load_compiled
+from benchmarks.harness import NETWORKS, Finding, Options, Report, Result, load_loops
 from benchmarks.networks import evidence_sets
 from benchmarks.random_networks import LARGE, MIDDLE, dense
 from benchmarks.uai import UAI
@@ -129,7 +129,7 @@ def _forget_peak() -> Callable[[], int]:
 def main() -> None:
     case, question = processes.arguments()
     net, given = load(case)
-    load_compiled()
+    load_loops()
     with pgm.config(memory_limit=int(MOST)):
         target, known = question_of(net, given, question)
         planned = net.plan(target, known).bytes

@@ -105,12 +105,6 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "-1",
     ): "pairs that are not linked are left out",
     (
-        "pgm/inference/engines/cuts/multilevel.py",
-        "user_at, users = code(4.0 * (use.size + r.scopes.size), REDUCTION).users_of(",
-        "use.size + r.scopes.size",
-        "use.size - r.scopes.size",
-    ): _ESTIMATE,
-    (
         "pgm/inference/engines/elimination/prepared.py",
         "mantissa = math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",
         "math.exp(log_total - exponent * math.log(2.0)) * math.fsum(relative.ravel().tolist())",

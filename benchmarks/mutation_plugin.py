@@ -36,7 +36,7 @@ class Lines:
         self.until, self.longest = until, longest
         self.seconds: dict[str, float] = {}
         self.lines: dict[str, dict[int, list[str]]] = {}
-        for module in ("numba", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"):
+        for module in ("scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"):
             import_module(module)  # once, and not in each process
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:

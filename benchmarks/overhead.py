@@ -1,19 +1,20 @@
 """What one query on a small network costs beyond its compiled run.
 
-Every compiled function that Python calls is wrapped and its time added up, handing over its arguments
+Every compiled loop that Python calls is wrapped and its time added up, handing over its arguments
 included: those of reduction, triangulation and layout prepare, the others are the run.
 """
 
 from __future__ import annotations
 
-import sys
 import time
+import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from benchmarks.harness import Finding, Options, Report, Result, networks
 from benchmarks.networks import SETS, evidence_sets
+from pgm.runtime.loops import Loops
 
 RACE = "overhead of a query"
 CASES = ("asia", "alarm")
@@ -25,20 +26,18 @@ _PASSES = 50
 @contextmanager
 def wrapped(spent: dict[tuple[str, str], list[float]]) -> Iterator[None]:
     """Within the block each compiled function notes the seconds and the number of its calls."""
-    import numba
-
-    replaced: list[tuple[Any, str, Any]] = []
-    for module in [m for name, m in sorted(sys.modules.items()) if name.startswith("pgm")]:
-        for name, value in list(vars(module).items()):
-            if isinstance(value, numba.core.dispatcher.Dispatcher):
-                place = spent.setdefault((value.py_func.__module__, value.py_func.__name__), [0.0, 0.0])
-                replaced.append((module, name, value))
-                setattr(module, name, _noting(value, place))
+    replaced: list[tuple[Loops, str, Any]] = []
+    for loops in Loops.every.values():
+        for name, value in list(vars(loops).items()):
+            if isinstance(value, types.BuiltinFunctionType):
+                place = spent.setdefault((loops.module, name), [0.0, 0.0])
+                replaced.append((loops, name, value))
+                setattr(loops, name, _noting(value, place))
     try:
         yield
     finally:
-        for module, name, value in replaced:
-            setattr(module, name, value)
+        for loops, name, value in replaced:
+            setattr(loops, name, value)
 
 
 def _noting(kernel: Callable[..., Any], place: list[float]) -> Callable[..., Any]:

@@ -16,6 +16,7 @@ from typing import Any
 import pgm
 from benchmarks import mutation
 from benchmarks.harness import PYAGRUM, Options, Report
+from pgm.runtime.loops import state
 
 RESULTS = Path(__file__).with_name("results")
 
@@ -33,8 +34,10 @@ def processor() -> str:
 
 def versions() -> dict[str, str]:
     """Of Python and of everything that took part, where installed."""
-    found = {"python": platform.python_version(), "pgm": pgm.__version__}
-    for package in ("numpy", "numba", "networkx", "pandas", "pyagrum", "pgmpy", "pyGMs", "pgmax"):
+    form, variant, _ = state()
+    loops = f"{form} for {variant}" if variant else form
+    found = {"python": platform.python_version(), "pgm": pgm.__version__, "its loops": loops}
+    for package in ("numpy", "networkx", "pandas", "pyagrum", "pgmpy", "pyGMs", "pgmax"):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
@@ -43,8 +46,8 @@ def versions() -> dict[str, str]:
 
 
 def surroundings() -> dict[str, str]:
-    """The settings of memory and compiler that whoever started the run made."""
-    kinds = ("MALLOC_", "PYTHONMALLOC", "NUMBA_")
+    """The settings of memory and of pgm that whoever started the run made."""
+    kinds = ("MALLOC_", "PYTHONMALLOC", "PGM_")
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(kinds)}
 
 

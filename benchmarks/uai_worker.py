@@ -35,12 +35,12 @@ def main() -> None:
 def _asked(path: Path, seconds: float, size: float) -> tuple[Any, dict[str, Any], Any, float]:
     """The model and its evidence, with the compiled code loaded and the limits set."""
     import pgm
-    from benchmarks.harness import load_compiled
+    from benchmarks.harness import load_loops
 
     net = pgm.read(path)
     names = list(net.variables)
     given = {names[v]: net.variables[names[v]].states[code] for v, code in uai.evidence(path).items()}
-    load_compiled()
+    load_loops()
     limits = pgm.config(memory_limit=int(size), time_limit=seconds)
     # Address space is not memory: what is mapped and never touched has room besides.
     processes.limit_memory(1.25 * size)

@@ -40,8 +40,9 @@ class Source:
                 self.imported.update({a.asname or a.name: node.module for a in node.names})
         for node in self.tree.body:
             if isinstance(node, ast.FunctionDef):
-                if [ast.unparse(d) for d in node.decorator_list] == ["njit"]:
-                    self.functions[node.name] = node
+                if node.decorator_list:
+                    raise self.refuse(node, f"{node.name} has a decorator, which no loop has")
+                self.functions[node.name] = node
             elif isinstance(node, ast.ClassDef):
                 self.defined[node.name] = node
             elif isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -106,7 +107,7 @@ class Source:
 
     def made_from(self) -> list[tuple[str, str]]:
         """The files that the compiled form depends on: this one and those of its kinds, with digests."""
-        homes = [self.home_of(name) for name in self.imported if name != "njit"]
+        homes = [self.home_of(name) for name in self.imported]
         files = sorted({self.path, *(home.path for home in homes if home)})
         return [(path.relative_to(self.root).as_posix(), digest(path)) for path in files]
 

@@ -65,6 +65,7 @@ from pgm.results import (
     Report,
     Samples,
 )
+from pgm.runtime import loops as _loops
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
@@ -175,3 +176,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+_loops.announce()

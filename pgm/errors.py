@@ -18,6 +18,7 @@ _LISTED = 10  # names or states that a message lists
 _LONG = 200  # letters beyond which a text is not compared
 _NEAR = 0.6  # share of common letters from which two texts count as near
 _PACKAGE = path.dirname(__file__) + sep
+_IMPORTING = "<frozen importlib"
 
 
 class _Short(Repr):
@@ -95,10 +96,11 @@ def nearest_text(word: str, texts: Iterable[str], least: float = _NEAR) -> str |
 
 
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
-    """Warn the caller of pgm: the line shown is theirs, however deep the call."""
+    """Warn the caller of pgm: the line shown is theirs, however deep the call; or it is their import."""
     depth, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        depth, frame = depth + 1, frame.f_back
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((_PACKAGE, _IMPORTING)):
+        depth += not frame.f_code.co_filename.startswith(_IMPORTING)  # `warnings` does not count these
+        frame = frame.f_back
     warnings.warn(text, category, stacklevel=depth)
 
 

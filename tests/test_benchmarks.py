@@ -33,7 +33,7 @@ from benchmarks import (
     weighted_constraints,
 )
 from benchmarks.harness import PYAGRUM, Options, Report, Result
-from pgm.runtime import built
+from pgm.runtime.loops import Loops
 
 QUICK = Options(networks=("asia",), rounds=1, sizes=(40, 400), rows=200, peer_rows=5, targets=2, seconds=5)
 needs_networks = pytest.mark.skipif(
@@ -61,19 +61,16 @@ def test_every_race_on_asia():
         assert theirs.ratio == pytest.approx(theirs.seconds / ours.seconds)
 
 
-@pytest.mark.skipif(built.found(), reason="the loops of this checkout are compiled without numba")
 @needs_networks
 def test_overhead_on_asia():
-    pytest.importorskip("numba")
     report = Report()
-    harness.load_compiled()
+    harness.load_loops()
     overhead.run(report, QUICK)
     found = {r.side: r.seconds for r in report.results}
     assert found["its compiled run"] > 0
     assert found["beyond all compiled"] <= found["beyond the run"] <= found["all of it"]
-    import pgm.inference.trees.sweeps.compiled as kernels
-
-    assert not any(getattr(f, "__name__", "") == "call" for f in vars(kernels).values())  # all put back
+    for loops in Loops.every.values():
+        assert not any(getattr(f, "__name__", "") == "call" for f in vars(loops).values())  # all put back
 
 
 @needs_networks

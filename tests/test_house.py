@@ -15,7 +15,7 @@ import pytest
 
 from pgm.inference.trees.slicing import Moves
 from pgm.inference.trees.tree_arrays import TreeArrays
-from pgm.runtime import jit
+from pgm.runtime import kinds
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "pgm").rglob("*.py"))
@@ -27,7 +27,7 @@ def name(path: Path) -> str:
 
 
 def test_importing_pgm_is_light() -> None:
-    heavy = "numba scipy matplotlib pandas polars pyarrow sklearn"
+    heavy = "scipy matplotlib pandas polars pyarrow sklearn"
     code = f"import sys, pgm; print([m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -52,10 +52,9 @@ def imported(tree: ast.AST) -> set[str]:
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_numba_and_matplotlib_keep_to_their_rooms(path: Path) -> None:
+def test_matplotlib_keeps_to_its_room(path: Path) -> None:
     modules = imported(ast.parse(path.read_text(encoding="utf-8")))
-    if path.name != "compiled.py" and name(path) != "pgm/runtime/jit.py":
-        assert "numba" not in modules, "numba only in compiled.py, through pgm.runtime.jit"
+    assert "numba" not in modules, "loops are compiled when the package is built, see docs/decisions/0050"
     if path.parent.name != "plot":
         assert "matplotlib" not in modules, "pictures belong to pgm/plot"
     assert "pyplot" not in path.read_text(encoding="utf-8") or path.parent.name == "plot"
@@ -93,7 +92,7 @@ def test_any_module_can_be_imported_first() -> None:
 
 @pytest.mark.parametrize("path", COMPILED, ids=name)
 def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
-    """numba's cache does not see an edit in another file: it would go on running the old code."""
+    """Each file is compiled alone, and anew when it or what its kinds come from has changed."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for block in [node for node in tree.body if isinstance(node, ast.If)]:  # kinds of arguments: named tuples
         assert ast.unparse(block.test) == "TYPE_CHECKING"
@@ -105,21 +104,21 @@ def test_a_compiled_function_calls_none_of_another_file(path: Path) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-            assert set(names) <= {"math", "numpy", "numba"}, f"line {node.lineno}: {names}"
+            assert set(names) <= {"math", "numpy"}, f"line {node.lineno}: {names}"
         elif isinstance(node, ast.ImportFrom):
-            allowed = {"__future__", "math", "typing", "numpy", "pgm.runtime.jit", "numba"}
+            allowed = {"__future__", "math", "typing", "numpy", "pgm.runtime.kinds"}
             module = "." * node.level + (node.module or "")
             if module == "pgm.inference.trees.tree_arrays":  # a named tuple, no function; see the test below
                 assert [alias.name for alias in node.names] == ["TreeArrays"]
                 continue
             assert module in allowed, f"line {node.lineno}: {module}"
-            if module == "pgm.runtime.jit":
-                kinds = {alias.name for alias in node.names} - {"njit"}
-                assert all(get_origin(getattr(jit, kind)) is Annotated for kind in kinds), kinds
+            if module == "pgm.runtime.kinds":
+                names = [alias.name for alias in node.names]
+                assert all(get_origin(getattr(kinds, kind)) is Annotated for kind in names), names
 
 
 def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
-    """`sliced` puts them together in their order: whoever adds one must write there, and numba sees that."""
+    """`sliced` puts them together in their order: whoever adds one must write there."""
     lines = (
         (ROOT / "pgm" / "inference" / "trees" / "sweeps" / "compiled.py")
         .read_text(encoding="utf-8")
@@ -134,11 +133,11 @@ def test_a_change_of_the_tree_arrays_is_one_of_the_loops() -> None:
 
 
 @pytest.mark.parametrize("path", COMPILED, ids=name)
-def test_compiled_functions_are_plain_njit(path: Path) -> None:
-    """No options: fastmath and parallel change answers; no recursion: its depth would be a user's data."""
+def test_loops_are_plain_functions(path: Path) -> None:
+    """Every function of such a file is one; no recursion: its depth would be a user's data."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.FunctionDef):
-            assert [ast.unparse(d) for d in node.decorator_list] in ([], ["njit"]), node.name
+            assert not node.decorator_list, node.name
             called = {
                 n.func.id for n in ast.walk(node) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
             }

@@ -13,9 +13,8 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidStructure, TooLarge, listed
 from pgm.graphs.naming import Numbered, members
-from pgm.graphs.triangulation import Triangulation, triangulate
+from pgm.graphs.triangulation import LOOPS, Triangulation, triangulate
 from pgm.printing import html_table, joined, text_table
-from pgm.runtime.jit import kernels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -198,10 +197,9 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     order = np.empty(n, np.int32)
     if n:
         # A chordal graph always has a simplicial vertex (one without fill-in), and min-fill finds it.
-        compiled = kernels("pgm.graphs.compiled", 20.0 * (n + len(g.indices)))
         missing = np.zeros(n)
-        compiled.missing_edges(g.indptr, g.indices, np.ones(n), missing)
-        compiled.greedy(
+        LOOPS.missing_edges(g.indptr, g.indices, np.ones(n), missing)
+        LOOPS.greedy(
             g.indptr, g.indices, np.zeros(n), np.zeros(n, np.int64), np.ones(n), missing, np.ones(n), 1,
             math.inf, math.inf, order, np.zeros(1, np.uint8),
         )  # fmt: skip

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from pgm.runtime.jit import Flag, Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Flag, Floats, Ints, Ints32
 
 # How `triangulate` found its order, indexed by the code that it returns.
 HEURISTICS = (
@@ -34,7 +34,6 @@ MANY = 50_000  # vertices; from here on fewer orders are tried
 _ROUNDING = 1e-6  # tolerance for sums of log2
 
 
-@njit
 def add_log2(a: float, b: float):
     """log2(2^a + 2^b)."""
     if a < b:
@@ -44,7 +43,6 @@ def add_log2(a: float, b: float):
     return a + math.log2(1.0 + 2.0 ** (b - a))
 
 
-@njit
 def adjacent(indptr: Ints, indices: Ints32, a: int, b: int):
     """Whether a and b are neighbours, by binary search in the shorter list."""
     if indptr[a + 1] - indptr[a] > indptr[b + 1] - indptr[b]:
@@ -59,7 +57,6 @@ def adjacent(indptr: Ints, indices: Ints32, a: int, b: int):
     return low < indptr[a + 1] and indices[low] == b
 
 
-@njit
 def simplicial_prefix(indptr: Ints, indices: Ints32, stage: Ints, order: Ints32):
     """Eliminate simplicial vertices while there are any; return how many.
 
@@ -122,7 +119,6 @@ def simplicial_prefix(indptr: Ints, indices: Ints32, stage: Ints, order: Ints32)
     return done
 
 
-@njit
 def induced(indptr: Ints, indices: Ints32, names: Ints32, position: Ints32):
     """The subgraph induced by the vertices `names`; position[v] is the index of v in names, or -1."""
     n = names.size
@@ -138,7 +134,6 @@ def induced(indptr: Ints, indices: Ints32, names: Ints32, position: Ints32):
     return sub_ptr, sub[:m].copy()
 
 
-@njit
 def cuthill_mckee(indptr: Ints, indices: Ints32, order: Ints32):
     """Fill in the reverse Cuthill-McKee order: breadth first from a far end of each component.
 
@@ -189,7 +184,6 @@ def cuthill_mckee(indptr: Ints, indices: Ints32, order: Ints32):
         order[i], order[n - 1 - i] = order[n - 1 - i], order[i]
 
 
-@njit
 def postordered(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32):
     """The elimination tree of an order, and its postorder, which has the same cliques.
 
@@ -250,7 +244,6 @@ def postordered(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32):
     return post
 
 
-@njit
 def columns(
     indptr: Ints,
     indices: Ints32,
@@ -331,7 +324,6 @@ def columns(
     return total, largest, sizes
 
 
-@njit
 def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, count: Ints, sizes: int):
     """Maximal cliques of an order and their tree; children come before parents.
 
@@ -430,7 +422,6 @@ def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, co
     return clique_ptr, members, n_residual, clique_parent
 
 
-@njit
 def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats):
     """For each vertex, the sum of weight[a] * weight[b] over its non-adjacent pairs of neighbours."""
     n = indptr.size - 1
@@ -465,14 +456,12 @@ def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats):
                     found[x] -= weight[v] * weight[u]
 
 
-@njit
 def play(win: Ints32, key: Floats, leaves: int):
     """Fill a tournament tree whose leaves are set: `win[1]` has the least key."""
     for p in range(leaves - 1, 0, -1):
         win[p] = win[2 * p + 1] if key[win[2 * p + 1]] < key[win[2 * p]] else win[2 * p]
 
 
-@njit
 def replay(win: Ints32, key: Floats, leaves: int, i: int):
     """Replay the matches of leaf i, up to where another leaf remains the winner."""
     p = (leaves + i) >> 1
@@ -486,7 +475,6 @@ def replay(win: Ints32, key: Floats, leaves: int, i: int):
         p >>= 1
 
 
-@njit
 def least_clique(indptr: Ints, indices: Ints32, log2_card: Floats):
     """A lower bound on the largest clique of any order: log2 of its entries.
 
@@ -520,7 +508,6 @@ def least_clique(indptr: Ints, indices: Ints32, log2_card: Floats):
     return least
 
 
-@njit
 def greedy(
     indptr: Ints,
     indices: Ints32,
@@ -705,7 +692,6 @@ def greedy(
     return 0, total, work
 
 
-@njit
 def neighbourhood(indptr: Ints, indices: Ints32, root: int, most: int):
     """The subgraph of the vertices nearest to root, at most so many, and their names."""
     names = np.empty(most, np.int32)
@@ -727,7 +713,6 @@ def neighbourhood(indptr: Ints, indices: Ints32, root: int, most: int):
     return ptr, ids, names
 
 
-@njit
 def search(
     indptr: Ints,
     indices: Ints32,
@@ -847,7 +832,6 @@ def search(
     return status, best_total, best_largest, heuristic
 
 
-@njit
 def core(indptr: Ints, indices: Ints32, log2_card: Floats, stage: Ints, order: Ints32):
     """Put the simplicial vertices first in `order`; return how many, the graph of the rest, and its names."""
     n = log2_card.size
@@ -870,7 +854,6 @@ def core(indptr: Ints, indices: Ints32, log2_card: Floats, stage: Ints, order: I
     return done, names, ptr, ids, cards, stages
 
 
-@njit
 def ordered(indptr: Ints, indices: Ints32, log2_card: Floats, order: Ints32, limit: float):
     """The sizes of the cliques of an order, and their tree unless it is past the limit."""
     n = log2_card.size

@@ -12,10 +12,9 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
 from pgm.graphs.naming import Numbered, undirected
-from pgm.graphs.triangulation import triangulate
-from pgm.runtime.jit import kernels
+from pgm.graphs.triangulation import LOOPS, triangulate
 
-# The rules of `compiled.greedy`, by rule number.
+# The rules of `LOOPS.greedy`, by rule number.
 _RULES = {"min-weight": 0, "min-fill": 1, "weighted-fill": 2}
 ELIMINATIONS = ("best", *_RULES, "cuthill-mckee")
 
@@ -50,18 +49,17 @@ def elimination_order(
         order = triangulate(g.indptr, g.indices, g.log2_card, stage=stage).order
     else:
         order = np.empty(n, np.int32)
-        compiled = kernels("pgm.graphs.compiled", 20.0 * (n + len(g.indices)))
         if heuristic == "cuthill-mckee":
             if stage.any():
                 raise InvalidArgument('"cuthill-mckee" cannot keep nodes for last; another heuristic can.')
-            compiled.cuthill_mckee(g.indptr, g.indices, order)
+            LOOPS.cuthill_mckee(g.indptr, g.indices, order)
         else:
             rule = _RULES[heuristic]
             weight = np.floor(2.0 ** np.minimum(g.log2_card, 20.0) + 0.5) if rule == 2 else np.ones(n)
             missing = np.zeros(n)
             if rule:
-                compiled.missing_edges(g.indptr, g.indices, weight, missing)
-            compiled.greedy(
+                LOOPS.missing_edges(g.indptr, g.indices, weight, missing)
+            LOOPS.greedy(
                 g.indptr, g.indices, g.log2_card, stage, weight, missing, np.ones(n), rule,
                 math.inf, math.inf, order, np.zeros(1, np.uint8),
             )  # fmt: skip

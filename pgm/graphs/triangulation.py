@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from pgm.runtime import threads
 from pgm.runtime.clock import Clock
-from pgm.runtime.jit import compiled, kernels
+from pgm.runtime.loops import Loops
 from pgm.runtime.running import beside
 
-_LOOPS = "pgm.graphs.compiled"
+LOOPS = Loops("pgm.graphs.compiled")
 _WATCHED = 2_000  # neighbours in a graph whose triangulation may take a while
 _NEVER = np.zeros(1, np.uint8)
 _NO_POINTERS = np.zeros(1, np.int64)
@@ -86,23 +85,19 @@ def triangulate(
         seed: seed of the random restarts.
     """
     n, limit, found = len(log2_card), float(limit_log2), 0
-    k = kernels(_LOOPS, 20.0 * (n + len(indices)))
     if order is None:
         order = np.empty(n, np.int32)
         stage = np.zeros(n, np.int64) if stage is None else np.asarray(stage, np.int64)
         stop = _NEVER if stop is None else stop
         found = 1
-        done, names, *rest = k.core(indptr, indices, log2_card, stage, order)
+        done, names, *rest = LOOPS.core(indptr, indices, log2_card, stage, order)
         if done < n:
             best = np.empty(n - done, np.int32)
             turns = np.arange(n) if own is None else own
             rest.append(np.argsort(turns[names], kind="stable").astype(np.int32))
-            plain = n > k.MANY and not stage.any()  # with stages the cheap orders are not tried
-            few = int(plain and _hopeless(k, indptr, indices, log2_card, turns, limit, stop))
-            if not compiled():  # restarts may be worth compiling for: ask again once their number is known
-                _, total, _, _ = k.search(*rest, limit, 0.0, 0.0, seed, few, best, stop)
-                k = kernels(_LOOPS, min(budget, effort * 2.0 ** min(total, 62.0)))
-            status, total, largest, found = k.search(
+            plain = n > LOOPS.MANY and not stage.any()  # with stages the cheap orders are not tried
+            few = int(plain and _hopeless(indptr, indices, log2_card, turns, limit, stop))
+            status, total, largest, found = LOOPS.search(
                 *rest, limit, float(effort), float(budget), seed, few, best, stop
             )
             if not found and status != 1 and stage.any():  # the greedy ones ran out of time: use a plain one
@@ -112,16 +107,17 @@ def triangulate(
             order[done:] = names[best] if found else names
             if status == 1 or not found or total > limit:
                 no = _NOTHING
-                name, stopped = k.HEURISTICS[found], status == 1
+                name, stopped = LOOPS.HEURISTICS[found], status == 1
                 return Triangulation(order, _NO_POINTERS, no, no, no, total, largest, name, False, stopped)
     order = np.asarray(order, np.int32)
-    status, ptr, members, own, parent, total, largest = k.ordered(indptr, indices, log2_card, order, limit)
-    name = k.HEURISTICS[found]
+    status, ptr, members, own, parent, total, largest = LOOPS.ordered(
+        indptr, indices, log2_card, order, limit
+    )
+    name = LOOPS.HEURISTICS[found]
     return Triangulation(order, ptr, members, own, parent, total, largest, name, status == 0)
 
 
 def _hopeless(
-    k: ModuleType,
     indptr: np.ndarray,
     indices: np.ndarray,
     log2_card: np.ndarray,
@@ -134,14 +130,14 @@ def _hopeless(
     A graph is no easier than its subgraphs, but this proves nothing about other orders, only that the same
     rules would have to do better on the whole graph.
     """
-    ptr, ids, names = k.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
+    ptr, ids, names = LOOPS.neighbourhood(indptr, indices, len(log2_card) // 2, 10_000)
     m, cards = len(names), log2_card[names]
     ones, stage, order = np.ones(m), np.zeros(m, np.int64), np.empty(m, np.int32)
-    status, _, _ = k.greedy(ptr, ids, cards, stage, ones, ones, ones, 0, limit, 1e7, order, stop)
+    status, _, _ = LOOPS.greedy(ptr, ids, cards, stage, ones, ones, ones, 0, limit, 1e7, order, stop)
     if status != 2:
         return False
     own = np.argsort(turns[names], kind="stable").astype(np.int32)
-    _, total, _, _ = k.search(ptr, ids, cards, stage, own, limit, 0.0, 0.0, 0, 3, order, stop)
+    _, total, _, _ = LOOPS.search(ptr, ids, cards, stage, own, limit, 0.0, 0.0, 0, 3, order, stop)
     return bool(total > limit)
 
 

@@ -11,22 +11,10 @@ from types import TracebackType
 _locks: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 
-def at_fork(
-    *,
-    in_child: Callable[[], None],
-    before: Callable[[], None] | None = None,
-    in_parent: Callable[[], None] | None = None,
-) -> None:
-    """Call these around each fork of this process, on systems that have forks.
-
-    Args:
-        in_child: recreates locks, pools and buffers.
-        before: waits for work that must not be interrupted.
-        in_parent: lets that work continue.
-    """
+def at_fork(*, in_child: Callable[[], None]) -> None:
+    """Call this in each forked child, on systems that have forks: it recreates locks, pools and buffers."""
     if hasattr(os, "register_at_fork"):
-        given = {"before": before, "after_in_parent": in_parent, "after_in_child": in_child}
-        os.register_at_fork(**{when: call for when, call in given.items() if call is not None})
+        os.register_at_fork(after_in_child=in_child)
 
 
 class Lock:

@@ -1,33 +1,29 @@
-"""How compiled code is run: stoppable by Ctrl-C and by the clock, its status turned into an exception."""
+"""How loops are run: stoppable by Ctrl-C and by the clock, its status turned into an exception."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from pgm.runtime import jit, threads
+from pgm.runtime import threads
 from pgm.runtime.clock import REDUCING, RUNNING, Clock
+from pgm.runtime.loops import Loops
 
-TABLES = "pgm.inference.trees.sweeps.compiled"
-REDUCTION = "pgm.inference.program.reduction.compiled"
-TREES = "pgm.inference.trees.compiled"
-READING = "pgm.inference.trees.readout.compiled"
-LANES = "pgm.inference.trees.batching.compiled"
-CUTS = "pgm.inference.engines.cuts.compiled"
-GAUSSIAN = "pgm.inference.engines.gaussian.compiled"
+# Loops that several rooms call. Those of one room alone stand there.
+TABLES = Loops("pgm.inference.trees.sweeps.compiled")
+REDUCTION = Loops("pgm.inference.program.reduction.compiled", "reading the evidence")
+TREES = Loops("pgm.inference.trees.compiled", "laying out a tree")
+READING = Loops("pgm.inference.trees.readout.compiled")
+LANES = Loops("pgm.inference.trees.batching.compiled")
+SEARCH = Loops("pgm.inference.engines.search.compiled")
+CUTS = Loops("pgm.inference.engines.cuts.compiled", "cutting")
+GAUSSIAN = Loops("pgm.inference.engines.gaussian.compiled", "eliminating continuous variables")
 _LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread, watched by the caller
 _TICK = 0.05  # seconds between checks of the clock
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
-_DOING = {
-    REDUCTION: "reading the evidence",
-    TREES: "laying out a tree",
-    CUTS: "cutting",
-    GAUSSIAN: "eliminating continuous variables",
-}
 
 
 def seconds_of(steps: float) -> float:
@@ -43,23 +39,17 @@ class Narrow(Exception):
     """A product left the range of a double; the question must be run in wide numbers."""
 
 
-def code(steps: float, module: str = TABLES) -> ModuleType:
-    """The loops of a module in the form that suits this many inner steps."""
-    return jit.kernels(module, steps)
-
-
-def run(name: str, *args: Any, steps: float, clock: Clock, module: str = TABLES) -> None:
-    """Call a compiled function that takes a stop flag last; raise what its status means."""
-    kernel = getattr(code(steps, module), name)
+def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLES) -> None:
+    """Call a loop that takes a stop flag last, in a watched thread if long; raise what its status means."""
+    loop = getattr(module, name)
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
-    doing = _DOING.get(module, "multiplying and summing")
-    clock.check(doing)
+    clock.check(module.doing)
     if steps < _LONG or outer is not None:  # the owner of that flag watches
-        status = kernel(*args, stop)
+        status = loop(*args, stop)
     else:
-        status = beside(kernel, args, stop, clock, doing)
-    clock.lap(REDUCING if module == REDUCTION else RUNNING)
+        status = beside(loop, args, stop, clock, module.doing)
+    clock.lap(REDUCING if module is REDUCTION else RUNNING)
     if stop[0]:
         raise threads.Stopped
     if status:

@@ -9,13 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pgm.graphs import compiled
-from pgm.graphs.triangulation import Triangulation, triangulate
-from pgm.runtime.jit import interpreted
+from pgm.graphs.triangulation import LOOPS, Triangulation, triangulate
 from tests.graphs import twins
+from tests.loops.forms import FORMS
 from tests.machine import slowness
-
-PYTHON = interpreted("pgm.graphs.compiled")
 
 
 def graphs(count: int = 60) -> list[nx.Graph]:
@@ -65,25 +62,26 @@ def check(graph: nx.Graph, log2_card: np.ndarray, found: Triangulation) -> None:
     assert sorted(owners) == list(range(n))
 
 
-@pytest.mark.parametrize("kernels", [PYTHON, compiled], ids=["python", "compiled"])
-def test_triangulations_keep_their_promises(kernels, monkeypatch):
-    monkeypatch.setattr("pgm.graphs.triangulation.kernels", lambda name, steps: kernels)
-    for seed, graph in enumerate(graphs(20 if kernels is PYTHON else 200)):
-        log2_card = cards(len(graph), seed)
-        check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, budget=2e3))
-        shuffled = np.random.default_rng(seed).permutation(len(graph))
-        check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, order=shuffled))
+@pytest.mark.parametrize("form", FORMS)
+def test_triangulations_keep_their_promises(form):
+    with FORMS[form]():
+        for seed, graph in enumerate(graphs(20 if form == "interpreted" else 200)):
+            log2_card = cards(len(graph), seed)
+            check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, budget=2e3))
+            shuffled = np.random.default_rng(seed).permutation(len(graph))
+            check(graph, log2_card, triangulate(*twins.arrays(graph), log2_card, order=shuffled))
 
 
-def test_python_and_numba_find_the_same(monkeypatch):
+def test_interpreted_and_compiled_find_the_same():
     for seed, graph in enumerate(graphs(25)):
         args = (*twins.arrays(graph), cards(len(graph), seed))
         found = []
-        for kernels in (PYTHON, compiled):
-            monkeypatch.setattr("pgm.graphs.triangulation.kernels", lambda name, steps, k=kernels: k)
-            found.append(vars(triangulate(*args, budget=1e4, seed=3)))
-        for field, value in found[0].items():
-            np.testing.assert_array_equal(value, found[1][field], err_msg=field)
+        for form in FORMS.values():
+            with form():
+                found.append(vars(triangulate(*args, budget=1e4, seed=3)))
+        for other in found[1:]:
+            for field, value in found[0].items():
+                np.testing.assert_array_equal(value, other[field], err_msg=field)
 
 
 @pytest.mark.parametrize("fills", [False, True])
@@ -96,10 +94,10 @@ def test_greedy_matches_its_twin(fills):
         weight = np.round(2.0**log2_card) if seed % 2 else np.ones(n)
         indptr, indices = twins.arrays(graph)
         missing = np.empty(n)
-        compiled.missing_edges(indptr, indices, weight, missing)
+        LOOPS.missing_edges(indptr, indices, weight, missing)
         np.testing.assert_array_equal(missing, twins.missing_edges(graph, weight))
         order = np.empty(n, np.int32)
-        status, total, _ = compiled.greedy(
+        status, total, _ = LOOPS.greedy(
             indptr, indices, log2_card, np.zeros(n, np.int64), weight, missing, np.ones(n), int(fills),
             math.inf, 1e9, order, np.zeros(1, np.uint8),
         )  # fmt: skip
@@ -117,7 +115,7 @@ def test_simplicial_vertices_end_chordal_graphs():
         tree = nx.random_labeled_tree(30, seed=seed)
         order = np.empty(30, np.int32)
         indptr, indices = twins.arrays(tree)
-        assert compiled.simplicial_prefix(indptr, indices, np.zeros(30, np.int64), order) == 30
+        assert LOOPS.simplicial_prefix(indptr, indices, np.zeros(30, np.int64), order) == 30
         assert triangulate(indptr, indices, np.ones(30)).n_cliques == 29
 
 
@@ -152,7 +150,7 @@ def test_what_is_linked_and_comes_last_is_one_clique_without_a_parent():
 def test_the_least_largest_clique_matches_its_twin_and_bounds_every_order():
     for seed, graph in enumerate(graphs()):
         log2_card = cards(len(graph), seed)
-        least = compiled.least_clique(*twins.arrays(graph), log2_card)
+        least = LOOPS.least_clique(*twins.arrays(graph), log2_card)
         assert least == pytest.approx(twins.least_clique(graph, log2_card))
         rng = np.random.default_rng(seed)
         for order in (None, *(rng.permutation(len(graph)) for _ in range(3))):
@@ -186,10 +184,8 @@ def test_columns_match_their_twin():
         n = len(graph)
         log2_card, order = cards(n, seed), np.random.default_rng(seed).permutation(n).astype(np.int32)
         parent, count, weight = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n)
-        given, order = order, compiled.postordered(*twins.arrays(graph), order, parent)
-        total, largest, sizes = compiled.columns(
-            *twins.arrays(graph), log2_card, order, parent, count, weight
-        )
+        given, order = order, LOOPS.postordered(*twins.arrays(graph), order, parent)
+        total, largest, sizes = LOOPS.columns(*twins.arrays(graph), log2_card, order, parent, count, weight)
         assert sorted(map(sorted, twins.filled(graph, given.tolist())[1])) == sorted(
             map(sorted, twins.filled(graph, order.tolist())[1])
         )
@@ -208,7 +204,7 @@ def test_columns_match_their_twin():
 def test_cuthill_mckee_matches_its_twin():
     for graph in graphs():
         order = np.empty(len(graph), np.int32)
-        compiled.cuthill_mckee(*twins.arrays(graph), order)
+        LOOPS.cuthill_mckee(*twins.arrays(graph), order)
         assert order.tolist() == twins.cuthill_mckee(graph)
 
 
@@ -216,7 +212,7 @@ def test_the_core_and_neighbourhoods_match_their_twins():
     for graph in graphs():
         n = len(graph)
         order, stage, log2_card = np.empty(n, np.int32), np.zeros(n, np.int64), cards(n)
-        done, names, ptr, ids, core_cards, _ = compiled.core(*twins.arrays(graph), log2_card, stage, order)
+        done, names, ptr, ids, core_cards, _ = LOOPS.core(*twins.arrays(graph), log2_card, stage, order)
         left = graph.copy()
         for v in order[:done].tolist():
             assert all(left.has_edge(a, b) for a in left[v] for b in left[v] if a < b)
@@ -228,7 +224,7 @@ def test_the_core_and_neighbourhoods_match_their_twins():
         wanted = twins.arrays(nx.convert_node_labels_to_integers(left, ordering="sorted"))
         assert [a.tolist() for a in (ptr, ids)] == [a.tolist() for a in wanted]
         if n:
-            ptr, ids, names = compiled.neighbourhood(*twins.arrays(graph), 0, max(1, n // 2))
+            ptr, ids, names = LOOPS.neighbourhood(*twins.arrays(graph), 0, max(1, n // 2))
             far = nx.single_source_shortest_path_length(graph, 0)
             assert len(names) == min(len(far), max(1, n // 2)) == len(set(names.tolist()))
             distances = [far[v] for v in names.tolist()]

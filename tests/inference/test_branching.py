@@ -20,13 +20,12 @@ from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import reduce_everything
-from pgm.runtime import jit
 from pgm.runtime.clock import Clock
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models
 
 DATA = st.data()
 MODULES = pytest.mark.parametrize(
-    "module", [compiled, jit.interpreted(branch_and_bound.BRANCHING)], ids=["compiled", "interpreted"]
+    "module", [branch_and_bound.BRANCHING, compiled], ids=["compiled", "interpreted"]
 )
 
 

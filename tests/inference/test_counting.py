@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines.counting import clauses, counter, simplify
-from pgm.runtime import jit
+from pgm.inference.engines.counting import clauses, compiled, counter, simplify
 from pgm.runtime.clock import start_clock
 from tests.inference.test_search import formula, models_of
 from tests.inference.test_truth import close, drawn, possible
+from tests.loops import forms
 from tests.machine import slowness
 from tests.oracle import Oracle
 from tests.strategies import Numbers, markov_networks
@@ -194,9 +194,7 @@ def test_without_a_compiler_the_same_bits(data):
     case, question, oracle = drawn(data, markov_networks(RULES, most=5))
     if not oracle.possible:
         return
-    with pytest.MonkeyPatch.context() as patched:
-        for module in (counter, clauses):
-            patched.setattr(module, "code", lambda steps, name: jit.interpreted(name))
+    with forms.interpreted():
         slow = case.model.marginals(question.given, engine="search")
     fast = case.model.marginals(question.given, engine="search")
     for name in fast:
@@ -204,12 +202,10 @@ def test_without_a_compiler_the_same_bits(data):
 
 
 def test_a_hash_decides_nothing(monkeypatch):
-    loops = jit.interpreted(counter.COUNTING)
     net, rules = formula(11, 26, 3, seed=4)
-    for module in (counter, clauses):
-        monkeypatch.setattr(module, "code", lambda steps, name: jit.interpreted(name))
-    monkeypatch.setattr(loops, "_MIX", 0)
-    assert net.partition(engine="search") == models_of(11, rules).size
+    monkeypatch.setattr(compiled, "_MIX", 0)
+    with forms.interpreted():
+        assert net.partition(engine="search") == models_of(11, rules).size
 
 
 def test_what_is_more_than_yes_and_no_is_searched_by_tables():

@@ -14,7 +14,6 @@ import pytest
 import pgm
 from pgm.inference.engines import fronts
 from pgm.inference.engines.exact import posterior
-from pgm.inference.engines.fronts import compiled
 from tests.machine import slowness
 
 Ask = Callable[[], float]
@@ -258,7 +257,7 @@ def test_winners_are_those_of_the_twin(respects: int) -> None:
         keep, stop = np.empty(len(worth), np.uint8), np.zeros(1, np.uint8)
         shares = np.full(respects, np.inf)
         shares[-1] = 0.0
-        compiled.winners(worth, codes, begins, shares, 1e-12, False, keep, stop)
+        fronts.FRONTS.winners(worth, codes, begins, shares, 1e-12, False, keep, stop)
         wanted = winners_twin(worth, groups)
         # Of equal rows one is kept, the first by its codes.
         for i in np.flatnonzero(wanted):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
@@ -16,9 +15,9 @@ from scipy.sparse import linalg
 import pgm
 from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.inference import program
-from pgm.inference.engines.gaussian import elimination, hybrid, layout
-from pgm.runtime import jit, running
+from pgm.inference.engines.gaussian import elimination, hybrid
 from tests.gaussian_oracle import Mixture, Plain, plains
+from tests.loops import forms
 
 near = lambda x: pytest.approx(x, rel=1e-7, abs=1e-8)  # noqa: E731
 
@@ -615,14 +614,11 @@ def test_interpreted_and_compiled_give_the_same_bits(
         drawn = net.sample(3, given=known, seed=0)
         return [net.log_probability(known), moments, {name: drawn[name].tolist() for name in drawn}]
 
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (running, elimination, layout):
-            patch.setattr(module, "code", lambda steps, name=running.TABLES: jit.interpreted(name))
+    with forms.interpreted():
         python = answers()
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (running, elimination, layout):
-            patch.setattr(module, "code", lambda steps, name=running.TABLES: importlib.import_module(name))
+    with forms.baseline():
         assert answers() == python
+    assert answers() == python
 
 
 # --- rows, limits ------------------------------------------------------------------------------------------

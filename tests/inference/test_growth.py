@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.inference.engines.exact import tree_runs
-from pgm.inference.program.reduction import compiled as reduction
+from pgm.runtime.running import REDUCTION
 from tests.strategies import models
 
 N = 10_000
@@ -73,7 +73,7 @@ def test_the_garbage_collector_has_nothing_to_do_with_the_size_of_a_model(make: 
     for ask in QUESTIONS.values():  # whatever is made once
         ask(net, names[7], known)
     net, count = tracked(lambda: make(N))
-    assert count < N / 5  # numba may still be loading in another thread
+    assert count < N / 5
     assert tracked(net.copy)[1] < N / 5
     for what, ask in QUESTIONS.items():
         assert tracked(lambda ask=ask: ask(net, names[7], known))[1] < N / 5, what
@@ -86,9 +86,9 @@ def test_what_is_pruned_is_the_same_from_above_and_from_below(data: st.DataObjec
         data.draw(st.lists(st.integers(0, 1), min_size=program.n, max_size=program.n)), np.uint8
     )
     below, above = (np.empty(program.arrays.heads.size, np.uint8) for _ in range(2))
-    dropped = reduction.prune(program.arrays, needed, below)
+    dropped = REDUCTION.prune(program.arrays, needed, below)
     order, loose = program.loose
-    reduction.ancestors(program.arrays, loose, needed, above)
+    REDUCTION.ancestors(program.arrays, loose, needed, above)
     assert above.tolist() == below.tolist()
     assert order[above[order] == 0].tolist() == dropped.tolist()
 

@@ -16,7 +16,7 @@ from pgm.inference.engines.exact import posterior, tree_runs
 from pgm.inference.trees import slicing, sparse_cliques, sweeps
 from pgm.inference.trees.sweeps import row_slices
 from pgm.runtime import threads
-from pgm.runtime.running import TABLES, TREES, Narrow
+from pgm.runtime.running import Narrow
 from tests.inference import test_truth as truth
 
 FEWER = settings(max_examples=60)
@@ -66,15 +66,11 @@ def slabs_of_every_clique(patch: pytest.MonkeyPatch) -> None:
     """Threads share the rows of each clique in turn, not parts of the tree."""
     shared_by_threads(patch)
     patch.setattr(row_slices, "_LEAST_ENTRIES", 0)
-    kernels = sweeps.code
 
     def above_all_parts(parent: np.ndarray, cost: np.ndarray, threads: int) -> np.ndarray:
         return np.full(parent.size, -1)
 
-    def code(steps: float, module: str = TABLES) -> Any:
-        return SimpleNamespace(shares=above_all_parts) if module == TREES else kernels(steps, module)
-
-    patch.setattr(sweeps, "code", code)
+    patch.setattr(sweeps, "TREES", SimpleNamespace(shares=above_all_parts))
 
 
 def sparse(patch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import contextlib
 import math
 import multiprocessing
 import os
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -23,8 +22,10 @@ from pgm.frames import reading
 from pgm.inference.asking import frame_queries
 from pgm.inference.engines import model_snapshot
 from pgm.inference.trees import batching
-from pgm.runtime import jit, threads
+from pgm.inference.trees.batching import compiled
+from pgm.runtime import threads
 from pgm.runtime.clock import start_clock
+from tests.loops.forms import baseline, interpreted
 from tests.oracle import Known, Oracle
 from tests.strategies import Case, models
 
@@ -46,17 +47,6 @@ def forced(n_lanes: int | None = None, own: bool | None = None, n_threads: int =
             yield
     finally:
         batching.lanes_for, frame_queries._OWN_TREE, frame_queries._OWN_TREE_FACTOR, threads._SHORT = before  # type: ignore[assignment]
-
-
-@contextlib.contextmanager
-def interpreted() -> Iterator[None]:
-    """Kernels run by Python, whatever was loaded before."""
-    before = jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE
-    jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE = threading.Event(), 10**12, math.inf
-    try:
-        yield
-    finally:
-        jit._ready, jit.INTERPRETED_STEPS, jit._PATIENCE = before
 
 
 def close(found: Any, expected: Any) -> None:
@@ -144,14 +134,13 @@ def test_all_marginals_of_every_row(data):
 
 
 @given(data=DATA)
-def test_the_same_bits_for_any_lanes_and_threads_and_both_kinds_of_kernels(data):
+def test_the_same_bits_for_any_lanes_and_threads_and_all_forms_of_loops(data):
     case = data.draw(models(most=6))
     _, frame = drawn_frame(data, case, 40)
     if not Oracle(case.plain).possible:
         return
     target = data.draw(st.sampled_from(case.names))
     own = data.draw(st.booleans())
-    jit.load()
     with forced(1, own):
         alone = answers(case.model, frame, target)
     for n_lanes, n_threads in ((4, 1), (16, 2)):
@@ -161,9 +150,10 @@ def test_the_same_bits_for_any_lanes_and_threads_and_both_kinds_of_kernels(data)
     frame = {name: column[:5] for name, column in frame.items()}
     with forced(16, own):
         alone = answers(case.model, frame, target)
-    with forced(4, own), interpreted():
-        for a, b in zip(alone, answers(case.model, frame, target), strict=True):
-            same(a, b)
+    for form in (interpreted, baseline):
+        with forced(4, own), form():
+            for a, b in zip(alone, answers(case.model, frame, target), strict=True):
+                same(a, b)
 
 
 @given(data=DATA)
@@ -198,15 +188,14 @@ def test_scaling_and_split_cliques(data):
     if not Oracle(case.plain).possible:
         return
     target = data.draw(st.sampled_from(case.names))
-    kernels = jit.interpreted("pgm.inference.trees.batching.compiled")
-    before = kernels.SAFE, kernels.DRIFT
+    before = compiled.SAFE, compiled.DRIFT
     with forced(own=data.draw(st.booleans())), interpreted():
         alone = answers(case.model, frame, target)
         try:
-            kernels.SAFE, kernels.DRIFT = data.draw(st.sampled_from([(60, 10), (30, 5), (1000, 3)]))
+            compiled.SAFE, compiled.DRIFT = data.draw(st.sampled_from([(60, 10), (30, 5), (1000, 3)]))
             again = answers(case.model, frame, target)
         finally:
-            kernels.SAFE, kernels.DRIFT = before
+            compiled.SAFE, compiled.DRIFT = before
     for a, b in (
         (alone[0], again[0]),
         (alone[1], again[1]),

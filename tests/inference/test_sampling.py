@@ -23,8 +23,8 @@ from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
 from pgm.inference.engines.sampling.layout import lay_out
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
-from pgm.runtime import jit
 from pgm.runtime.clock import Clock
+from tests.loops import forms
 from tests.oracle import Oracle
 from tests.strategies import TAME, bayesian_networks, knowledge, models
 
@@ -557,13 +557,13 @@ def test_options_out_of_range(make, options, said):
 
 
 @pytest.mark.parametrize("engine", ["likelihood-weighting", "importance", "gibbs", "swendsen-wang"])
-def test_the_same_draws_without_a_compiler(engine, monkeypatch):
+def test_the_same_draws_without_a_compiler(engine):
     mrf = ising(3, 0.4, field=0.2)
     kind = engines.ENGINES[engine]
     options = kind(samples=40)
     compiled = mrf.marginals({"s0": 1}, engine=options)
-    monkeypatch.setattr(jit, "kernels", lambda module, _: jit.interpreted(module))
-    plain = mrf.marginals({"s0": 1}, engine=options)
+    with forms.interpreted():
+        plain = mrf.marginals({"s0": 1}, engine=options)
     for name, p in compiled.items():
         np.testing.assert_allclose(plain[name].values, p.values, rtol=1e-13)
 

@@ -12,9 +12,9 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.engines.search import component_search
-from pgm.runtime import jit
+from pgm.inference.engines.search import compiled, component_search
 from tests.inference.test_truth import close, drawn, possible
+from tests.loops import forms
 from tests.oracle import Oracle
 from tests.strategies import TAME, Numbers, bayesian_networks, knowledge, markov_networks, models
 
@@ -199,10 +199,8 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
         return
     with pytest.MonkeyPatch.context() as patched:
         by_tables(patched)
-        patched.setattr(component_search, "code", lambda steps, module: jit.interpreted(module))
-        slow = case.model.marginals(question.given, engine="search")
-        patched.undo()
-        by_tables(patched)
+        with forms.interpreted():
+            slow = case.model.marginals(question.given, engine="search")
         fast = case.model.marginals(question.given, engine="search")
     for name in fast:
         assert slow[name].values.tobytes() == fast[name].values.tobytes()
@@ -211,13 +209,12 @@ def test_the_search_without_a_compiler_gives_the_same_bits(data):
 def test_a_hash_decides_nothing(monkeypatch):
     """All hashes made equal: the answers stay, for keys are compared in full."""
     by_tables(monkeypatch)
-    loops = jit.interpreted(component_search.SEARCH)
     net, clauses = formula(11, 26, 3, seed=4)
-    monkeypatch.setattr(component_search, "code", lambda steps, module: jit.interpreted(module))
-    monkeypatch.setattr(loops, "_MIX", 0)
+    monkeypatch.setattr(compiled, "_MIX", 0)
     every = models_of(11, clauses)
-    assert net.partition(engine="search") == every.size
-    found = net.marginals(engine="search")
+    with forms.interpreted():
+        assert net.partition(engine="search") == every.size
+        found = net.marginals(engine="search")
     for v in range(11):
         assert found[f"x{v}"][1] == pytest.approx(((every >> np.uint32(v)) & 1).mean(), abs=1e-13)
 

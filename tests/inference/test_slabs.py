@@ -9,9 +9,8 @@ import pytest
 
 import pgm
 from pgm.inference.trees import sweeps
-from pgm.inference.trees.sweeps import row_slices
-from pgm.runtime import jit
-from pgm.runtime.running import TABLES, run
+from pgm.inference.trees.sweeps import compiled, row_slices
+from pgm.runtime.running import run
 from tests.inference.test_paths import slabs_of_every_clique
 from tests.inference.test_support import the_tree
 
@@ -36,7 +35,6 @@ def eager(monkeypatch):
 @pytest.mark.parametrize("cut", [row_slices.slabs_in, row_slices.slabs_out], ids=["in", "out"])
 @pytest.mark.parametrize("seed", range(6))
 def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager):
-    kernels = jit.interpreted(TABLES)
     t = the_tree(dense(seed), eager).tree.arrays
     n_tables = t.item_at.size - 1 - t.parent.size
     several = 0
@@ -56,7 +54,7 @@ def test_slabs_have_every_row_once_and_add_to_different_entries(cut, seed, eager
             for o in range(t.operand_at[c], t.operand_at[c + 1]):
                 if t.operand[o] >= n_tables:
                     along = [
-                        kernels._along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
+                        compiled._along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
                         for j in range(t.inner[c])
                     ]
                     starts = t.lookup[t.outer_at[o] + rows]

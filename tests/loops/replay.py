@@ -12,18 +12,18 @@ import importlib.util
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ExtensionFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from build_loops import compiler
-from pgm.runtime import built as at_build
-from pgm.runtime import jit
+from pgm.runtime import loops
+from tests.loops.forms import given_by
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILER = compiler.found()
@@ -62,23 +62,17 @@ def build_all(names: Iterable[str], checked: bool = False) -> dict[str, list[Mod
 def installed(count: Counter[str], names: Iterable[str], checked: bool = False) -> Iterator[None]:
     """Every loop of these modules that pgm calls is replayed; `count` says how often which."""
     built = build_all(names, checked)
-    twins: dict[str, Any] = {name: jit.interpreted(name) for name in modules()}
-    twins.update({name: Twin(twins[name], forms, count) for name, forms in built.items()})
-    before, was_ready = dict(jit._imported), jit._ready.is_set()
-    jit._imported.update(twins)
-    jit._ready.set()
-    used, at_build.present = at_build.present, False
-    forms = dict(at_build._forms)
-    at_build._forms.clear()
-    try:
+
+    def find(module: str) -> dict[str, Any]:
+        found = loops.interpreted(module)
+        forms = built.get(module, [])
+        for name in [name for name, value in found.items() if forms and hasattr(forms[0], name)]:
+            if isinstance(found[name], FunctionType):
+                found[name] = twin(f"{module}.{name}", found[name], [getattr(f, name) for f in forms], count)
+        return found
+
+    with given_by(find):
         yield
-    finally:
-        at_build.present = used
-        at_build._forms.update(forms)
-        jit._imported.clear()
-        jit._imported.update(before)
-        if not was_ready:
-            jit._ready.clear()
 
 
 def pytest_sessionstart(session: Any) -> None:
@@ -136,29 +130,22 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
-class Twin:
-    """Stands for a module of loops: each call runs the first form and then all others, on copies."""
+def twin(
+    name: str, first: Callable[..., Any], others: list[Callable[..., Any]], count: Counter[str]
+) -> Callable[..., Any]:
+    """Stands for a loop: each call runs the first form and then all others, on copies."""
 
-    def __init__(self, first: ModuleType, others: list[ModuleType], count: Counter[str]) -> None:
-        self._first, self._others, self._count = first, others, count
+    def called(*args: Any) -> Any:
+        given = [copied(args, {}) for _ in others]
+        result = first(*args)
+        for other, mine in zip(others, given, strict=True):
+            found = other(*mine)
+            if not same(result, found):
+                raise AssertionError(f"{name} returns {result!r}, compiled {found!r}")
+            for i, (a, b) in enumerate(zip(args, mine, strict=True)):
+                if not same(a, b):
+                    raise AssertionError(f"{name} leaves its argument {i} otherwise when compiled")
+        count[name] += 1
+        return result
 
-    def __getattr__(self, name: str) -> Any:
-        reference = getattr(self._first, name)
-        if not callable(reference):
-            return reference
-        others = [getattr(module, name) for module in self._others]
-
-        def called(*args: Any) -> Any:
-            given = [copied(args, {}) for _ in others]
-            result = reference(*args)
-            for other, mine in zip(others, given, strict=True):
-                found = other(*mine)
-                if not same(result, found):
-                    raise AssertionError(f"{name} returns {result!r}, compiled {found!r}")
-                for i, (a, b) in enumerate(zip(args, mine, strict=True)):
-                    if not same(a, b):
-                        raise AssertionError(f"{name} leaves its argument {i} otherwise when compiled")
-            self._count[f"{self._first.__name__}.{name}"] += 1
-            return result
-
-        return called
+    return called

@@ -19,10 +19,7 @@ from build_loops import builds, compiler
 
 LOOPS = '''"""Loops."""
 
-from pgm.runtime.jit import njit
 
-
-@njit
 def twice(n: int):
     """Twice as much."""
     return 2 * n
@@ -214,7 +211,7 @@ def test_the_command_says_what_it_did(
     assert run("--clean") == (0, "")
     edit(tree.first, "2 * n", "[n]", monkeypatch)
     code, said = run()
-    assert (code, said.partition(": ")[0]) == (1, "pgm/first/compiled.py:9")
+    assert (code, said.partition(": ")[0]) == (1, "pgm/first/compiled.py:6")
     (tree.root / "pgm" / "_loops.lock").unlink()
     (tree.root / "pgm" / "_loops.lock").mkdir()  # as if nothing could be written there, which root always can
     code, said = run()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 import time
 from pathlib import Path
@@ -23,7 +22,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 import numpy as np
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32
 
 LIMIT, SMALL = 3, 2.0**-3
 """
@@ -37,7 +36,6 @@ class Pair(NamedTuple):
     values: Floats
 
 
-@njit
 def arithmetic(a: int, b: int, x: float, y: float):
     """As Python has it: floors, remainders, shifts, mixed kinds, chains, conditions."""
     some = (a // b, a % b, -a // b, -a % b, a // -b, a % -b, a << 3, a >> 1, a ^ b, a & b, a | b, ~a)
@@ -50,7 +48,6 @@ def arithmetic(a: int, b: int, x: float, y: float):
     return some, kept, e, more, max(a, 2, b), min(x, y, 0), first / second, 2.0**y, LIMIT + True
 
 
-@njit
 def arrays(p: Pair, flags: Bytes, table: FloatTable):
     """Slices as in Python, rows, places that change in place, new arrays, of several kinds."""
     n = p.at.size
@@ -72,7 +69,6 @@ def arrays(p: Pair, flags: Bytes, table: FloatTable):
     return out, out[1:-1], out[:0], np.zeros((2, n)), np.arange(n).astype(np.int32), total, keys, p.at
 
 
-@njit
 def _grown(array, size):
     if size <= array.size:
         return array
@@ -81,7 +77,6 @@ def _grown(array, size):
     return larger
 
 
-@njit
 def growing(n: int):
     """Room that is dropped on the way, and room that is not."""
     kept, other = np.empty(1, np.int64), np.ones(1)
@@ -94,7 +89,6 @@ def growing(n: int):
     return kept[:n].copy(), other.size
 
 
-@njit
 def fibonacci(n: int):
     """It calls itself."""
     if n < 2:
@@ -102,19 +96,16 @@ def fibonacci(n: int):
     return fibonacci(n - 1) + fibonacci(n - 2)
 
 
-@njit
 def entry(array: Floats, i: int):
     """One entry."""
     return array[i]
 
 
-@njit
 def rest(array: Floats):
     """A part of an argument."""
     return np.ones(2), array[1:]
 
 
-@njit
 def wait(stop: Flag):
     """Until another thread says so."""
     turns = 0
@@ -130,12 +121,8 @@ def written(folder: Path, text: str) -> tuple[str, ModuleType]:
     path = folder / "compiled.py"
     path.write_text(text)
     (folder / "pgm").symlink_to(replay.ROOT / "pgm")
-    spec = importlib.util.spec_from_file_location("loops_interpreted", path)
-    assert spec is not None
-    assert spec.loader is not None
-    plain = text.replace("Flag, Floats", "Floats, Flag").replace(", njit\n", "\nnjit = lambda f: f\n")
     module = ModuleType("plain")
-    exec(compile(plain, str(path), "exec", dont_inherit=True), module.__dict__)
+    exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
     return compiler.translated(path, folder), module
 
 
@@ -284,8 +271,8 @@ def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
 )
 def test_what_is_not_taken_is_refused_with_its_line(tmp_path: Path, body: str, said: str) -> None:
     two = "\n\nclass Two(NamedTuple):\n    first: int\n    second: int\n"
-    touch = "\n\n@njit\ndef _touch(a):\n    a[0] = 1.0\n    return 1.0\n"
-    head = f"{HEAD}{two}{touch}\n\n@njit\ndef loop(a: Floats):\n"
+    touch = "\n\ndef _touch(a):\n    a[0] = 1.0\n    return 1.0\n"
+    head = f"{HEAD}{two}{touch}\n\ndef loop(a: Floats):\n"
     line = len(head.splitlines())
     (tmp_path / "pgm").symlink_to(replay.ROOT / "pgm")
     (tmp_path / "compiled.py").write_text(f"{head}    {body}\n")
@@ -311,7 +298,7 @@ def test_what_is_not_taken_is_refused_with_its_line(tmp_path: Path, body: str, s
 def test_heads_that_are_not_taken_are_refused_with_their_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "pgm").symlink_to(replay.ROOT / "pgm")
     two = "\n\nclass Two(NamedTuple):\n    first: int\n    second: int\n"
-    head = f"{HEAD}{two}\n\n@njit\n"
+    head = f"{HEAD}{two}\n\n"
     (tmp_path / "compiled.py").write_text(f"{head}{text}\n")
     with pytest.raises(Refused, match=rf"compiled\.py:{len(head.splitlines()) + 1}: ") as error:
         compiler.translated(tmp_path / "compiled.py", tmp_path)

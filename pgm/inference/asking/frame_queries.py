@@ -29,7 +29,7 @@ from pgm.inference.trees.slicing import sliced
 from pgm.printing import html_text, joined
 from pgm.results import Distribution, exact_report
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
-from pgm.runtime.running import LANES, Impossible, Narrow, code
+from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
 from pgm.variables import states_array
 
@@ -281,18 +281,17 @@ def _distinct(compiled: ModelSnapshot, data: Columns) -> _Table:
     radix = np.array([compiled.by_name[name].card for name in data.codes], dtype=np.int64)
     places = np.full(compiled.program.n, -1, np.int64)
     places[[compiled.position[name] for name in data.codes]] = np.arange(m)
-    k = code(8.0 * (m + 4) * n, LANES)
     words = np.zeros((1 + m, n), np.int64)
     first, inverse = np.empty(n, np.int64), np.empty(n, np.int64)
     slots = np.full(1 << max(1, (2 * n - 1).bit_length()), -1, np.int32)
-    count = k.distinct(words, k.pack(codes, radix, False, words), slots, first, inverse)
+    count = LANES.distinct(words, LANES.pack(codes, radix, False, words), slots, first, inverse)
     rows = np.empty((count, m), np.int32)
-    k.gather_rows(codes, first[:count], rows)
+    LANES.gather_rows(codes, first[:count], rows)
     words = np.zeros((1 + m, count), np.int64)
-    n_words = k.pack(np.ascontiguousarray(rows.T), radix, True, words)
+    n_words = LANES.pack(np.ascontiguousarray(rows.T), radix, True, words)
     slots[:] = -1
     pattern = np.empty(count, np.int64)
-    k.distinct(words, n_words, slots, np.empty(count, np.int64), pattern)
+    LANES.distinct(words, n_words, slots, np.empty(count, np.int64), pattern)
     return _Table(data, places, rows, inverse, pattern)
 
 

@@ -47,7 +47,6 @@ from pgm.results import (
     Samples,
     merged,
 )
-from pgm.runtime import jit
 from pgm.runtime.clock import WRAPPING, Clock, start_clock
 from pgm.runtime.forks import Lock
 from pgm.runtime.running import Impossible
@@ -909,12 +908,3 @@ def _whole(value: object, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
     return int(value)
-
-
-def _register_warm_up() -> None:
-    from pgm.inference.asking import warm_up
-
-    jit.when_warm(warm_up.STEPS, warm_up.kept)
-
-
-_register_warm_up()

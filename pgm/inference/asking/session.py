@@ -1,11 +1,10 @@
-"""One session for everything that is asked: its engine and clock, Ctrl-C, the warm-up, words for what failed.
+"""One session for everything that is asked: its engine and clock, words for what failed.
 
 Questions, compiled queries and frames all enter here, so that none of them can lack one of these.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -15,7 +14,6 @@ from pgm.inference.engines import Engine, find, instead
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.program.proportional_fitting import NoFit
 from pgm.inference.trees.needs import Question
-from pgm.runtime import jit
 from pgm.runtime.clock import Clock, start_clock
 from pgm.runtime.running import Impossible
 
@@ -54,13 +52,8 @@ def answered(
         work: what is to be done.
         explain: whether impossible evidence is explained to the user; else `Impossible` is for the caller.
     """
-    begun = time.perf_counter()
     try:
         return work()
-    except SystemError as error:
-        if _interrupted(error):  # Ctrl-C while numba loads what it compiled comes out as this
-            raise KeyboardInterrupt from None
-        raise
     except NoFit as error:
         if observed is None:
             raise
@@ -69,11 +62,3 @@ def answered(
         if observed is None or not explain:
             raise
         raise contradiction(compiled, observed, clock) from None
-    finally:
-        jit.spent(time.perf_counter() - begun)
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None

@@ -15,7 +15,7 @@ from pgm.factors import Dense, Factor, Gate, Sparse, Tables
 from pgm.inference.program.program_arrays import ProgramArrays
 from pgm.runtime import progress
 from pgm.runtime.clock import start_clock
-from pgm.runtime.running import REDUCTION, Impossible, code, run
+from pgm.runtime.running import REDUCTION, Impossible, run
 
 # A sparse factor is expanded to a plain table if that takes at most this many entries per row.
 _DENSE_PER_ROW = 16
@@ -95,8 +95,7 @@ class Program:
         p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)
         if not p.heads.any():
             return np.empty(0, np.int64), marked
-        kernels = code(12.0 * p.scopes.size, REDUCTION)
-        order = kernels.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
+        order = REDUCTION.prune(p, np.zeros(self.n, np.uint8), np.ones_like(marked))
         marked[order] = 1
         return order, marked[p.leader]
 
@@ -316,14 +315,13 @@ def _flatten(
     scopes, counts, widths, heads, owners, joined = flat.joined()
     each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)
-    kernels = code(4.0 * (n + scopes.size), REDUCTION)
-    user_at, users = kernels.users_of(n, scope_at, scopes)
+    user_at, users = REDUCTION.users_of(n, scope_at, scopes)
     order = np.arange(n, dtype=np.int32)
     single = each.size == sizes.size and not joined.any()
     if each.size >= _FAR_APART and single and not as_given:
-        apart = kernels.n_apart(scope_at, scopes, _FAR)
-        each, scope_at, scopes, passed = kernels.walk(scope_at, scopes, user_at, users)
-        user_at, users = kernels.users_of(n, scope_at, scopes)
+        apart = REDUCTION.n_apart(scope_at, scopes, _FAR)
+        each, scope_at, scopes, passed = REDUCTION.walk(scope_at, scopes, user_at, users)
+        user_at, users = REDUCTION.users_of(n, scope_at, scopes)
         if apart > each.size // 8:
             order = np.concatenate([passed[passed < n_named], passed[passed >= n_named]])
     arrays = ProgramArrays(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.factors import GaussianFactor
-from pgm.runtime.jit import Floats, Ints, Ints32
+from pgm.runtime.kinds import Floats, Ints, Ints32
 
 
 class Densities(NamedTuple):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pgm.runtime.jit import Bytes, Ints, Ints32
+from pgm.runtime.kinds import Bytes, Ints, Ints32
 
 
 class ProgramArrays(NamedTuple):

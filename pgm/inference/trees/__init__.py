@@ -15,7 +15,7 @@ from pgm.inference.program.reduction import Case, lows
 from pgm.inference.trees.tree_arrays import TreeArrays
 from pgm.runtime.clock import TRIANGULATING, Clock
 from pgm.runtime.forks import Lock
-from pgm.runtime.running import REDUCTION, TREES, code
+from pgm.runtime.running import REDUCTION, TREES
 
 _STEPS_PER_ENTRY = 4.0
 _LISTED_STEPS = 4.0  # cost of a listed entry relative to one in a row; measured
@@ -158,7 +158,7 @@ def shape_of(
     """Triangulate the reduced question; allocates no table."""
     r = case.reduced
     m = r.cards.size
-    at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, targets)
+    at, indices = REDUCTION.neighbours(m, r.scope_at, r.scopes, targets)
     log2_cards = np.log2(r.cards.astype(np.float64))
     mixed = None if stage is None or stage.all() or not stage.any() else stage
     own = case.program.turns[r.variables]
@@ -167,19 +167,18 @@ def shape_of(
     clock.check()
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)
-    k = code(40.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
     cliques = _cliques(found)
     if stage is not None:
-        cliques = k.split_stages(*cliques, stage)
+        cliques = TREES.split_stages(*cliques, stage)
     if targets.size:
-        cliques = k.reroot(m, *cliques, k.holder(m, *cliques[:2], targets))
+        cliques = TREES.reroot(m, *cliques, TREES.holder(m, *cliques[:2], targets))
     elif stage is None and m and _STEPS_PER_ENTRY * 2.0**found.log2_total > _WORTH_BALANCE:
-        cliques = k.reroot(m, *cliques, k.centre(r.cards, *cliques[:2], cliques[3]))
-    home = k.homes(r, *cliques)
+        cliques = TREES.reroot(m, *cliques, TREES.centre(r.cards, *cliques[:2], cliques[3]))
+    home = TREES.homes(r, *cliques)
     looked_at = home if home.size and found.log2_total > _WORTH_A_LOOK else None
     if stage is None:
-        *cliques, home = k.gather_operands(r, *cliques, home)
-    sent, layout, steps = k.measure(r.cards, *cliques, home)
+        *cliques, home = TREES.gather_operands(r, *cliques, home)
+    sent, layout, steps = TREES.measure(r.cards, *cliques, home)
     tables, arranged = float(r.table_at[-1]), (*cliques, home)
     total, largest = float(found.log2_total), float(found.log2_largest)
     made = Shape(found, total, largest, True, tables, sent, layout, steps, False, arranged, looked_at)
@@ -203,8 +202,7 @@ def measure(case: Case, found: Triangulation, cards: np.ndarray) -> Shape:
     if not found.complete or found.log2_total > LARGEST_LOG2:
         return _unknown(case, found)
     r, cliques = case.reduced, _cliques(found)
-    k = code(8.0 * found.clique_vars.size + 4.0 * r.scopes.size, TREES)
-    sent, layout, steps = k.measure(cards, *cliques, k.homes(r, *cliques))
+    sent, layout, steps = TREES.measure(cards, *cliques, TREES.homes(r, *cliques))
     total, largest = float(found.log2_total), float(found.log2_largest)
     return Shape(found, total, largest, True, float(r.table_at[-1]), sent, layout, steps)
 
@@ -270,11 +268,10 @@ def lay_out_tree(
     stage: np.ndarray | None = None,
 ) -> Tree:
     """Lay out a tree for a question whose shape is known; the arguments are those of `tree_of`."""
-    r, found = case.reduced, shape.triangulation
-    k = code(40.0 * found.clique_vars.size + 2.0 ** min(shape.log2_largest, 40.0), TREES)
+    r = case.reduced
     clique_at, members, kept, parent, home = shape.arranged
-    cliques = (clique_at, k.order_axes(r, clique_at, members, kept, parent, home, targets), kept, parent)
-    laid_out = k.lay_out(r, *cliques, home, targets, result_at, result_scopes)
+    cliques = (clique_at, TREES.order_axes(r, clique_at, members, kept, parent, home, targets), kept, parent)
+    laid_out = TREES.lay_out(r, *cliques, home, targets, result_at, result_scopes)
     no_lists = np.empty(0, np.int64), np.empty(0, np.int32)
     arrays = TreeArrays(*(r.cards, cliques[0], *laid_out, *no_lists))
     if stage is None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Floats, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ReducedArrays
@@ -19,7 +19,6 @@ MANY_FORMS = 1 << 16
 SHARE = 4.0  # a group has at most this share of its clique's entries
 
 
-@njit
 def holder(n: int, clique_at: Ints, cliques: Ints32, targets: Ints32):
     """The smallest of all cliques that hold these targets, of n variables."""
     best, best_size = -1, -1
@@ -36,7 +35,6 @@ def holder(n: int, clique_at: Ints, cliques: Ints32, targets: Ints32):
     return best
 
 
-@njit
 def centre(cards: Ints, clique_at: Ints, cliques: Ints32, parent: Ints32):
     """The centroid of the tree: removing this clique minimises the largest remaining component."""
     count = parent.size
@@ -66,7 +64,6 @@ def centre(cards: Ints, clique_at: Ints, cliques: Ints32, parent: Ints32):
     return best
 
 
-@njit
 def reroot(n: int, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, best: int):
     """Root a tree, of n variables, at this clique; `kept` counts what a clique sums out.
 
@@ -139,7 +136,6 @@ def reroot(n: int, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints3
     return new_at, new_cliques, new_kept, new_parent
 
 
-@njit
 def split_stages(clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, stage: Ints):
     """Split each clique that sums out variables of both stages in two, so that no clique mixes them.
 
@@ -197,7 +193,6 @@ def split_stages(clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32,
     return new_at, new_cliques, new_kept, new_parent
 
 
-@njit
 def _walk(cards, stride, first, last, index, at):
     """Write the sum of code times stride for all states of the axes first .. last-1, the last one fastest."""
     index[at] = 0
@@ -211,7 +206,6 @@ def _walk(cards, stride, first, last, index, at):
     return size
 
 
-@njit
 def _pattern(index, at, size):
     """How an index moves along a row: its kind (see TreeArrays) and the length of its runs.
 
@@ -237,7 +231,6 @@ def _pattern(index, at, size):
     return kind, run
 
 
-@njit
 def _shorten(cards, stride, first, last, index, at):
     """Write how a row is summed into the entries of an item: where each begins, then what to add to that.
 
@@ -278,7 +271,6 @@ def _shorten(cards, stride, first, last, index, at):
     return entries
 
 
-@njit
 def homes(r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32):
     """The clique in which each table is multiplied: the one that sums out the first of its variables."""
     m = r.cards.size
@@ -301,7 +293,6 @@ def homes(r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, pare
     return home
 
 
-@njit
 def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, home: Ints):
     """The total message size, the bytes of the tree once laid out, and the steps of a pass."""
     count = parent.size
@@ -331,7 +322,6 @@ def measure(cards: Ints, clique_at: Ints, cliques: Ints32, kept: Ints32, parent:
     return sent_by_all, layout, steps
 
 
-@njit
 def gather_operands(
     r: ReducedArrays, clique_at: Ints, cliques: Ints32, kept: Ints32, parent: Ints32, home: Ints
 ):
@@ -475,7 +465,6 @@ def gather_operands(
     return new_at, new_cliques, new_kept, new_parent, new_home
 
 
-@njit
 def order_axes(
     r: ReducedArrays,
     clique_at: Ints,
@@ -538,7 +527,6 @@ def order_axes(
     return ordered
 
 
-@njit
 def shares(parent: Ints, cost: Floats, threads: int):
     """Which thread sweeps each clique, -1 for what is left between those parts and the roots.
 
@@ -613,7 +601,6 @@ def shares(parent: Ints, cost: Floats, threads: int):
     return owner
 
 
-@njit
 def lay_out(
     r: ReducedArrays,
     clique_at: Ints,

@@ -26,7 +26,7 @@ from pgm.inference.trees.sparse_cliques import with_lists
 from pgm.inference.trees.sweeps import sweep_in, sweep_out
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import RUNNING, TRIANGULATING, Clock
-from pgm.runtime.running import Impossible, code, raise_status, seconds_of
+from pgm.runtime.running import TABLES, Impossible, raise_status, seconds_of
 
 Wide = tuple[float, int]
 
@@ -112,7 +112,7 @@ class Sliced:
             return self._in_steps(program, scales, codes, answer, clock)
         tree = self.tree
         scratch = take(self.room)
-        status, mantissa, exponent = code(self.steps).sliced(
+        status, mantissa, exponent = TABLES.sliced(
             self.packed,
             self.packed_at,
             tree.arrays.axes,
@@ -135,9 +135,9 @@ class Sliced:
     ) -> tuple[np.ndarray, Wide]:
         """The same for a large tree, whose sweeps can be stopped and shared by threads."""
         t, m = self.tree.arrays, self.moves
-        n_tables, kernels = int(t.item_at.size - 1 - t.parent.size), code(1e9)
+        n_tables = int(t.item_at.size - 1 - t.parent.size)
         pool = take(int(t.item_at[-1]))
-        mantissa, exponent = kernels.fill(program.values, codes, *m[:5], n_tables, pool)
+        mantissa, exponent = TABLES.fill(program.values, codes, *m[:5], n_tables, pool)
         if mantissa == 0.0:
             raise Impossible
         low = scales.low.copy()
@@ -154,11 +154,11 @@ class Sliced:
             size = m.places.size  # of the last root's message: the end of the pool
             results = pool[pool.size - size :].copy()
             bounds = np.array([0, size] if size else [0])
-        rest, more = kernels.total_of(t, pool, powers)
+        rest, more = TABLES.total_of(t, pool, powers)
         whole = wide_multiply((float(mantissa), int(exponent) + scales.exponent), (float(rest), int(more)))
         give(pool)
-        raise_status(kernels.normalise(bounds, results), "normalise", clock)
-        kernels.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
+        raise_status(TABLES.normalise(bounds, results), "normalise", clock)
+        TABLES.finish(results, codes, m.places, m.fixed, m.seen_at, answer)
         return answer, whole
 
 
@@ -297,11 +297,10 @@ def _make(
     slot_of = np.full(program.n, -1, np.int64)
     observed_at = np.array(observed, dtype=np.int64)
     slot_of[observed_at] = np.arange(observed_at.size)
-    kernels = code(8.0 * r.table_at[-1] + 4.0 * p.scopes.size)
     sources = np.empty(int(r.table_at[-1]) + r.scalars.size, np.int64)
-    kernels.gather(p, r, case.codes, case.virtual_at, program.values.size, sources[: int(r.table_at[-1])])
-    kernels.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
-    item, slot, stride = kernels.moves(p, r, slot_of)
+    TABLES.gather(p, r, case.codes, case.virtual_at, program.values.size, sources[: int(r.table_at[-1])])
+    TABLES.gather_scalars(p, r, case.codes, sources[int(r.table_at[-1]) :])
+    item, slot, stride = TABLES.moves(p, r, slot_of)
     begins = np.concatenate([r.table_at, r.table_at[-1] + 1 + np.arange(r.scalars.size)])
     fixed = seen_at = _NOWHERE
     if targets is None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import code, run
+from pgm.runtime.running import TABLES, run
 
 _SHARE = 0.2  # below this share of non-zero entries a list pays off; measured
 _LEAST_ENTRIES = 4096
@@ -51,5 +51,5 @@ def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock
     at = np.concatenate([[0], np.cumsum(numbers)])
     arrays = t._replace(list_at=at, lists=np.empty(int(at[-1]), np.int32))
     run("list_entries", arrays, all_bits, down, steps=tree.steps, clock=clock)
-    listed = replace(tree, arrays=arrays, longest_row=max(tree.longest_row, code(1e9).BLOCK))
+    listed = replace(tree, arrays=arrays, longest_row=max(tree.longest_row, TABLES.BLOCK))
     return replace(listed, steps=float(listed.clique_steps().sum()))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pgm.runtime.jit import Ints, Ints32
+from pgm.runtime.kinds import Ints, Ints32
 
 
 class TreeArrays(NamedTuple):

@@ -12,10 +12,11 @@ from pgm.errors import TooLarge
 from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.program.reduction import Case
 from pgm.runtime.clock import Clock
-from pgm.runtime.jit import Ints, Ints32
-from pgm.runtime.running import REDUCTION, beside, code
+from pgm.runtime.kinds import Ints, Ints32
+from pgm.runtime.loops import Loops
+from pgm.runtime.running import REDUCTION, beside
 
-BOUNDS = "pgm.inference.engines.bounds.compiled"
+BOUNDS = Loops("pgm.inference.engines.bounds.compiled")
 _MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
 _MOST_ENTRIES = 2.0**18  # of all tables where no ibound= is given: a sweep is some hundredths of a second
 _QUICK = 1e6  # inner steps: what takes longer looks at the clock
@@ -112,7 +113,7 @@ def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | Non
     r = case.reduced
     m = r.cards.size
     log2_cards = np.log2(r.cards.astype(np.float64))
-    at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
+    at, indices = REDUCTION.neighbours(m, r.scope_at, r.scopes, _NO_TARGETS)
     clock.check()
     stage = None if last is None else last.astype(np.int64)
     triangulation = triangulate_in(clock, at, indices, log2_cards, effort=0.1, budget=1e7, stage=stage)
@@ -126,10 +127,11 @@ def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | Non
 
     def of(most_variables: float, most_log2: float) -> Outline:
         steps, stop = 100.0 * (scopes.size + m), np.zeros(1, np.uint8)
-        loop = code(steps, BOUNDS).partition
         most = float(most_variables), float(most_log2)
         args = scope_at, scopes, log2_cards, order, place, *most
-        found = loop(*args, stop) if steps < _QUICK else beside(loop, args, stop, clock)
+        found = (
+            BOUNDS.partition(*args, stop) if steps < _QUICK else beside(BOUNDS.partition, args, stop, clock)
+        )
         bucket_at, clique_at, variables, parent, home = found
         ends = np.concatenate([[0.0], np.cumsum(log2_cards[variables])])
         clock.check()
@@ -160,8 +162,7 @@ def lay_out(case: Case, found: Outline) -> BucketArrays:
     stride_at = (np.cumsum(received) - received).astype(np.int64)
     strides = np.zeros(int(received.sum()), np.int64)
     shared_at, shared_strides = np.zeros(n + 1, np.int64), np.zeros(found.scopes.size, np.int64)
-    k = code(20.0 * found.scopes.size + 20.0 * strides.size, BOUNDS)
-    k.lay_out(
+    BOUNDS.lay_out(
         found.bucket_at,
         found.scope_at,
         found.scopes,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.engines.bounds.buckets import BucketArrays
@@ -32,7 +32,6 @@ _LOOKS = 64  # mini-buckets of a bucket that are tried for one more table
 # --- which tables go together ---
 
 
-@njit
 def _grown(array, size):
     """The same array with room for at least this many entries."""
     if size <= array.size:
@@ -42,7 +41,6 @@ def _grown(array, size):
     return larger
 
 
-@njit
 def _union(place, a, a_first, a_last, b, b_first, b_last, out):
     """Merge two lists of variables that stand in falling order of elimination; returns the length."""
     n = 0
@@ -59,7 +57,6 @@ def _union(place, a, a_first, a_last, b, b_first, b_last, out):
     return n
 
 
-@njit
 def _log2_size(log2_cards, variables, first, last):
     size = 0.0
     for i in range(first, last):
@@ -67,7 +64,6 @@ def _log2_size(log2_cards, variables, first, last):
     return size
 
 
-@njit
 def partition(
     scope_at: Ints,
     scopes: Ints32,
@@ -192,7 +188,6 @@ def partition(
     return bucket_at, clique_at[: count + 1], clique_vars[: clique_at[count]], parent[:count], home
 
 
-@njit
 def steps_along(
     scope_at: Ints,
     scopes: Ints32,
@@ -220,7 +215,6 @@ def steps_along(
             strides[at] = 0
 
 
-@njit
 def lay_out(
     bucket_at: Ints,
     scope_at: Ints,
@@ -277,7 +271,6 @@ def lay_out(
 # --- tables ---
 
 
-@njit
 def _places(b, c, strides, begin, idx):
     """For each entry of a table where it stands in another one, given how far each axis moves there."""
     first, last = b.scope_at[c], b.scope_at[c + 1]
@@ -295,7 +288,6 @@ def _places(b, c, strides, begin, idx):
     return size
 
 
-@njit
 def fill(
     g: GraphArrays,
     b: BucketArrays,
@@ -365,7 +357,6 @@ def fill(
     return DONE
 
 
-@njit
 def _gathered(b, c, theta, shift, messages, changed, others, mode, weight, out, o, idx):
     """A mini-bucket's table: its factors, what it receives, its shift. Returns the largest it can be made of.
 
@@ -399,7 +390,6 @@ def _gathered(b, c, theta, shift, messages, changed, others, mode, weight, out, 
             out[o + i] = x if x == math.inf else out[o + i] + x
 
 
-@njit
 def _send(f, o, size, card, weight, out, at):
     """The power sum of each row: the largest for weight 0. Returns the largest finite number sent."""
     largest = 0.0
@@ -426,7 +416,6 @@ def _send(f, o, size, card, weight, out, at):
     return largest
 
 
-@njit
 def _rounding(b, c, shift, weight, largest, sent, big, error):
     """How far rounding can have taken what a mini-bucket sends, given what it received."""
     terms = b.child_at[c + 1] - b.child_at[c] + 6.0
@@ -442,7 +431,6 @@ def _rounding(b, c, shift, weight, largest, sent, big, error):
     return error[c] + 2.0 * _UNIT * (terms * reach + abs(weight) * (8.0 * card + 16.0) + 4.0 * sent)
 
 
-@njit
 def _moments(b, c, f, o, size, back, weight, shift, idx, top, sums):
     """The weighted logarithm of how much each state of what a bucket shares counts; without its shift."""
     n = b.shared_at[c + 1] - b.shared_at[c]
@@ -480,7 +468,6 @@ def _moments(b, c, f, o, size, back, weight, shift, idx, top, sums):
             sums[s] += x
 
 
-@njit
 def _match(b, first, last, lead, step, mode, weights, shift, moments):
     """Move costs between the mini-buckets of a bucket until each says the same of what they share."""
     n = b.shared_at[first + 1] - b.shared_at[first]
@@ -530,7 +517,6 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
                 shift[b.shared_at[c] + s] = -rest if c == lead else moments[r * n + s]
 
 
-@njit
 def _reweigh(first, last, lead, step, mode, weights, entropy):
     """Give more weight to the mini-buckets that gain by it; they still sum to one, exactly."""
     if mode == _UPPER:
@@ -565,7 +551,6 @@ def _reweigh(first, last, lead, step, mode, weights, entropy):
         weights[lead] = 1.0 - rest
 
 
-@njit
 def forward(
     b: BucketArrays,
     state: State,
@@ -613,7 +598,6 @@ def forward(
     return DONE
 
 
-@njit
 def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sums: Floats, stop: Flag):
     """Send from the last bucket to the first: what the mini-buckets make of each other's variables.
 
@@ -686,7 +670,6 @@ def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sum
 # --- what the bound becomes when states are chosen ---
 
 
-@njit
 def touched_by(b: BucketArrays, variables: Ints, mark: Bytes, listed: Ints):
     """The mini-buckets whose message changes when these variables are in one state; children first."""
     n = 0
@@ -705,7 +688,6 @@ def touched_by(b: BucketArrays, variables: Ints, mark: Bytes, listed: Ints):
     return n
 
 
-@njit
 def _clamp(
     b, state, mode, total, variables, states, tolerance, listed, n, others, largest, f, idx, out, stop
 ):
@@ -785,7 +767,6 @@ def _clamp(
     return DONE
 
 
-@njit
 def clamp_all(
     b: BucketArrays,
     state: State,
@@ -826,7 +807,6 @@ def clamp_all(
     return DONE
 
 
-@njit
 def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTable):
     """What the mini-buckets of a bucket say of each state of its variable, given the states of later ones.
 
@@ -857,7 +837,6 @@ def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTabl
             out[c - first, s] = x - m if m > -math.inf else -math.inf
 
 
-@njit
 def decode(b: BucketArrays, state: State, states: Ints, room: FloatTable, stop: Flag):
     """A state for each variable, from the last bucket to the first: the best that `ahead` says."""
     for turn in range(b.order.size - 1, -1, -1):
@@ -877,7 +856,6 @@ def decode(b: BucketArrays, state: State, states: Ints, room: FloatTable, stop: 
     return DONE
 
 
-@njit
 def given_neighbours(
     g: GraphArrays, variables: Ints, at: Ints, most: int, lows: Floats, highs: Floats, stop: Flag
 ):

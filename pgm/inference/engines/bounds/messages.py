@@ -13,7 +13,7 @@ from pgm.inference.engines.bounds.buckets import BOUNDS, BucketArrays, Outline, 
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem
 from pgm.runtime.clock import Clock
-from pgm.runtime.jit import Bytes, Floats
+from pgm.runtime.kinds import Bytes, Floats
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import run
 

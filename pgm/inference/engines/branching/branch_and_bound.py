@@ -26,9 +26,10 @@ from pgm.inference.program.reduction import Case
 from pgm.results import Course, Report
 from pgm.runtime import progress
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import Impossible, code
+from pgm.runtime.loops import Loops
+from pgm.runtime.running import Impossible
 
-BRANCHING = "pgm.inference.engines.branching.compiled"
+BRANCHING = Loops("pgm.inference.engines.branching.compiled")
 _DONE, _PAUSED = 0, 1  # as in compiled.py
 _REPLAYS = 5  # a search takes so many times the work of taking up its decisions, or a slice
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
@@ -170,8 +171,6 @@ class _Branching:
         self.layout, self._clock, self._allowed = layout, clock, work
         self._rng = np.random.default_rng(seed)
         p = layout.problem
-        small = float(np.log2(p.cards.astype(np.float64)).sum()) < 5.0
-        self._code = code(0.0 if small else 1e9, BRANCHING)
         self._root = 0  # the floor below which nothing is, before branching
         self._open = OpenParts(_OPEN * layout.room)
         self._at: Part | None = None  # the part under search
@@ -237,14 +236,14 @@ class _Branching:
             place, before = 0, self._root
             while True:
                 self._check()
-                place = self._code.sweep(p, s, place, _SLICE)
+                place = BRANCHING.sweep(p, s, place, _SLICE)
                 if place <= 0:
                     break
             if place < 0:
                 self._closed = True
                 return
             self._root = int(s.w[p.floor_at])
-            self._code.assess(p, s)
+            BRANCHING.assess(p, s)
             self.rounds += 1
             progress.report(done + 1, sweeps, "bounding")
             rest = self.best - self._root if self.best < FORBIDDEN else self._root
@@ -282,11 +281,11 @@ class _Branching:
             before = self.best
             freed = np.zeros(m, np.uint8)
             self._rng.shuffle(self._order)
-            self._code.forest(p, self._order, self._room, self._mark, freed)
-            self._code.solve_forest(p, s, freed, self._room, self._mark, self._costs)
+            BRANCHING.forest(p, self._order, self._room, self._mark, freed)
+            BRANCHING.solve_forest(p, s, freed, self._room, self._mark, self._costs)
         freed = self._around.of(self._middle(), int(self._size), self._rng)
         kept = np.flatnonzero(freed == 0)
-        ended = self._code.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE) == _DONE
+        ended = BRANCHING.search(p, s, 2 * (p.state_at[kept] + s.best[kept]), 100, _SLICE) == _DONE
         self._size = min(_WIDER * self._size, float(m)) if ended else max(8.0, _SMALLER * self._size)
         self._moved += int(s.n[_WORK]) - begin
 
@@ -352,7 +351,7 @@ class _Branching:
         if found is None:
             return
         moved, states = found
-        self._code.keep(p, s, states, relaxation.cost_of(p, states))
+        BRANCHING.keep(p, s, states, relaxation.cost_of(p, states))
         if relaxation.move(p, s, left, moved):
             self._root = max(self._root, int(s.w[p.floor_at]))
             self.raise_floor(_FIRST_SWEEPS)
@@ -366,7 +365,7 @@ class _Branching:
             return
         found = relaxation.whole(p, s, left, self._clock, min(_LONGEST, seconds, self._clock.remaining()))
         if found.states is not None:
-            self._code.keep(p, s, found.states, relaxation.cost_of(p, found.states))
+            BRANCHING.keep(p, s, found.states, relaxation.cost_of(p, found.states))
         self.claimed = max(self.claimed, found.least or 0)
         if found.ended:
             self._allowed = 2.0 * float(s.n[_WORK])
@@ -386,13 +385,13 @@ class _Branching:
         self._at = self._open.pop()
         floor, path = self._at.floor, self._at.path()
         begin = int(s.n[_WORK])
-        status = self._code.search(p, s, path, fails, _SLICE)
+        status = BRANCHING.search(p, s, path, fails, _SLICE)
         until = begin + _REPLAYS * (
             int(s.n[_WORK]) - begin
         )  # else all the time goes into getting there again
         while status == _PAUSED and s.n[_WORK] < until:
             self._check()
-            status = self._code.go_on(p, s, fails, _SLICE)
+            status = BRANCHING.go_on(p, s, fails, _SLICE)
         self.rounds += int(s.n[_FAILS])
         if status != _DONE:
             levels = int(s.n[_LEVELS])

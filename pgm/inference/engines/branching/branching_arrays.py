@@ -12,7 +12,7 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import distinct_tables, only_factors
 from pgm.inference.program.reduction import Case
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, IntTable
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 
 FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 11

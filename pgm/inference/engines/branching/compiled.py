@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import Bytes, Ints, njit
+from pgm.runtime.kinds import Bytes, Ints
 
 if TYPE_CHECKING:
     from pgm.inference.engines.branching.branching_arrays import Problem, State
@@ -24,7 +24,6 @@ TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT, WANTED, KEPT, SL
 _PASSES = 6  # over what has changed, after each decision
 
 
-@njit
 def _put(w, stamp, trail_at, trail_old, n, i, value):
     """Set one number of the state, and note the old one if it is not noted on this level.
 
@@ -38,7 +37,6 @@ def _put(w, stamp, trail_at, trail_old, n, i, value):
     w[i] = value
 
 
-@njit
 def _undo(s, mark):
     """Take back what was done since the trail had this length."""
     n = s.n
@@ -47,13 +45,11 @@ def _undo(s, mark):
     n[TRAIL] = mark
 
 
-@njit
 def _new_level(s):
     """What follows is noted anew."""
     s.n[STAMP] += 1
 
 
-@njit
 def _lowest(p, s, axis):
     """For each state of the axis's variable the least that is left of its factor: into `s.low`."""
     f = p.owner[axis]
@@ -110,7 +106,6 @@ def _lowest(p, s, axis):
             break
 
 
-@njit
 def _close(p, s, v, x):
     """Take a state away from a variable, the last one never."""
     w, stamp, trail_at, trail_old, n = s.w, s.stamp, s.trail_at, s.trail_old, s.n
@@ -118,7 +113,6 @@ def _close(p, s, v, x):
     _put(w, stamp, trail_at, trail_old, n, p.left_at + v, w[p.left_at + v] - 1)
 
 
-@njit
 def _reach(p, s, axis, forward):
     """1 if the factor has an open variable that comes later on this way, 2 if an earlier one, 3 if both."""
     f, v = p.owner[axis], p.scopes[axis]
@@ -130,7 +124,6 @@ def _reach(p, s, axis, forward):
     return found
 
 
-@njit
 def _touch(p, s, axis):
     """Have the other variables of a factor looked at."""
     f = p.owner[axis]
@@ -139,7 +132,6 @@ def _touch(p, s, axis):
             s.dirty[p.scopes[b]] = 1
 
 
-@njit
 def _visit(p, s, v, forward):
     """Collect from all factors of a variable, raise the floor, share what is left among factors ahead.
 
@@ -218,7 +210,6 @@ def _visit(p, s, v, forward):
     return True
 
 
-@njit
 def _settle(p, s, passes):
     """Visit the variables that something happened to, to and fro; False if nothing better is left."""
     n, n_variables = s.n, p.cards.size
@@ -246,7 +237,6 @@ def _settle(p, s, passes):
     return True
 
 
-@njit
 def _keep(p, s, states, total):
     """Keep these states if they are among the best that are wanted, or equal to the last of them.
 
@@ -288,13 +278,11 @@ def _keep(p, s, states, total):
         n[BEST] = s.kept_cost[n[WANTED] - 1] + n[SLACK]
 
 
-@njit
 def keep(p: Problem, s: State, states: Ints, total: int):
     """Keep states that were found elsewhere, if they are good enough."""
     _keep(p, s, states, total)
 
 
-@njit
 def _assess(p, s):
     """Round to states, keep them if they are the best so far, and choose where to branch.
 
@@ -356,7 +344,6 @@ def _assess(p, s):
     return where
 
 
-@njit
 def _fix(p, s, v, state):
     """Leave a variable one state."""
     for x in range(p.cards[v]):
@@ -367,7 +354,6 @@ def _fix(p, s, v, state):
         _touch(p, s, p.users[i])
 
 
-@njit
 def _decide(p, s, code):
     """Fix a state (even codes) or close it (odd ones); False where that leaves nothing."""
     v, x = p.owner_of_state[code // 2], code // 2 - p.state_at[p.owner_of_state[code // 2]]
@@ -387,7 +373,6 @@ def _decide(p, s, code):
     return True
 
 
-@njit
 def sweep(p: Problem, s: State, place: int, work: int):
     """Raise the floor by a pass forwards and one back; for good, nothing of this is taken back.
 
@@ -411,13 +396,11 @@ def sweep(p: Problem, s: State, place: int, work: int):
     return 0
 
 
-@njit
 def assess(p: Problem, s: State):
     """Round to states, once; those are kept if they are the best so far."""
     return _assess(p, s)
 
 
-@njit
 def _leader(together, i):
     """The first of those that were joined with this one."""
     while together[i] != i:
@@ -426,7 +409,6 @@ def _leader(together, i):
     return i
 
 
-@njit
 def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
     """Mark variables, in this order, as long as factors link them without a loop.
 
@@ -451,7 +433,6 @@ def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
                 together[_leader(together, p.owner[p.users[i]] + m)] = v
 
 
-@njit
 def _lowest_beside(p, s, axis, only, freed, costs):
     """For each state of the axis's variable the least cost of its factor and of what hangs below it.
 
@@ -499,7 +480,6 @@ def _lowest_beside(p, s, axis, only, freed, costs):
                     best[p.scopes[b]] = s.row[b - begin]
 
 
-@njit
 def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints, costs: Ints):
     """Give the freed variables, which no loop links, their best states beside the others' in `s.best`.
 
@@ -571,7 +551,6 @@ def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints,
     _keep(p, s, best, total)
 
 
-@njit
 def _choose(p, s, v, costs):
     at = p.state_at[v]
     for x in range(p.cards[v]):
@@ -579,7 +558,6 @@ def _choose(p, s, v, costs):
             s.best[v] = x
 
 
-@njit
 def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
@@ -605,13 +583,11 @@ def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     return _descend(p, s, good, fails, n[WORK] + work)
 
 
-@njit
 def go_on(p: Problem, s: State, fails: int, work: int):
     """Go on with a search that was paused."""
     return _descend(p, s, True, fails, s.n[WORK] + work)
 
 
-@njit
 def _descend(p, s, good, fails, until):
     n = s.n
     decided = False

@@ -12,7 +12,7 @@ from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.engines.clique_sequence.clusters import Cluster, Scope, cut, joined, trees
 from pgm.inference.engines.clique_sequence.forest import Check, Forest, Message, Table, make_forest
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import REDUCTION, code
+from pgm.runtime.running import REDUCTION
 
 _GROWN = 0.85  # of the bound in logarithms: how large cliques grow before some variables are summed out
 _SAID = 0.7  # how large the clusters are that forests share
@@ -125,8 +125,7 @@ class Growth:
         ends = np.concatenate([ends, ends[-1] + np.cumsum([len(s) for s in said])]).astype(np.int64)
         variables, local = np.unique(everything, return_inverse=True)
         m = variables.size
-        loops = code(20.0 * local.size, REDUCTION)
-        at, indices = loops.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
+        at, indices = REDUCTION.neighbours(m, ends, local.astype(np.int32), _TOGETHER)
         logs, limit = self.log2_cards[variables], self.grown + math.log2(m + 1)
         found = triangulate_in(self.clock, at, indices, logs, limit_log2=limit, effort=0.0)
         good = found.complete and found.log2_largest <= self.grown + _ROUNDING

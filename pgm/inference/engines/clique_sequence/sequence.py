@@ -32,7 +32,7 @@ from pgm.inference.trees.needs import Needs
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import REDUCTION, Impossible, code
+from pgm.runtime.running import REDUCTION, Impossible
 
 _BOUNDS = (20, 16, 12, 8, 4)  # tried one after the other where none is given
 _STEPS = 1e9  # inner steps of one sweep over all forests, for a bound that was not given
@@ -193,9 +193,7 @@ def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Ta
     if needed > allowed:
         raise _refusal(needed, allowed)
     log2_cards = np.log2(r.cards.astype(np.float64))
-    at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(
-        r.cards.size, r.scope_at, r.scopes, _TOGETHER
-    )
+    at, indices = REDUCTION.neighbours(r.cards.size, r.scope_at, r.scopes, _TOGETHER)
     clock.check()
     order = triangulate_in(clock, at, indices, log2_cards, effort=0.0).order[:: -1 if backwards else 1]
     rank = np.empty(order.size, np.int64)

@@ -9,12 +9,11 @@ import numpy as np
 
 from pgm.config import current
 from pgm.inference.program.reduction import Case, wide_multiply
-from pgm.runtime.running import code
+from pgm.runtime.running import SEARCH
 
 Wide = tuple[float, int]
 Clause = tuple[int, ...]  # of literals: 2a where atom a is true, 2a + 1 where it is false
 ONE: Wide = (0.5, 1)
-_KINDS = "pgm.inference.engines.search.compiled"
 _BYTES = 300  # that a literal takes while clauses are made smaller, with its share of all lists
 
 
@@ -50,9 +49,7 @@ def formula_of(case: Case) -> Formula | None:
         mine = literal[r.state_at[v] : r.state_at[v + 1]].tolist()
         formula.clauses.append(tuple(mine))
         formula.clauses += [(a ^ 1, b ^ 1) for i, a in enumerate(mine) for b in mine[:i]]
-    kind, _ = code(4.0 * mantissas.size, _KINDS).kinds(
-        r.cards, r.scope_at, r.scopes, r.table_at, mantissas, exponents
-    )
+    kind, _ = SEARCH.kinds(r.cards, r.scope_at, r.scopes, r.table_at, mantissas, exponents)
     forbidden: dict[int, list[list[np.ndarray]]] = {}
     most = current().memory_limit // (2 * _BYTES)
     size = sum(map(len, formula.clauses))

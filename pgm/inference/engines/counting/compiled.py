@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable
 
 if TYPE_CHECKING:
     from pgm.inference.engines.counting.counting_arrays import Cache, Clauses, Problem, Record, State
@@ -48,7 +48,6 @@ HEAD = 6  # of a part on the pile: atoms, clauses, where its key is, the key's l
 # --- wide numbers ---
 
 
-@njit
 def _times(am, ae, bm, be):
     m = am * bm
     if m == 0.0:
@@ -60,7 +59,6 @@ def _times(am, ae, bm, be):
     return m, e
 
 
-@njit
 def _plus(am, ae, bm, be):
     if am == 0.0:
         return bm, be
@@ -80,7 +78,6 @@ def _plus(am, ae, bm, be):
 # --- what follows ---
 
 
-@njit
 def _make_true(s, n, literal, reason, level):
     s.value[literal] = 1
     s.value[literal ^ 1] = -1
@@ -90,7 +87,6 @@ def _make_true(s, n, literal, reason, level):
     n[TRAIL] += 1
 
 
-@njit
 def _propagate(p, k, s, n, level):
     """Make true what follows; -1, or the reason why a literal (n[CLASH]) would be true that is false."""
     while n[HEAD_OF_TRAIL] < n[TRAIL]:
@@ -141,7 +137,6 @@ def _propagate(p, k, s, n, level):
     return -1
 
 
-@njit
 def _undo(s, n, to):
     while n[TRAIL] > to:
         n[TRAIL] -= 1
@@ -154,7 +149,6 @@ def _undo(s, n, to):
 # --- what a dead end teaches ---
 
 
-@njit
 def _mark(s, n, literal, level, size, marked):
     """Take a false literal into the new clause, or count it if it is of this level; sizes of both."""
     v = literal >> 1
@@ -172,7 +166,6 @@ def _mark(s, n, literal, level, size, marked):
     return here, size, marked
 
 
-@njit
 def _redundant(k, s, literal):
     """Whether a literal of the new clause follows from the others."""
     reason = s.reason[literal >> 1]
@@ -188,7 +181,6 @@ def _redundant(k, s, literal):
     return True
 
 
-@njit
 def _analyse(k, s, n, clash, level):
     """Find the clause that the dead end teaches, in s.learned, its one literal of this level first.
 
@@ -238,7 +230,6 @@ def _analyse(k, s, n, clash, level):
     return kept
 
 
-@njit
 def _watch(k, c):
     for which in range(2):
         literal = k.literals[k.at[c] + which]
@@ -246,7 +237,6 @@ def _watch(k, c):
         k.watch[literal] = 2 * c + which
 
 
-@njit
 def watch_all(k: Clauses, n: Ints):
     """Watch the first two literals of each clause."""
     for i in range(k.watch.size):
@@ -255,7 +245,6 @@ def watch_all(k: Clauses, n: Ints):
         _watch(k, c)
 
 
-@njit
 def _keep(k, s, n, size):
     """Remember a new clause of so many literals, the first of this level, the others of earlier ones."""
     if size == 1:
@@ -284,7 +273,6 @@ def _keep(k, s, n, size):
     return c
 
 
-@njit
 def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
     """Drop the half of the learned clauses that says least, but none that is the reason of anything."""
     first = n[GIVEN]
@@ -350,7 +338,6 @@ def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
 # --- parts ---
 
 
-@njit
 def _flood(p, k, s, n, v, label):
     """List the connected component of v in s.reached; returns how many atoms and clauses."""
     n_atoms, n_clauses, done = 1, 0, 0
@@ -403,7 +390,6 @@ def _flood(p, k, s, n, v, label):
     return n_atoms, n_clauses
 
 
-@njit
 def _number(keys, at, x):
     """Write a number, seven bits to a byte; returns where the next goes."""
     while x >= 128:
@@ -414,7 +400,6 @@ def _number(keys, at, x):
     return at + 1
 
 
-@njit
 def _write_key(s, pile, keys, q, top):
     """Write what determines a part's sum; returns the key's length and hash.
 
@@ -438,7 +423,6 @@ def _write_key(s, pile, keys, q, top):
     return at - top, h
 
 
-@njit
 def _cached(c, keys, key, length, h):
     """The number of a part in the cache, or -1."""
     last = c.slots.size - 1
@@ -457,21 +441,18 @@ def _cached(c, keys, key, length, h):
     return -1
 
 
-@njit
 def _note(d, n, literal, share):
     t = n[RECORDED]
     d.lit[t], d.lit_share[t] = literal, share
     n[RECORDED] = t + 1
 
 
-@njit
 def _note_free(p, d, n, v):
     for literal in range(2 * v, 2 * v + 2):
         power = max(-2000, min(2000, p.exponent[literal] - p.free_exponent[v]))
         _note(d, n, literal, math.ldexp(p.mantissa[literal] / p.free_mantissa[v], int(power)))
 
 
-@njit
 def _split(p, k, c, s, d, n, frames, mantissas, pile, keys):
     """Find the parts that the present branch leaves, and ask the cache for each: 0, or what is full."""
     level = n[LEVEL]
@@ -558,7 +539,6 @@ def _split(p, k, c, s, d, n, frames, mantissas, pile, keys):
     return 0
 
 
-@njit
 def _add_child(d, n, frames, node):
     t = n[CHILDREN]
     d.child_node[t] = node
@@ -567,7 +547,6 @@ def _add_child(d, n, frames, node):
     n[CHILDREN] = t + 1
 
 
-@njit
 def _choose(p, s, pile, q):
     """The atom of a part to try first: by its place in the tree, its clauses and the dead ends it was in."""
     best, found = -1.0, -1
@@ -579,7 +558,6 @@ def _choose(p, s, pile, q):
     return found
 
 
-@njit
 def _open_frame(frames, mantissas, n, level, q, v):
     n[LEVEL] = level
     frames[level, F_PART], frames[level, F_ATOM], frames[level, F_NEXT] = q, v, 0
@@ -593,7 +571,6 @@ def _open_frame(frames, mantissas, n, level, q, v):
 # --- the search ---
 
 
-@njit
 def begin(p: Problem, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
     """Set up a search over everything; the pile has room for that."""
     _undo(s, n, 0)
@@ -608,7 +585,6 @@ def begin(p: Problem, s: State, n: Ints, frames: IntTable, mantissas: FloatTable
     _open_frame(frames, mantissas, n, 0, 0, -1)
 
 
-@njit
 def _forget_since(c, n, before):
     """Forget the parts that were remembered last, so that so many stay."""
     last = c.slots.size - 1
@@ -622,7 +598,6 @@ def _forget_since(c, n, before):
         c.slots[i] = -1  # nothing came after it that would have had to pass this place
 
 
-@njit
 def _follow_up(p, k, s, n, level):
     """Make true what follows from clauses that were learned since; False where that cannot be."""
     for i in range(n[FACTS]):
@@ -654,7 +629,6 @@ def _follow_up(p, k, s, n, level):
     return True
 
 
-@njit
 def _try(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed):
     """Give the frame's atom a value, see what follows: 0, 1 for nothing possible, or what is full."""
     level = n[LEVEL]
@@ -695,7 +669,6 @@ def _try(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed):
     return status
 
 
-@njit
 def advance(
     p: Problem,
     k: Clauses,
@@ -797,7 +770,6 @@ def advance(
             _add_child(d, n, frames, node)
 
 
-@njit
 def _store(c, n, pile, keys, q, sm, se, node):
     e, at = n[CACHED], n[KEYS]
     length = pile[q + 3]
@@ -809,7 +781,6 @@ def _store(c, n, pile, keys, q, sm, se, node):
     _link(c, e)
 
 
-@njit
 def _link(c, e):
     last = c.slots.size - 1
     i = c.hash[e] & last
@@ -818,14 +789,12 @@ def _link(c, e):
     c.slots[i] = e
 
 
-@njit
 def relink(c: Cache, n: Ints):
     """Put all cached parts into new, empty slots."""
     for e in range(n[CACHED]):
         _link(c, e)
 
 
-@njit
 def sweep(c: Cache, n: Ints, frames: IntTable):
     """Forget half of the cache: the older half, save what was of use since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
@@ -856,7 +825,6 @@ def sweep(c: Cache, n: Ints, frames: IntTable):
         _link(c, e)
 
 
-@njit
 def shares(d: Record, n: Ints, flow: Floats, out: Floats):
     """The probability of each literal: what flows from the whole down through the recorded branches."""
     last = n[NODES] - 1
@@ -882,7 +850,6 @@ def shares(d: Record, n: Ints, flow: Floats, out: Floats):
 # --- before the search ---
 
 
-@njit
 def probe(p: Problem, k: Clauses, s: State, n: Ints, units: Ints32, at: int, work: int):
     """Try each literal from number `at` on: where it cannot be true its opposite is a fact.
 

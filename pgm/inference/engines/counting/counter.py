@@ -20,12 +20,12 @@ from pgm.inference.engines.counting.counting_arrays import (
     empty_state,
 )
 from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report
-from pgm.runtime.running import REDUCTION, Impossible, code
+from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
-COUNTING = "pgm.inference.engines.counting.compiled"
-_TREE = "pgm.inference.engines.search.compiled"
+COUNTING = Loops("pgm.inference.engines.counting.compiled")
 _SLICE = 300_000  # units of work between two looks at the clock: some tens of milliseconds
 _COUNTERS, _COLUMNS, _SUM = 24, 18, 16  # these and what follows as in compiled.py
 _TRAIL, _GIVEN, _CLAUSES, _LITERALS, _CACHED, _KEYS = 3, 5, 6, 7, 10, 11
@@ -46,8 +46,6 @@ class Counter:
         self._clock = clock
         self._limit = current().memory_limit
         n = formula.mantissa.size // 2
-        # What is found while searching takes far longer than it takes to load the compiled loops.
-        self._code = code(1e9 if n > 8 else 1e3, COUNTING)
         self._units = np.array([c[0] for c in formula.clauses if len(c) == 1], np.int32)
         several = [c for c in formula.clauses if len(c) > 2]
         self._clauses = _clauses_of(several, n)
@@ -58,7 +56,7 @@ class Counter:
         self._n[_GIVEN] = self._n[_CLAUSES] = len(several)
         self._n[_LITERALS] = int(self._clauses.at[len(several)])
         self._n[_STORING], self._n[_RECORDING] = 1, int(record)
-        self._code.watch_all(self._clauses, self._n)
+        COUNTING.watch_all(self._clauses, self._n)
         self._most_learned = float(_LEARNED)
         self._cache = empty_cache(64, 4096)
         sizes = (64, 64, 2 * n + 64, n + 64) if record else (0, 0, 0, 0)
@@ -80,7 +78,7 @@ class Counter:
             return score
         scope_at = np.cumsum([0, *map(len, scopes)]).astype(np.int64)
         atoms = np.array([x // 2 for c in scopes for x in c], np.int32)
-        at, indices = code(20.0 * atoms.size, REDUCTION).neighbours(n, scope_at, atoms, np.empty(0, np.int32))
+        at, indices = REDUCTION.neighbours(n, scope_at, atoms, np.empty(0, np.int32))
         log2_cards = np.ones(n)
         found = triangulate(at, indices, log2_cards, limit_log2=60.0)
         if not found.complete and n * min(n, found.log2_largest + 1.0) < _MOST_FOR_ORDER:
@@ -90,7 +88,7 @@ class Counter:
             return score
         depth = np.full(n, -1, np.int64)
         ptr, variables = found.clique_ptr.astype(np.int64), found.clique_vars.astype(np.int64)
-        code(20.0 * atoms.size, _TREE).depths(n, ptr, variables, found.parent.astype(np.int64), depth)
+        SEARCH.depths(n, ptr, variables, found.parent.astype(np.int64), depth)
         width = int(np.diff(ptr).max())
         weight = 100.0 * math.exp(min(n / width, 20.0) - width / 20.0) / n
         rank = np.empty(n)
@@ -142,7 +140,7 @@ class Counter:
         nbytes = sum(a.nbytes for a in self._clauses)
         if learned >= self._most_learned or self._bytes() + 2 * nbytes > self._limit // 2:
             places = np.zeros(int(self._n[_CLAUSES]), np.int32)
-            self._code.forget(self._clauses, self._state, self._n, self._frames, places)
+            COUNTING.forget(self._clauses, self._state, self._n, self._frames, places)
             self._most_learned *= _MORE_LEARNED
             if 2 * int(self._n[_CLAUSES] - self._n[_GIVEN]) <= learned + 2:
                 return
@@ -179,10 +177,10 @@ class Counter:
             )
             for new, before in zip(self._cache[1:], old[1:], strict=True):
                 new[: before.size] = before
-            self._code.relink(self._cache, self._n)
+            COUNTING.relink(self._cache, self._n)
             return
         nothing = int(self._n[_CACHED]) == 0
-        self._code.sweep(old, self._n, self._frames)
+        COUNTING.sweep(old, self._n, self._frames)
         if nothing:  # a key that is longer than all keys may be
             self._n[_STORING] = 0
 
@@ -193,7 +191,7 @@ class Counter:
         at = 0
         while at < self._state.value.size:
             self._clock.check()
-            at = self._code.probe(self._problem, self._clauses, self._state, self._n, self._units, at, _SLICE)
+            at = COUNTING.probe(self._problem, self._clauses, self._state, self._n, self._units, at, _SLICE)
             if at < 0:
                 raise Impossible
             report(float(self._n[_WORK]), math.inf, "search")
@@ -203,10 +201,10 @@ class Counter:
         """The sum where these literals are true."""
         literals = np.array(assumed, np.int32)
         never = np.zeros(1, np.uint8)
-        self._code.begin(self._problem, self._state, self._n, self._frames, self._mantissas, self._pile)
+        COUNTING.begin(self._problem, self._state, self._n, self._frames, self._mantissas, self._pile)
         while True:
             self._clock.check()
-            status = self._code.advance(
+            status = COUNTING.advance(
                 self._problem,
                 self._clauses,
                 self._cache,
@@ -234,7 +232,7 @@ class Counter:
         """The probability that each literal is true, after a recorded `total`."""
         out = np.zeros(2 * self._problem.score.size)
         self._room(8 * int(self._n[_NODES]))
-        self._code.shares(self._record, self._n, np.zeros(int(self._n[_NODES])), out)
+        COUNTING.shares(self._record, self._n, np.zeros(int(self._n[_NODES])), out)
         self._clock.lap(RUNNING)
         return out
 

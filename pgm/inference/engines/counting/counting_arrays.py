@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints8, Ints32
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints8, Ints32
 
 
 class Problem(NamedTuple):

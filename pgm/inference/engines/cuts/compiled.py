@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 FREE, SOURCE, SINK = 0, 1, 2  # which tree a node is in, and at the end on which side of the cut
@@ -18,7 +18,6 @@ _TERMINAL, _ORPHAN, _NONE = -1, -2, -3  # in place of the arc to a parent
 _FAR = 1 << 60
 
 
-@njit
 def link(n: int, left: Ints32, right: Ints32):
     """The arcs of a graph with these pairs of nodes; `forward[i]` is the arc of pair i from left to right."""
     m = left.size
@@ -44,7 +43,6 @@ def link(n: int, left: Ints32, right: Ints32):
     return first, head, sister, forward
 
 
-@njit
 def _push(residual, a, b, flow):
     if residual[a] < ENDLESS:
         residual[a] -= flow
@@ -52,7 +50,6 @@ def _push(residual, a, b, flow):
         residual[b] += flow
 
 
-@njit
 def _augment(head, sister, residual, excess, parent, orphans, middle):
     """Push what fits along the path through arc `middle`; returns how many nodes lost their parent."""
     flow = residual[middle]
@@ -102,7 +99,6 @@ def _augment(head, sister, residual, excess, parent, orphans, middle):
     return count
 
 
-@njit
 def _new_parent(first, head, sister, residual, tree, parent, stamp, distance, now, v):
     """The arc to the neighbour nearest to its terminal that can feed v, and how near; _NONE if none can."""
     best, nearest = _NONE, _FAR
@@ -141,7 +137,6 @@ def _new_parent(first, head, sister, residual, tree, parent, stamp, distance, no
     return best, nearest
 
 
-@njit
 def max_flow(
     first: Ints, head: Ints32, sister: Ints32, residual: Ints, excess: Ints, tree: Bytes, stop: Flag
 ):
@@ -231,7 +226,6 @@ def max_flow(
     return STOPPED
 
 
-@njit
 def firm(
     first: Ints,
     head: Ints32,
@@ -272,7 +266,6 @@ def firm(
     return DONE
 
 
-@njit
 def least_residual(first: Ints, head: Ints32, residual: Ints, tree: Bytes):
     """The smallest capacity left between two free nodes; ENDLESS if there is none."""
     least = ENDLESS
@@ -284,7 +277,6 @@ def least_residual(first: Ints, head: Ints32, residual: Ints, tree: Bytes):
     return least
 
 
-@njit
 def settle(
     first: Ints,
     head: Ints32,
@@ -318,7 +310,6 @@ def settle(
     return DONE
 
 
-@njit
 def colour(first: Ints, head: Ints32, odd: Bytes, part: Ints, flip: Bytes):
     """Flip variables so that the ends of an odd arc differ and those of an even one do not.
 
@@ -353,7 +344,6 @@ def colour(first: Ints, head: Ints32, odd: Bytes, part: Ints, flip: Bytes):
     return balanced
 
 
-@njit
 def parts(n: int, scope_at: Ints, scopes: Ints32):
     """For each variable the first one of its part of the graph."""
     root = np.arange(n)
@@ -372,7 +362,6 @@ def parts(n: int, scope_at: Ints, scopes: Ints32):
     return root
 
 
-@njit
 def _worst_exchange(cards, scopes, begin, end, energies, at, axis, gone, instead):
     """How much more a table costs at the least when its variable on `axis` is in `gone` and not `instead`."""
     stride, total = 1, 1
@@ -393,7 +382,6 @@ def _worst_exchange(cards, scopes, begin, end, energies, at, axis, gone, instead
     return least
 
 
-@njit
 def dead_ends(
     cards: Ints,
     state_at: Ints,
@@ -447,7 +435,6 @@ def dead_ends(
 # --- moves that are not exact ---
 
 
-@njit
 def move(
     cards: Ints,
     scope_at: Ints,
@@ -494,7 +481,6 @@ def move(
         pair += 1
 
 
-@njit
 def descend(
     cards: Ints,
     scope_at: Ints,
@@ -539,7 +525,6 @@ def descend(
     return DONE if stop[0] == 0 else STOPPED
 
 
-@njit
 def ascend(
     cards: Ints,
     state_at: Ints,
@@ -589,7 +574,6 @@ def ascend(
     return DONE
 
 
-@njit
 def lowest(state_at: Ints, belief: Floats, states: Ints):
     """For each variable the first state of the least belief."""
     for v in range(states.size):
@@ -599,7 +583,6 @@ def lowest(state_at: Ints, belief: Floats, states: Ints):
                 states[v] = s - state_at[v]
 
 
-@njit
 def minima(
     cards: Ints,
     state_at: Ints,

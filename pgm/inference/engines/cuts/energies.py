@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.inference.program.reduction import Case
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import CUTS, code
+from pgm.runtime.running import CUTS
 
 FORBIDDEN = 1 << 62  # ENDLESS of compiled.py
 
@@ -127,7 +127,7 @@ def unsupported(pairs: Pairs, n: int) -> np.ndarray:
 def cuttable(case: Case) -> np.ndarray:
     """Which variables lie in parts that are binary throughout, with tables over two variables at most."""
     r = case.reduced
-    root = code(4.0 * r.scopes.size + r.cards.size, CUTS).parts(r.cards.size, r.scope_at, r.scopes)
+    root = CUTS.parts(r.cards.size, r.scope_at, r.scopes)
     widths = np.diff(r.scope_at)
     bad = np.zeros(r.cards.size, bool)
     bad[root[r.cards != 2]] = True

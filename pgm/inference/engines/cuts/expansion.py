@@ -12,7 +12,7 @@ from pgm.inference.engines.cuts.flow import SINK, Network
 from pgm.inference.program.reduction import Case
 from pgm.runtime import progress
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import CUTS, REDUCTION, code, run
+from pgm.runtime.running import CUTS, REDUCTION, run
 
 _LOOK = 5  # sweeps between two looks at how much the bound gains
 _GAIN = 1e-7  # of the bound: what these must gain to be followed by more
@@ -71,7 +71,7 @@ class _Moves:
         r = case.reduced
         uses = int(np.bincount(r.scopes, minlength=1).max(initial=1))
         self._wall = (1 << 56) // uses
-        self._users = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
+        self._users = REDUCTION.users_of(r.cards.size, r.scope_at, r.scopes)
         self._owners = np.repeat(np.arange(r.cards.size), r.cards)
         pairs = np.flatnonzero(np.diff(r.scope_at) == 2)
         left, right = r.scopes[r.scope_at[pairs]], r.scopes[r.scope_at[pairs] + 1]
@@ -85,8 +85,7 @@ class _Moves:
         other = states.copy()
         places = np.flatnonzero(r.states == label)
         other[self._owners[places]] = places - r.state_at[self._owners[places]]
-        loops = code(20.0 * r.factors.size, CUTS)
-        loops.move(
+        CUTS.move(
             r.cards,
             r.scope_at,
             r.scopes,
@@ -146,7 +145,7 @@ class _Bound:
         belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
         self._belief = belief.astype(np.float64, copy=False)  # of nothing bincount makes integers
         self._work = np.empty(2 * int(r.cards.max(initial=1)))
-        self._user_at, _ = code(4.0 * r.scopes.size, REDUCTION).users_of(r.cards.size, r.scope_at, r.scopes)
+        self._user_at, _ = REDUCTION.users_of(r.cards.size, r.scope_at, r.scopes)
         self._steps = 8.0 * self._table.size + 4.0 * self._messages.size
 
     def raise_(self, sweeps: int, clock: Clock) -> None:
@@ -182,14 +181,14 @@ class _Bound:
     def favoured(self) -> np.ndarray:
         """The state of each variable with the least of what it was given."""
         states = np.empty(self._reduced.cards.size, np.int64)
-        code(2.0 * self._belief.size, CUTS).lowest(self._reduced.state_at, self._belief, states)
+        CUTS.lowest(self._reduced.state_at, self._belief, states)
         return states
 
     def value(self) -> float:
         """The bound that the messages prove, less what rounding may have added."""
         r = self._reduced
         least = np.empty(r.factors.size + r.cards.size)
-        error = code(self._steps, CUTS).minima(
+        error = CUTS.minima(
             r.cards,
             r.state_at,
             r.scope_at,

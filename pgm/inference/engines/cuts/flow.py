@@ -8,7 +8,7 @@ import numpy as np
 
 from pgm.inference.engines.cuts.energies import Energies, Pairs
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import CUTS, code, run
+from pgm.runtime.running import CUTS, run
 
 FREE, SOURCE, SINK = 0, 1, 2  # as in compiled.py
 _ENDLESS = 1 << 62
@@ -39,7 +39,7 @@ class Network:
         """Take pairs of nodes with capacities both ways, and the capacities of source (+) and sink (-)."""
         self.steps = _STEPS * (n + 2.0 * left.size)
         ends = left.astype(np.int32, copy=False), right.astype(np.int32, copy=False)
-        self.first, self.head, self.sister, self.forward = code(self.steps, CUTS).link(n, *ends)
+        self.first, self.head, self.sister, self.forward = CUTS.link(n, *ends)
         self.residual = np.empty(2 * left.size, np.int64)
         self.residual[self.forward] = there
         self.residual[self.sister[self.forward]] = back
@@ -145,14 +145,12 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarra
     clock.check()
     linked = np.flatnonzero(sign)
     n = use.size
-    steps = 10.0 * (n + linked.size)
-    loops = code(steps, CUTS)
-    first, head, sister, forward = loops.link(n, pairs.left[linked], pairs.right[linked])
+    first, head, sister, forward = CUTS.link(n, pairs.left[linked], pairs.right[linked])
     clock.check()
     odd = np.zeros(head.size, np.uint8)
     odd[forward] = odd[sister[forward]] = sign[linked] < 0
     part, flip = np.empty(n, np.int64), np.zeros(n, np.uint8)
-    good = loops.colour(first, head, odd, part, flip)[part] > 0
+    good = CUTS.colour(first, head, odd, part, flip)[part] > 0
     del first, head, sister, forward, odd
     clock.check()
     margin = 14 * error * pairs.uses  # each table is off by the slack and twice the error, before and after
@@ -226,7 +224,7 @@ def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock)
     smallest capacity left between them.
     """
     free = trees == FREE
-    least = code(network.steps, CUTS).least_residual(network.first, network.head, network.residual, trees)
+    least = CUTS.least_residual(network.first, network.head, network.residual, trees)
     if free.any() and least <= int(margin[free].sum()):
         return False
     return network.stays(trees, margin, clock)

@@ -14,7 +14,7 @@ from pgm.inference.engines.problem import BestStates
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.program.reduction import Case, Known, one_of_each, only, reduce_everything
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import CUTS, REDUCTION, code, run
+from pgm.runtime.running import CUTS, REDUCTION, run
 
 _MOST_WORK = 2e8  # inner steps that a look for dead ends may take
 
@@ -94,9 +94,7 @@ def _close_dead_ends(
     steps = 3.0 * float((np.diff(r.table_at)[owners] * cards)[use[r.scopes]].sum())
     if steps > _MOST_WORK:
         return
-    user_at, users = code(4.0 * (use.size + r.scopes.size), REDUCTION).users_of(
-        r.cards.size, r.scope_at, r.scopes
-    )
+    user_at, users = REDUCTION.users_of(r.cards.size, r.scope_at, r.scopes)
     run(
         "dead_ends",
         r.cards,

@@ -15,7 +15,7 @@ from pgm.inference.engines.exact.tree_runs import MaxAssignment
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import READING, code
+from pgm.runtime.running import READING
 
 _TIED = 1e-12  # in log2; what is closer differs by rounding
 _CELL = 300  # bytes of what waits, its states aside
@@ -51,7 +51,6 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
     first, pool = tree_runs.maximum(case, tree, clock, stage)
     keys = _Keys(case, tree, stage)
     cliques = tree_runs.downwards(tree)
-    loops = code(8.0 * tree.steps, READING)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
     equals: list[tuple[bytes, int, _Cell]] = []  # the best of them are worth as much as what was found last
     number = 0
@@ -91,7 +90,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
         found.append(MaxAssignment(states, tree_runs.value_of(case, tree, pool, states)))
         rest = cliques[chosen.begin :].copy()
         shares = np.empty(rest.size)
-        loops.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
+        READING.alternatives(t, *pool, rest, np.array(chosen.excluded, dtype=np.int64), states, shares)
         for i in np.flatnonzero(shares > -np.inf).tolist():
             out = (chosen.excluded if i == 0 else ()) + (_entry(tree, int(rest[i]), states),)
             cell = _Cell(chosen.share + float(shares[i]), states, chosen.begin + i, out)

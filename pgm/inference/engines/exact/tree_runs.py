@@ -15,7 +15,7 @@ from pgm.inference.trees import Shape, Tree
 from pgm.inference.trees.sweeps import SUMS, sweep_in, sweep_out
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import READING, Impossible, Narrow, code, run
+from pgm.runtime.running import READING, TABLES, Impossible, Narrow, run
 
 Wide = tuple[float, int]
 _Answer = TypeVar("_Answer")
@@ -34,7 +34,7 @@ class Inward:
 
     def total(self, tree: Tree) -> Wide:
         """The product of all parts; once the sweep out is done if that was to find it."""
-        m, e = code(8.0 * self.exponent.size).total_of(tree.arrays, self.pool, self.exponent)
+        m, e = TABLES.total_of(tree.arrays, self.pool, self.exponent)
         return wide_multiply(self.constant, (float(m), int(e)))
 
 
@@ -115,7 +115,7 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
         whole = up.total(tree)
         give(up.pool)
         give(down)
-    if code(4.0 * results.size).normalise(t.result_at, results) != 0:
+    if TABLES.normalise(t.result_at, results) != 0:
         raise Impossible
     return results, whole
 
@@ -235,7 +235,7 @@ def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[
         return pm, pe, _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock, largest=tree.maximising)
     powers = take(up.pool.size).view(np.int64)
-    code(2.0 * powers.size).powers_of(t, up.exponent, powers)
+    TABLES.powers_of(t, up.exponent, powers)
     return up.pool, powers, up.total(tree)
 
 
@@ -251,7 +251,7 @@ def _near(tree: Tree) -> float:
 
 def value_of(case: Case, tree: Tree, pool: tuple[np.ndarray, np.ndarray], states: np.ndarray) -> Wide:
     """The product of all factors at these states."""
-    m, e = code(8.0 * tree.arrays.operand.size, READING).score(tree.arrays, *pool, tree.maximising, states)
+    m, e = READING.score(tree.arrays, *pool, tree.maximising, states)
     return wide_multiply(case.constant(), (float(m), int(e)))
 
 

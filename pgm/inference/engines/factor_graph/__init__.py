@@ -16,10 +16,10 @@ import numpy as np
 from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.program.reduction import Case, wide_multiply
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
-from pgm.runtime.running import code
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
+from pgm.runtime.loops import Loops
 
-GRAPHS = "pgm.inference.engines.factor_graph.compiled"
+GRAPHS = Loops("pgm.inference.engines.factor_graph.compiled")
 _LN2 = math.log(2.0)
 Wide = tuple[float, int]
 
@@ -92,8 +92,7 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     row_at = row_at.astype(np.int64)
     code_at = np.concatenate([[0], np.cumsum(np.diff(row_at) * widths[kept])]).astype(np.int64)
     source, codes = np.empty(int(row_at[-1]), np.int64), np.empty(int(code_at[-1]), np.int32)
-    loops = code(8.0 * mantissas.size, GRAPHS)
-    loops.rows(few.reduced, mantissas, row_at, code_at, source, codes)
+    GRAPHS.rows(few.reduced, mantissas, row_at, code_at, source, codes)
     shifted = (exponents - np.repeat(top, sizes))[source]
     values = np.ldexp(mantissas[source], np.maximum(shifted, -3000).astype(np.int32))
     logs = np.log(mantissas[source]) + shifted * _LN2
@@ -106,9 +105,8 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
     message_at = np.concatenate([[0], np.cumsum(r.cards[scopes])]).astype(np.int64)
     local = np.zeros(int(r.state_at[-1]))
     # Every open state has a non-zero entry in a factor over one variable: its rows are its states.
-    loops = code(8.0 * (n_factors + local.size), GRAPHS)
     ends = np.arange(single.size + 1, dtype=np.int64)
-    loops.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
+    GRAPHS.fold(ends, r.scopes[r.scope_at[single]], table[single], r.state_at, r.cards, row_at, logs, local)
     order = np.argsort(scopes, kind="stable")
     arrays = GraphArrays(
         cards=r.cards,
@@ -138,11 +136,10 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
 def distinct_tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
     """Reduced factors whose tables differ from each other, and for each factor the one that has its table."""
     p, n_factors = case.program.arrays, case.reduced.factors.size
-    loops = code(20.0 * (p.state_at[-1] + p.scopes.size), GRAPHS)
     class_of = np.empty(p.cards.size, np.int32)
-    loops.classes(p, case.open_states, _slots(p.cards.size), class_of)
+    GRAPHS.classes(p, case.open_states, _slots(p.cards.size), class_of)
     first = np.empty(n_factors, np.int64)
-    loops.share(p, case.reduced, class_of, _slots(n_factors), first)
+    GRAPHS.share(p, case.reduced, class_of, _slots(n_factors), first)
     kept, table = np.unique(first, return_inverse=True)
     return kept, table
 

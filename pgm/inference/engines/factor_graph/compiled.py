@@ -6,19 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 
 
-@njit
 def _mixed(h, x):
     """One more number in a hash that stays below 2**40, so that no product leaves the integers."""
     return ((h ^ x) * 1_000_003 + (x >> 7)) % 1_099_511_627_689
 
 
-@njit
 def classes(p: ProgramArrays, open_states: Bytes, slots: Ints, class_of: Ints32):
     """For each variable the first that has as many states and the same ones open."""
     mask = slots.size - 1
@@ -47,7 +45,6 @@ def classes(p: ProgramArrays, open_states: Bytes, slots: Ints, class_of: Ints32)
             at = (at + 1) & mask
 
 
-@njit
 def share(p: ProgramArrays, r: ReducedArrays, class_of: Ints32, slots: Ints, first: Ints):
     """For each reduced factor the first one whose reduced table holds the same values.
 
@@ -84,7 +81,6 @@ def share(p: ProgramArrays, r: ReducedArrays, class_of: Ints32, slots: Ints, fir
             at = (at + 1) & mask
 
 
-@njit
 def rows(r: ReducedArrays, mantissas: Floats, entry_at: Ints, code_at: Ints, source: Ints, codes: Ints32):
     """The non-zero rows of each table: where its number stands, and the state of each axis."""
     for t in range(r.factors.size):
@@ -107,7 +103,6 @@ def rows(r: ReducedArrays, mantissas: Floats, entry_at: Ints, code_at: Ints, sou
                 a -= 1
 
 
-@njit
 def fold(
     scope_at: Ints,
     scopes: Ints32,
@@ -125,7 +120,6 @@ def fold(
             local[state_at[v] + s] += logs[logs_at[t] + s]
 
 
-@njit
 def walk(
     scope_at: Ints,
     scopes: Ints32,

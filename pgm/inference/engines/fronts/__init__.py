@@ -25,6 +25,7 @@ from pgm.inference.program import SUMMED
 from pgm.inference.program.reduction import Case
 from pgm.runtime import progress
 from pgm.runtime.clock import Clock
+from pgm.runtime.loops import Loops
 from pgm.runtime.running import run
 
 _TIED = 2.0**-48  # of logarithms, for each variable: what is closer differs by rounding
@@ -34,7 +35,7 @@ _MOST_ROWS = 1 << 20  # of a front
 _MOST_COMPARED = 4e9  # comparisons, where every choice is compared with every other
 _MOST_WORK = 2e7  # rows in all, without a time limit: some seconds
 _KEPT_TIES = 2_000  # rows of a front from which on only what is worth most is followed, not all ties
-FRONTS = "pgm.inference.engines.fronts.compiled"
+FRONTS = Loops("pgm.inference.engines.fronts.compiled")
 _CODE = np.uint16
 
 

@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, ShortTable, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, ShortTable
 
 DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 
 
-@njit
 def _earlier(codes, i, j):
     """Whether the states of row i come before those of row j, as declared."""
     for k in range(codes.shape[1]):
@@ -20,7 +19,6 @@ def _earlier(codes, i, j):
     return False
 
 
-@njit
 def _surely_worse(worth, i, best, shares, tied):
     """Whether row i is worth less than the best by more than rounding, for the last respect alone."""
     last = worth.shape[1] - 1
@@ -38,7 +36,6 @@ def _surely_worse(worth, i, best, shares, tied):
     return math.exp(worth[best, last] - top) * -math.expm1(-more) > tied * whole
 
 
-@njit
 def _may_win(worth, codes, i, best, shares, tied, ties):
     """1 if row i may be worth more than the best, or come before it; 0 if not; -1 if it replaces it."""
     equal, same = True, False
@@ -57,7 +54,6 @@ def _may_win(worth, codes, i, best, shares, tied, ties):
     return 0
 
 
-@njit
 def winners(
     worth: FloatTable,
     codes: ShortTable,

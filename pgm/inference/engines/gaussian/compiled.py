@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
@@ -30,7 +30,6 @@ _CANCELLED = 2.0**-43
 REPEATED = 1 << 20  # unit in which redundant equations are counted, above values that are met exactly
 
 
-@njit
 def relevant(parent_at: Ints, parents: Ints32, order: Ints32, flags: Bytes):
     """Add all ancestors to the marked variables; `order` has parents first."""
     for k in range(order.size - 1, -1, -1):
@@ -40,7 +39,6 @@ def relevant(parent_at: Ints, parents: Ints32, order: Ints32, flags: Bytes):
                 flags[parents[i]] = 1
 
 
-@njit
 def parts(n: int, scope_at: Ints, scopes: Ints32):
     """The connected component of each of the first n vertices; only these connect scopes."""
     above = np.arange(n)
@@ -65,7 +63,6 @@ def parts(n: int, scope_at: Ints, scopes: Ints32):
     return above
 
 
-@njit
 def write_row(
     d: Densities,
     x: int,
@@ -110,7 +107,6 @@ def write_row(
     return 0.0 if sd == 0.0 else -math.log(sd) - _HALF_LOG_2PI
 
 
-@njit
 def says_nothing(work: FloatTable, m: int, n: int):
     """Whether a row has no variables left."""
     for j in range(n):
@@ -119,7 +115,6 @@ def says_nothing(work: FloatTable, m: int, n: int):
     return True
 
 
-@njit
 def row_of(d: Densities, x: int, digit: Ints, cards: Ints):
     """The density of x selected by its discrete parents."""
     index = 0
@@ -129,7 +124,6 @@ def row_of(d: Densities, x: int, digit: Ints, cards: Ints):
     return d.row_at[x] + index
 
 
-@njit
 def seen_log(d: Densities, x: int, row: int, value: Floats):
     """Log density of an observed variable whose parents are observed, and 1 if it has no noise and fits.
 
@@ -153,7 +147,6 @@ def seen_log(d: Densities, x: int, row: int, value: Floats):
     return -0.5 * off * off - math.log(d.sd[row]) - _HALF_LOG_2PI, 0
 
 
-@njit
 def seen_logs(
     d: Densities,
     which: Ints32,
@@ -180,7 +173,6 @@ def seen_logs(
             orders[log_at[k] + conf] = order
 
 
-@njit
 def swap(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, i: int, k: int, n: int):
     """Exchange two rows."""
     if i == k:
@@ -200,7 +192,6 @@ def swap(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, i: int, k:
     scale[k] = t
 
 
-@njit
 def put_in(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, top: int, v: int, m: int, n: int):
     """Solve hard row `top` for column v and put the solution into the rows below."""
     pivot = work[top, v]
@@ -224,7 +215,6 @@ def put_in(work: FloatTable, kind: Bytes, reach: Floats, scale: Floats, top: int
                 work[i, j] = 0.0 if abs(t) <= _CANCELLED * most else t
 
 
-@njit
 def reflect(work: FloatTable, kind: Bytes, mirror: Floats, turned: Ints, top: int, v: int, m: int, n: int):
     """Turn the soft rows from `top` on so that only the first of them is non-zero in column v.
 
@@ -258,7 +248,6 @@ def reflect(work: FloatTable, kind: Bytes, mirror: Floats, turned: Ints, top: in
         work[turned[k], v] = 0.0
 
 
-@njit
 def eliminate(
     work: FloatTable,
     kind: Bytes,
@@ -315,7 +304,6 @@ def eliminate(
     return top, log, order, 0
 
 
-@njit
 def inward(
     d: Densities,
     t: StrongTree,
@@ -420,7 +408,6 @@ def inward(
     return 0
 
 
-@njit
 def extend(
     rows: Floats,
     kinds: Bytes,
@@ -462,7 +449,6 @@ def extend(
         cov[c_at + v * n + v] = max(s, 0.0)  # rounding may leave a negative variance
 
 
-@njit
 def join(
     weight: Floats,
     mean: Floats,
@@ -495,7 +481,6 @@ def join(
     weight[at] = total
 
 
-@njit
 def outward(
     t: StrongTree,
     which: Ints,
@@ -561,7 +546,6 @@ def outward(
     return 0
 
 
-@njit
 def overall(
     t: StrongTree,
     which: Ints,
@@ -595,7 +579,6 @@ def overall(
     return 0
 
 
-@njit
 def families(
     d: Densities,
     t: StrongTree,
@@ -671,7 +654,6 @@ def families(
     return 0
 
 
-@njit
 def draw(
     t: StrongTree,
     cards: Ints,
@@ -706,7 +688,6 @@ def draw(
     return 0
 
 
-@njit
 def forward(
     d: Densities,
     which: Ints32,

@@ -13,7 +13,7 @@ from pgm.errors import InvalidEvidence, listed
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.program.continuous import Densities, Gaussians
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import GAUSSIAN, Impossible, code, run
+from pgm.runtime.running import GAUSSIAN, Impossible, run
 from pgm.variables import Interval
 
 REPEATED, _SOFT = 1 << 20, 1  # as in compiled.py
@@ -66,7 +66,7 @@ def eliminate(
         plain_orders=np.empty(int(layout.plain_log_at[-1]), np.int64),
     )
     if layout.plain.size:
-        code(40.0 * made.plain_logs.size, GAUSSIAN).seen_logs(
+        GAUSSIAN.seen_logs(
             d, layout.plain, layout.plain_axis_at, layout.plain_axes, layout.cards, digit, value,
             layout.plain_log_at, made.plain_logs, made.plain_orders,
         )  # fmt: skip
@@ -164,7 +164,7 @@ def ancestors(g: Gaussians, marked: np.ndarray) -> np.ndarray:
     """The marked variables with all continuous variables that they depend on, as flags."""
     flags = marked.astype(np.uint8)
     d = g.arrays
-    code(4.0 * (g.n + d.parents.size), GAUSSIAN).relevant(d.parent_at, d.parents, g.order, flags)
+    GAUSSIAN.relevant(d.parent_at, d.parents, g.order, flags)
     return flags
 
 

@@ -14,7 +14,7 @@ from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.engines.gaussian.gaussian_arrays import StrongTree
 from pgm.inference.program.continuous import Gaussians, starts
 from pgm.runtime.clock import TRIANGULATING, Clock
-from pgm.runtime.running import GAUSSIAN, REDUCTION, code
+from pgm.runtime.running import GAUSSIAN, REDUCTION
 
 SCORE = "(score "  # prefix of the names of sums over a grid, see quadrature.py
 _COST = 0.5  # of a continuous variable in a clique, as the log of an equivalent number of states
@@ -144,7 +144,7 @@ def make_layout(
     together = vertex[targets].astype(np.int32)
     if together.size > 1 and o.discrete.size:
         together = np.concatenate([together, _tied(o, together)])
-    at, indices = code(20.0 * o.scopes.size + 1, REDUCTION).neighbours(m, o.scope_at, o.scopes, together)
+    at, indices = REDUCTION.neighbours(m, o.scope_at, o.scopes, together)
     stage = np.zeros(m, np.int64)
     stage[vertex[targets]] = 1
     stage[vertex[last]] = 1
@@ -271,7 +271,7 @@ def _scopes(
 def _tied(o: _Scopes, targets: np.ndarray) -> np.ndarray:
     """Discrete variables that components with a target depend on: the joint is a mixture over all of them."""
     n_hidden = o.hidden.size
-    part = code(20.0 * o.scopes.size, GAUSSIAN).parts(n_hidden, o.scope_at, o.scopes)
+    part = GAUSSIAN.parts(n_hidden, o.scope_at, o.scopes)
     ours = np.isin(part, part[targets])
     bound = o.scopes < n_hidden
     scope = np.repeat(np.arange(o.owners.size), np.diff(o.scope_at))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints
 
 if TYPE_CHECKING:
     from pgm.inference.engines.factor_graph import GraphArrays
@@ -20,7 +20,6 @@ _SAFE = -690.0  # the logarithm of a number that is far above the smallest doubl
 _LOOK = 4096  # factors between two looks at the stop flag
 
 
-@njit
 def gather(g: GraphArrays, messages: Floats, held: Bytes, beliefs: Floats, first: int, last: int):
     """The belief of each variable from `first` on: what it has by itself and what all factors send it."""
     for v in range(first, last):
@@ -35,7 +34,6 @@ def gather(g: GraphArrays, messages: Floats, held: Bytes, beliefs: Floats, first
                 beliefs[begin + s] += messages[at + s]
 
 
-@njit
 def _receive(g, f, beliefs, messages, c):
     """What the variables of a factor send it, the largest entry 0; returns the least of their products."""
     low, at = 0.0, 0
@@ -59,7 +57,6 @@ def _receive(g, f, beliefs, messages, c):
     return low
 
 
-@njit
 def _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, moved):
     """As `_pair`, for two states each: a message is one number, the logarithm of a ratio."""
     d0 = (beliefs[b0 + 1] - messages[m0 + 1]) - (beliefs[b0] - messages[m0])
@@ -95,7 +92,6 @@ def _binary(values, row, low, b0, b1, m0, m1, free0, free1, damping, beliefs, me
     return worst
 
 
-@njit
 def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
     """A pair without zeros, by the function for its cards."""
     if n0 == 2 and n1 == 2:
@@ -105,7 +101,6 @@ def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, bel
     )
 
 
-@njit
 def _pair(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
     """All of `_send` and `_take` for a pair without zeros, which images are made of; few arguments are quick.
 
@@ -175,7 +170,6 @@ def _pair(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, belie
     return max(change0, change1)
 
 
-@njit
 def _multiply_rows(g, t, k, offset, e, o, before):
     """Sums over the non-zero rows of a table, for each axis without what came along it."""
     code = g.code_at[t]
@@ -192,7 +186,6 @@ def _multiply_rows(g, t, k, offset, e, o, before):
         code += k
 
 
-@njit
 def _add_rows(g, t, k, offset, c, o, e, largest):
     """The same in logarithms: maxima, and where sums are wanted those relative to the maxima, kept in e."""
     size = offset[k]
@@ -225,7 +218,6 @@ def _add_rows(g, t, k, offset, c, o, e, largest):
         o[i] += math.log(e[i])
 
 
-@njit
 def _send(g, f, beliefs, messages, largest, room, offset):
     """What a factor would send now, in the last row of `room`; the largest entry 0."""
     c, e, o = room[0], room[1], room[2]
@@ -260,7 +252,6 @@ def _send(g, f, beliefs, messages, largest, room, offset):
             o[i] = 0.0 if o[i] == top else math.log(o[i] / top)
 
 
-@njit
 def _take(g, f, beliefs, messages, held, damping, live, o, moved):
     """Replace a factor's messages; in `moved` by how much along each axis, before damping. Their largest.
 
@@ -288,7 +279,6 @@ def _take(g, f, beliefs, messages, held, damping, live, o, moved):
     return worst
 
 
-@njit
 def send_all(
     g: GraphArrays,
     order: Ints,
@@ -353,7 +343,6 @@ def send_all(
     return DONE
 
 
-@njit
 def measure(
     g: GraphArrays,
     first: int,
@@ -381,7 +370,6 @@ def measure(
     return DONE
 
 
-@njit
 def _sift(heap, place, priority, i):
     """Restore the order of a heap whose entry i has another priority: largest first, then by number."""
     f = heap[i]
@@ -412,7 +400,6 @@ def _sift(heap, place, priority, i):
     place[f] = i
 
 
-@njit
 def send_most(
     g: GraphArrays,
     heap: Ints,
@@ -491,7 +478,6 @@ def send_most(
     return DONE
 
 
-@njit
 def _log_sum(x, begin, end):
     top = -math.inf
     for i in range(begin, end):
@@ -503,7 +489,6 @@ def _log_sum(x, begin, end):
     return top + math.log(total)
 
 
-@njit
 def bethe(
     g: GraphArrays,
     beliefs: Floats,
@@ -544,7 +529,6 @@ def bethe(
     return DONE
 
 
-@njit
 def _best_row(g, f, c):
     """The largest sum of a factor's logarithm and what c has for each axis."""
     begin, t = g.scope_at[f], g.table[f]
@@ -562,7 +546,6 @@ def _best_row(g, f, c):
     return top
 
 
-@njit
 def dual(
     g: GraphArrays,
     beliefs: Floats,
@@ -595,7 +578,6 @@ def dual(
     return DONE
 
 
-@njit
 def belief_of_factor(
     g: GraphArrays, f: int, beliefs: Floats, messages: Floats, room: FloatTable, flat: Floats
 ):
@@ -616,7 +598,6 @@ def belief_of_factor(
         code += k
 
 
-@njit
 def _score(g, f, states, beliefs, messages, axis, out):
     """For each state of one axis of a factor the best row beside the states already chosen.
 
@@ -644,7 +625,6 @@ def _score(g, f, states, beliefs, messages, axis, out):
         code += k
 
 
-@njit
 def choose(
     g: GraphArrays,
     order: Ints,

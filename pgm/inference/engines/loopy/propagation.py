@@ -22,11 +22,12 @@ from pgm.inference.engines.problem import Maximum, Problem, Solution
 from pgm.inference.program.reduction import wide_multiply
 from pgm.results import Report
 from pgm.runtime.clock import RUNNING, Clock
+from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, raise_status, run
+from pgm.runtime.running import raise_status, run
 from pgm.runtime.threads import Task, run_all
 
-LOOPY = "pgm.inference.engines.loopy.compiled"
+LOOPY = Loops("pgm.inference.engines.loopy.compiled")
 _LN2 = math.log(2.0)
 _ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that is no change
 _SECONDS = 1e-9  # of an inner step
@@ -117,7 +118,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
     order = np.empty(g.table.size, np.int64)
     walked, reached_by = np.empty(g.cards.size, np.int64), np.empty(g.cards.size, np.int64)
     links = g.scope_at, g.scopes, g.owner, g.user_at, g.users
-    has_loops = not code(4.0 * g.scopes.size, GRAPHS).walk(*links, order, walked, reached_by)
+    has_loops = not GRAPHS.walk(*links, order, walked, reached_by)
     if has_loops:  # by their last variables: row by row in an image
         order = np.argsort(np.maximum.reduceat(g.scopes, g.scope_at[:-1]), kind="stable")
     else:  # from the leaves in, then out again: two sweeps do
@@ -158,8 +159,7 @@ def _call(messages: Messages, name: str, *args: object) -> None:
 
 def _gather(run_: Messages) -> None:
     g = run_.graph.arrays
-    kernels = code(run_.graph.steps, LOOPY)
-    kernels.gather(g, run_.messages, run_.held, run_.beliefs, 0, g.cards.size)
+    LOOPY.gather(g, run_.messages, run_.held, run_.beliefs, 0, g.cards.size)
     run_.clock.lap(RUNNING)
 
 
@@ -206,14 +206,12 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
         run_all([Task(partial(work, i), seconds) for i in range(threads)], run_.clock)
         run_.clock.lap(RUNNING)
 
-    kernels = code(graph.steps, LOOPY)
-
     def gather(i: int, stop: np.ndarray) -> None:
-        kernels.gather(g, run_.messages, run_.held, run_.beliefs, *share(g.cards.size, i))
+        LOOPY.gather(g, run_.messages, run_.held, run_.beliefs, *share(g.cards.size, i))
 
     def send_part(i: int, stop: np.ndarray) -> None:
         rest = options.damping, run_.largest, False, *rooms[i], out[i], stop
-        status = kernels.send_all(g, everything, *share(everything.size, i), *state, *rest)
+        status = LOOPY.send_all(g, everything, *share(everything.size, i), *state, *rest)
         if not stop[0]:
             raise_status(status, "send_all", run_.clock)
 
@@ -300,8 +298,7 @@ def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarr
     f = min(common, key=lambda f: (int(g.scope_at[f + 1] - g.scope_at[f]), f))
     scope = g.scopes[g.scope_at[f] : g.scope_at[f + 1]].tolist()
     flat = np.full(math.prod(g.cards[scope].tolist()), -math.inf)
-    kernels = code(found.graph.steps, LOOPY)
-    kernels.belief_of_factor(g, f, found.beliefs, found.messages, _room(found.graph)[0], flat)
+    LOOPY.belief_of_factor(g, f, found.beliefs, found.messages, _room(found.graph)[0], flat)
     table = np.exp(flat - flat.max()).reshape(g.cards[scope])
     gone = tuple(i for i, v in enumerate(scope) if v not in targets)
     left = [v for v in scope if v in targets]
@@ -313,7 +310,7 @@ def _weights(found: Messages) -> dict[int, np.ndarray]:
     g = found.graph.arrays
     without = np.empty_like(found.beliefs)
     nothing = np.zeros(g.cards.size, np.uint8)
-    code(found.graph.steps, LOOPY).gather(g, found.messages, nothing, without, 0, g.cards.size)
+    LOOPY.gather(g, found.messages, nothing, without, 0, g.cards.size)
     weights = {}
     for v in np.flatnonzero(found.held).tolist():
         part = slice(int(g.state_at[v]), int(g.state_at[v + 1]))

@@ -21,10 +21,11 @@ from pgm.inference.engines.mean_field.structured import Block, find_blocks
 from pgm.inference.engines.problem import Problem, Solution
 from pgm.results import Course, Report
 from pgm.runtime.clock import Clock
+from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import Impossible, code, run
+from pgm.runtime.running import Impossible, run
 
-MEAN_FIELD = "pgm.inference.engines.mean_field.compiled"
+MEAN_FIELD = Loops("pgm.inference.engines.mean_field.compiled")
 
 
 @dataclass(eq=False, slots=True)
@@ -66,7 +67,7 @@ class Ascent:
         for block in self.blocks:
             fields = []
             for v in block.variables:
-                code(self.graph.steps, MEAN_FIELD).field(g, v, self.q, *rest, out)
+                MEAN_FIELD.field(g, v, self.q, *rest, out)
                 fields.append(out[: g.cards[v]].copy())
             marginals, terms = block.improve(fields, self.clock)
             of_blocks += terms
@@ -182,7 +183,7 @@ def _weights(found: Ascent, problem: Problem) -> dict[int, np.ndarray]:
     for v, p in problem.held.items():
         out = np.empty(int(g.cards[v]))
         rest = found.between, found.has_zero
-        code(found.graph.steps, MEAN_FIELD).field(g, v, found.q, *rest, out)
+        MEAN_FIELD.field(g, v, found.q, *rest, out)
         with np.errstate(divide="ignore"):
             logs = np.log(p) - out
         weights[v] = logs - logs.max()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import Bytes, Flag, Floats, Ints, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, Ints
 
 if TYPE_CHECKING:
     from pgm.inference.engines.factor_graph import GraphArrays
@@ -14,7 +14,6 @@ DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled
 _LOOK = 1024  # variables between two looks at the stop flag
 
 
-@njit
 def _possible(g, f, q, axis, s):
     """Whether no combination of states that q allows beside state s of an axis is zero."""
     begin, t = g.scope_at[f], g.table[f]
@@ -41,7 +40,6 @@ def _possible(g, f, q, axis, s):
     return found == wanted
 
 
-@njit
 def _field(g, f, q, axis, has_zero, out):
     """Add to `out` the mean of the logarithm of a factor for each state of an axis."""
     begin, t = g.scope_at[f], g.table[f]
@@ -60,7 +58,6 @@ def _field(g, f, q, axis, has_zero, out):
                 out[s] = -math.inf
 
 
-@njit
 def field(g: GraphArrays, v: int, q: Floats, between: Bytes, has_zero: Bytes, out: Floats):
     """The mean of the logarithm of everything that touches a variable, for each of its states.
 
@@ -76,7 +73,6 @@ def field(g: GraphArrays, v: int, q: Floats, between: Bytes, has_zero: Bytes, ou
             _field(g, f, q, a - g.scope_at[f], has_zero, out)
 
 
-@njit
 def improve(
     g: GraphArrays, variables: Ints, q: Floats, between: Bytes, has_zero: Bytes, out: Floats, stop: Flag
 ):
@@ -102,7 +98,6 @@ def improve(
     return DONE
 
 
-@njit
 def terms(
     g: GraphArrays,
     q: Floats,

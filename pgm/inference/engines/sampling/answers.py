@@ -18,7 +18,6 @@ from pgm.inference.program.reduction import open_targets, wide_multiply
 from pgm.results import NORMAL_95, Intervals, Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code
 
 _LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
 _MOST_R_HAT = 1.05
@@ -122,8 +121,7 @@ def _marginals(drawn: Draws) -> tuple[np.ndarray, Intervals]:
     layout, a = drawn.layout, drawn.layout.arrays
     size = a.local.size
     sums, squares = np.zeros(size), np.zeros(size)
-    loops = code(4.0 * drawn.states.size, SAMPLING)
-    loops.count(drawn.states, drawn.weights, a.state_at, sums, squares)
+    SAMPLING.count(drawn.states, drawn.weights, a.state_at, sums, squares)
     owners = np.repeat(np.arange(a.cards.size), a.cards)
     measured = _measured(drawn, sums, squares, owners)
     sure = layout.alone[owners]

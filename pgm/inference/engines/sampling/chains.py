@@ -18,7 +18,7 @@ from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, raise_status
+from pgm.runtime.running import raise_status
 from pgm.runtime.threads import Task, run_all
 
 _ROUND = 5e6  # inner steps that each chain does before all wait for each other
@@ -47,11 +47,10 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
     starts = _starts(layout, options, clock, blocks.has_zeros)
     pools = np.zeros((options.chains, int(entries)))
     steps = layout.steps * blocks.steps.variable.size / max(1, a.cards.size) + 8.0 * entries
-    loops = code(steps * options.samples, SAMPLING)
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
         args = a, blocks.steps, blocks.messages, pools[chain], blocks.block_at
-        return int(loops.sweep(*args, now, uniforms, states, room_of(layout), stop))
+        return int(SAMPLING.sweep(*args, now, uniforms, states, room_of(layout), stop))
 
     return move, starts, blocks.steps.variable.size, steps
 
@@ -59,10 +58,9 @@ def _gibbs(layout: Layout, options: Gibbs, clock: Clock) -> tuple[Move, np.ndarr
 def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndarray, int, float]:
     a, bonds = layout.arrays, find_bonds(layout)
     starts = _starts(layout, options, None, has_zeros=False)
-    loops = code(layout.steps * options.samples, SAMPLING)
 
     def move(chain: int, now: np.ndarray, uniforms: np.ndarray, states: np.ndarray, stop: np.ndarray) -> int:
-        return int(loops.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
+        return int(SAMPLING.clusters(a, *bonds, now, uniforms, states, room_of(layout), stop))
 
     return move, starts, a.table_at.size + a.cards.size, layout.steps
 

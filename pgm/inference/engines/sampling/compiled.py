@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.engines.sampling.layout import LookupArrays
@@ -19,7 +19,6 @@ DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled
 # --- tables ---
 
 
-@njit
 def strides(scope_at: Ints, cards: Ints, stride: Ints):
     """How far apart two states of each axis are, the last axis running fastest."""
     for f in range(scope_at.size - 1):
@@ -29,7 +28,6 @@ def strides(scope_at: Ints, cards: Ints, stride: Ints):
             step *= cards[a]
 
 
-@njit
 def write_out(
     scope_at: Ints,
     table: Ints32,
@@ -58,7 +56,6 @@ def write_out(
             c += k
 
 
-@njit
 def _add(scope_at, scopes, owner, stride, table_at, logs, axis, now, n, out):
     """Add to `out` a table's logarithm for each state of an axis, the other variables as they are now."""
     f = owner[axis]
@@ -71,7 +68,6 @@ def _add(scope_at, scopes, owner, stride, table_at, logs, axis, now, n, out):
         out[s] += logs[at + s * step]
 
 
-@njit
 def _value(scope_at, scopes, stride, table_at, logs, f, now):
     """A table's logarithm at the present states."""
     at = table_at[f]
@@ -80,7 +76,6 @@ def _value(scope_at, scopes, stride, table_at, logs, f, now):
     return logs[at]
 
 
-@njit
 def _pick(scores, n, u, weights):
     """A state by probabilities in proportion to exp(score), and the logarithm of the sum; -1 for none."""
     top = -math.inf
@@ -107,7 +102,6 @@ def _pick(scores, n, u, weights):
 # --- the order of drawing ---
 
 
-@njit
 def completing(scope_at: Ints, scopes: Ints32, block_of: Ints, place: Ints, last: Bytes):
     """Mark each axis whose variable is drawn last of those of its factor that are in its block."""
     for f in range(scope_at.size - 1):
@@ -121,7 +115,6 @@ def completing(scope_at: Ints, scopes: Ints32, block_of: Ints, place: Ints, last
                     break
 
 
-@njit
 def topological(n: int, edge_at: Ints, edges: Ints, order: Ints):
     """Variables, those before others that edges lead to; on directed cycles, in index order."""
     waiting = np.zeros(n, np.int64)
@@ -155,7 +148,6 @@ def topological(n: int, edge_at: Ints, edges: Ints, order: Ints):
                 size += 1
 
 
-@njit
 def grow_trees(
     user_at: Ints,
     users: Ints32,
@@ -220,7 +212,6 @@ def grow_trees(
     return count
 
 
-@njit
 def message_scopes(
     clique_at: Ints, members: Ints32, own: Ints, place: Ints, scope_at: Ints, scopes: Ints32, fill: bool
 ):
@@ -239,7 +230,6 @@ def message_scopes(
 # --- independent draws ---
 
 
-@njit
 def _log_sum(scores, n):
     """The logarithm of the sum of exp(score)."""
     top = -math.inf
@@ -254,7 +244,6 @@ def _log_sum(scores, n):
     return top + math.log(total)
 
 
-@njit
 def weigh(
     a: LookupArrays,
     t: StepArrays,
@@ -339,7 +328,6 @@ def weigh(
 # --- chains ---
 
 
-@njit
 def sweep(
     a: LookupArrays,
     t: StepArrays,
@@ -421,7 +409,6 @@ def sweep(
     return DONE
 
 
-@njit
 def _root(parent, v):
     while parent[v] != v:
         parent[v] = parent[parent[v]]
@@ -429,7 +416,6 @@ def _root(parent, v):
     return v
 
 
-@njit
 def clusters(
     a: LookupArrays,
     fields: Floats,
@@ -493,7 +479,6 @@ def clusters(
 # --- whether chains reach everything ---
 
 
-@njit
 def _covered(a, f, axis, s, by, is_open, now):
     """Whether a table is non-zero with state `by` of an axis wherever it is so with s, by open states."""
     begin, end = a.scope_at[f], a.scope_at[f + 1]
@@ -523,7 +508,6 @@ def _covered(a, f, axis, s, by, is_open, now):
     return True
 
 
-@njit
 def fold(a: LookupArrays, user_at: Ints, users: Ints32, has_zero: Bytes, is_open: Bytes, stop: Flag):
     """Close each state in place of which another can always be taken, until no more can be.
 
@@ -577,7 +561,6 @@ def fold(a: LookupArrays, user_at: Ints, users: Ints32, has_zero: Bytes, is_open
     return DONE
 
 
-@njit
 def tied(a: LookupArrays, has_zero: Bytes, is_open: Bytes, group: Ints):
     """Number the groups of variables with several open states that zeros tie together; -1: in none."""
     n = a.cards.size
@@ -626,7 +609,6 @@ def tied(a: LookupArrays, has_zero: Bytes, is_open: Bytes, group: Ints):
 # --- counting ---
 
 
-@njit
 def count(states: ByteTable, weights: Floats, state_at: Ints, sums: Floats, squares: Floats):
     """The sum of the weights, and of their squares, over the cases in which each variable has each state."""
     for i in range(states.shape[0]):

@@ -13,7 +13,7 @@ from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.program.reduction import open_targets
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import code, run
+from pgm.runtime.running import run
 
 _ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
 _WORTH = 16.0
@@ -34,14 +34,13 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     """The blocks asked for, joined where only that makes the chain reach everything; else refused."""
     a, g = layout.arrays, layout.graph.arrays
     numbers = _asked_for(layout, options)
-    loops = code(8.0 * a.scopes.size, SAMPLING)
     again = numbers.copy()
     if options.blocks == "trees":
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
         budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
-        loops.grow_trees(*args, np.arange(numbers.size), budget, numbers)
+        SAMPLING.grow_trees(*args, np.arange(numbers.size), budget, numbers)
         # What did not fit into the first trees comes first in others.
-        loops.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
+        SAMPLING.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
     else:
         single = numbers < 0
         numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))
@@ -123,5 +122,5 @@ def _tied(layout: Layout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
     is_open = np.ones(a.local.size, np.uint8)
     steps = 4.0 * float(a.logs.size) * float(a.cards.max()) + 20.0 * a.scopes.size
     run("fold", a, g.user_at, g.users, has_zero, is_open, steps=steps, clock=clock, module=SAMPLING)
-    code(steps, SAMPLING).tied(a, has_zero, is_open, groups)
+    SAMPLING.tied(a, has_zero, is_open, groups)
     return groups

@@ -11,10 +11,10 @@ from pgm.config import current
 from pgm.errors import TooLarge
 from pgm.inference.engines.factor_graph import Graph, make_graph
 from pgm.inference.engines.problem import Problem
-from pgm.runtime.jit import Floats, Ints, Ints32
-from pgm.runtime.running import code
+from pgm.runtime.kinds import Floats, Ints, Ints32
+from pgm.runtime.loops import Loops
 
-SAMPLING = "pgm.inference.engines.sampling.compiled"
+SAMPLING = Loops("pgm.inference.engines.sampling.compiled")
 
 
 class LookupArrays(NamedTuple):
@@ -58,15 +58,14 @@ def lay_out(problem: Problem, engine: str) -> Layout:
     g = graph.arrays
     cards = g.cards[g.scopes]
     stride = np.ones(g.scopes.size, np.int64)
-    code(8.0 * stride.size, SAMPLING).strides(g.scope_at, cards, stride)
+    SAMPLING.strides(g.scope_at, cards, stride)
     ends = stride[g.scope_at[:-1]] * cards[g.scope_at[:-1]] if g.table.size else np.empty(0, np.int64)
     # For these entries the graph asked for five times the bytes, so that there is room for them.
     of_table = np.zeros(g.row_at.size - 1, np.int64)
     of_table[g.table] = ends  # tables of one variable keep size 0: they are in `local`
     begins = np.concatenate([[0], np.cumsum(of_table)]).astype(np.int64)
     logs = np.full(int(begins[-1]), -np.inf)
-    loops = code(8.0 * (logs.size + stride.size), SAMPLING)
-    loops.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
+    SAMPLING.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
     arrays = LookupArrays(
         g.cards, g.state_at, g.local, g.scope_at, g.scopes, g.owner, stride, begins[g.table], logs
     )

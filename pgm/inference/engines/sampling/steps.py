@@ -9,8 +9,8 @@ import numpy as np
 from pgm.graphs.triangulation import triangulate
 from pgm.inference.engines.sampling.layout import SAMPLING, Layout
 from pgm.inference.program import FUNCTION
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
-from pgm.runtime.running import REDUCTION, code
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
+from pgm.runtime.running import REDUCTION
 
 
 class StepArrays(NamedTuple):
@@ -51,7 +51,7 @@ def make_guides(cards: np.ndarray, scope_at: np.ndarray, scopes: np.ndarray) -> 
     """Lay out tables over these scopes, the last axis running fastest."""
     widths = np.diff(scope_at)
     stride = np.ones(scopes.size, np.int64)
-    code(8.0 * scopes.size, SAMPLING).strides(scope_at, cards[scopes], stride)
+    SAMPLING.strides(scope_at, cards[scopes], stride)
     sizes = np.zeros(widths.size, np.int64)
     some = widths > 0
     first = scope_at[:-1][some]
@@ -91,7 +91,7 @@ def _by_step(
     scope_at: np.ndarray, scopes: np.ndarray, blocks: np.ndarray, place: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     last = np.zeros(scopes.size, np.uint8)
-    code(12.0 * scopes.size, SAMPLING).completing(scope_at, scopes, blocks, place, last)
+    SAMPLING.completing(scope_at, scopes, blocks, place, last)
     axes = np.flatnonzero(last)
     steps = place[scopes[axes]]
     counts = np.bincount(steps, minlength=place.size)
@@ -139,9 +139,7 @@ def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     by = np.argsort(sources, kind="stable")
     edge_at = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=a.cards.size))]).astype(np.int64)
     order = np.empty(a.cards.size, np.int64)
-    code(10.0 * (order.size + by.size), SAMPLING).topological(
-        order.size, edge_at, targets[by].astype(np.int64), order
-    )
+    SAMPLING.topological(order.size, edge_at, targets[by].astype(np.int64), order)
     return order, np.where(has_own[a.scopes], drawn_from[a.owner], True)
 
 
@@ -155,8 +153,7 @@ def in_blocks(
     by = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[by], prepend=-1))
     scope_at = np.concatenate([starts, [by.size]]).astype(np.int64)
-    loops = code(20.0 * by.size, REDUCTION)
-    at, indices = loops.neighbours(m, scope_at, a.scopes[by], np.empty(0, np.int32))
+    at, indices = REDUCTION.neighbours(m, scope_at, a.scopes[by], np.empty(0, np.int32))
     found = triangulate(at, indices, np.log2(a.cards.astype(np.float64)), limit_log2=np.log2(limit))
     if not found.complete:
         return None
@@ -169,12 +166,11 @@ def in_blocks(
     place = np.empty(m, np.int64)
     place[variables] = np.arange(m)
     message_at, nothing = np.zeros(m + 1, np.int64), np.empty(0, np.int32)
-    loops = code(10.0 * found.clique_vars.size, SAMPLING)
     args = found.clique_ptr.astype(np.int64), found.clique_vars.astype(np.int32), own, place
-    loops.message_scopes(*args, message_at, nothing, False)
+    SAMPLING.message_scopes(*args, message_at, nothing, False)
     np.cumsum(message_at, out=message_at)
     scopes = np.empty(int(message_at[-1]), np.int32)
-    loops.message_scopes(*args, message_at, scopes, True)
+    SAMPLING.message_scopes(*args, message_at, scopes, True)
     guides = make_guides(a.cards, message_at, scopes)
     steps = make_steps(layout, variables, guides, blocks=blocks)
     block_at = np.concatenate(

@@ -24,7 +24,7 @@ from pgm.inference.engines.sampling.steps import (
 )
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import Impossible, code, raise_status
+from pgm.runtime.running import Impossible, raise_status
 from pgm.runtime.threads import Task, run_all
 
 _CHUNK = 2e6  # inner steps that are drawn in one go, and never shared
@@ -206,14 +206,13 @@ def draw_from(
     logs = np.empty(samples)
     numbers = range(-(-samples // chunk))
     done = np.zeros(len(numbers), bool)
-    kernels = code(steps * samples, SAMPLING)
 
     def work(i: int, stop: np.ndarray) -> None:
         part = slice(i * chunk, min(samples, (i + 1) * chunk))
         uniforms = generator(seed, key, i).random((part.stop - part.start, m))
         guides = proposal.guides, proposal.values, proposal.plain_every
         args = layout.arrays, proposal.steps, *guides, part.start, uniforms
-        status = kernels.weigh(*args, states[part], logs[part], room_of(layout), stop)
+        status = SAMPLING.weigh(*args, states[part], logs[part], room_of(layout), stop)
         if not stop[0]:
             raise_status(status, "weigh", clock)
             done[i] = True

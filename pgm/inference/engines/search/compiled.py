@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Flag, Floats, FloatTable, Ints, Ints32, IntTable, njit
+from pgm.runtime.kinds import Flag, Floats, FloatTable, Ints, Ints32, IntTable
 
 if TYPE_CHECKING:
     from pgm.inference.engines.search.search_arrays import Cache, Memo, Problem, Record, State
@@ -45,7 +45,6 @@ HEAD = 5  # of a component in the pile: variables, factors, where its key is, th
 # --- wide numbers ---
 
 
-@njit
 def _times(am, ae, bm, be):
     m = am * bm
     if m == 0.0:
@@ -57,7 +56,6 @@ def _times(am, ae, bm, be):
     return m, e
 
 
-@njit
 def _plus(am, ae, bm, be):
     if am == 0.0:
         return bm, be
@@ -77,7 +75,6 @@ def _plus(am, ae, bm, be):
 # --- sets of states ---
 
 
-@njit
 def _lowest(word):
     b = 0
     while (word >> b) & 1 == 0:
@@ -85,7 +82,6 @@ def _lowest(word):
     return b
 
 
-@njit
 def _mixed(h, x):
     h = (h ^ (x & _LOW)) * _MIX
     h = (h ^ (h >> 29)) & _LOW
@@ -96,7 +92,6 @@ def _mixed(h, x):
 # --- tables under narrowed states: each looked at once, then remembered ---
 
 
-@njit
 def _place(p, s, kind, words, at):
     """List the states in `words[at:]` for each axis in s.begins, s.codes; return the offset of the first."""
     a0 = p.axis_at[kind]
@@ -117,7 +112,6 @@ def _place(p, s, kind, words, at):
     return offset
 
 
-@njit
 def _step(p, s, a0, axes, offset):
     """Go to the next entry of the walk over these axes (a bit mask); -1 after the last."""
     a = 0
@@ -133,7 +127,6 @@ def _step(p, s, a0, axes, offset):
     return -1
 
 
-@njit
 def _find(p, mo, s, n, kind):
     """The entry for a table narrowed to s.mask, a new one if there is none; -1 when there is no room."""
     size = p.kind_words[kind]
@@ -165,7 +158,6 @@ def _find(p, mo, s, n, kind):
     return e
 
 
-@njit
 def _supported(p, mo, s, kind, e):
     """Write the states that a non-zero entry supports behind the entry's own; False when there are none."""
     at, size = mo.at[e], p.kind_words[kind]
@@ -199,7 +191,6 @@ def _supported(p, mo, s, kind, e):
     return True
 
 
-@njit
 def _relevant(p, mo, s, kind, at):
     """The axes, as bits, along which the table narrowed to `mo.words[at:]` changes at all."""
     a0 = p.axis_at[kind]
@@ -222,7 +213,6 @@ def _relevant(p, mo, s, kind, at):
     return axes
 
 
-@njit
 def _same_class(p, mo, s, kind, e, g):
     """Whether two entries are the same function of the same states of the same axes."""
     if mo.kind[g] != kind or mo.relevant[g] != mo.relevant[e]:
@@ -250,7 +240,6 @@ def _same_class(p, mo, s, kind, e, g):
     return True
 
 
-@njit
 def _classify(p, mo, s, n, kind, e):
     """Give an entry the number that all entries share which are the same function."""
     a0 = p.axis_at[kind]
@@ -277,7 +266,6 @@ def _classify(p, mo, s, n, kind, e):
     n[CLASSES] += 1
 
 
-@njit
 def _looked_up(p, mo, s, n, kind):
     """The examined entry for a table narrowed to s.mask; -1 when there is no room.
 
@@ -319,7 +307,6 @@ def _looked_up(p, mo, s, n, kind):
     return e
 
 
-@njit
 def rehash(p: Problem, mo: Memo, n: Ints):
     """Put all entries into new, empty slots; the classes too."""
     last = mo.slots.size - 1
@@ -334,7 +321,6 @@ def rehash(p: Problem, mo: Memo, n: Ints):
         mo.slots[i] = e
 
 
-@njit
 def rehash_classes(p: Problem, mo: Memo, s: State, n: Ints):
     """Put one entry of each class into new, empty slots."""
     last = mo.class_slots.size - 1
@@ -359,7 +345,6 @@ def rehash_classes(p: Problem, mo: Memo, s: State, n: Ints):
 # --- propagation ---
 
 
-@njit
 def _wake(p, mo, s, n, v, but):
     """Queue the factors that depend on a variable."""
     for u in range(p.user_at[v], p.user_at[v + 1]):
@@ -373,7 +358,6 @@ def _wake(p, mo, s, n, v, but):
             n[QUEUE] += 1
 
 
-@njit
 def _set_word(s, n, v, w, word):
     t = n[DOMAINS]
     s.domain_trail[t, 0], s.domain_trail[t, 1] = w, s.domain[w]
@@ -382,7 +366,6 @@ def _set_word(s, n, v, w, word):
     s.domain[w] = word
 
 
-@njit
 def _assign(p, mo, s, n, v, state):
     """Leave one state of a variable."""
     if s.n_open[v] == 1:
@@ -397,14 +380,12 @@ def _assign(p, mo, s, n, v, state):
     _wake(p, mo, s, n, v, -1)
 
 
-@njit
 def _forget_queue(s, n):
     while n[QUEUE] > 0:
         n[QUEUE] -= 1
         s.queued[s.queue[n[QUEUE]]] = 0
 
 
-@njit
 def _propagate(p, mo, s, n):
     """Close states without support until nothing changes: 0 done, 1 no state is left, 2 no room."""
     while n[QUEUE] > 0:
@@ -461,7 +442,6 @@ def _propagate(p, mo, s, n):
     return 0
 
 
-@njit
 def _undo(s, n, domains, current):
     while n[DOMAINS] > domains:
         n[DOMAINS] -= 1
@@ -477,7 +457,6 @@ def _undo(s, n, domains, current):
 # --- components ---
 
 
-@njit
 def _flood(p, mo, s, n, v, label):
     """List the connected component of v in s.reached, s.between; returns how many variables and factors."""
     n_vars, n_factors, done = 1, 0, 0
@@ -509,7 +488,6 @@ def _flood(p, mo, s, n, v, label):
     return n_vars, n_factors
 
 
-@njit
 def _is_small(s, n_vars, most):
     """Whether the variables just reached have at most so many joint states."""
     states = 1
@@ -520,7 +498,6 @@ def _is_small(s, n_vars, most):
     return True
 
 
-@njit
 def _enumerate(p, mo, s, n, d, n_vars, n_factors):
     """The sum over all joint states of the few variables just reached; each one's shares go on record.
 
@@ -604,7 +581,6 @@ def _enumerate(p, mo, s, n, d, n_vars, n_factors):
     return sm, se
 
 
-@njit
 def _first(p, mo, e, axis):
     """The first state that an entry leaves to an axis."""
     w = mo.at[e] + p.axis_word[axis]
@@ -614,7 +590,6 @@ def _first(p, mo, e, axis):
     return j * BITS + _lowest(mo.words[w + j])
 
 
-@njit
 def _write_key(p, mo, s, pile, q, label, top):
     """Write what determines a component's sum at the top of the pile; return its length and hash.
 
@@ -656,7 +631,6 @@ def _write_key(p, mo, s, pile, q, label, top):
     return at - top, h
 
 
-@njit
 def _cached(c, pile, key, length, h):
     """The number of a component in the cache, or -1."""
     last = c.slots.size - 1
@@ -675,7 +649,6 @@ def _cached(c, pile, key, length, h):
     return -1
 
 
-@njit
 def _split(p, mo, c, s, d, n, frames, mantissas, pile):
     """Find the components that the present branch leaves, and ask the cache for each.
 
@@ -775,7 +748,6 @@ def _split(p, mo, c, s, d, n, frames, mantissas, pile):
     return 0
 
 
-@njit
 def _add_child(d, n, frames, node):
     t = n[CHILDREN]
     d.child_node[t] = node
@@ -784,7 +756,6 @@ def _add_child(d, n, frames, node):
     n[CHILDREN] = t + 1
 
 
-@njit
 def _choose(p, mo, s, pile, q):
     """The variable of a component to try first: by its place in the tree, its factors and its conflicts."""
     best, found = -1.0, -1
@@ -801,7 +772,6 @@ def _choose(p, mo, s, pile, q):
     return found
 
 
-@njit
 def _open_frame(frames, mantissas, n, level, q, v):
     n[LEVEL] = level
     frames[level, F_RECORD], frames[level, F_VAR], frames[level, F_NEXT] = q, v, 0
@@ -813,7 +783,6 @@ def _open_frame(frames, mantissas, n, level, q, v):
 # --- the search ---
 
 
-@njit
 def begin(p: Problem, mo: Memo, s: State, n: Ints, frames: IntTable, mantissas: FloatTable, pile: Ints32):
     """Set up a search over everything; the pile has room for that."""
     n[DOMAINS], n[CURRENT], n[QUEUE], n[TOP] = 0, 0, 0, 0
@@ -832,7 +801,6 @@ def begin(p: Problem, mo: Memo, s: State, n: Ints, frames: IntTable, mantissas: 
     _open_frame(frames, mantissas, n, 0, 0, -1)
 
 
-@njit
 def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
     """Give the frame's variable a state, see what follows: 0, 1 for nothing possible, or what is full."""
     level = n[LEVEL]
@@ -860,7 +828,6 @@ def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
     return status
 
 
-@njit
 def advance(
     p: Problem,
     mo: Memo,
@@ -962,7 +929,6 @@ def advance(
             _add_child(d, n, frames, node)
 
 
-@njit
 def _store(c, n, pile, q, sm, se, node):
     e, at = n[CACHED], n[KEYS]
     length = pile[q + 3]
@@ -974,7 +940,6 @@ def _store(c, n, pile, q, sm, se, node):
     _link(c, e)
 
 
-@njit
 def _link(c, e):
     last = c.slots.size - 1
     i = c.hash[e] & last
@@ -983,14 +948,12 @@ def _link(c, e):
     c.slots[i] = e
 
 
-@njit
 def relink(c: Cache, n: Ints):
     """Put all cached components into new, empty slots."""
     for e in range(n[CACHED]):
         _link(c, e)
 
 
-@njit
 def sweep(c: Cache, n: Ints):
     """Forget half of the cache: the older half, save what was of use since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
@@ -1015,7 +978,6 @@ def sweep(c: Cache, n: Ints):
         _link(c, e)
 
 
-@njit
 def shares(d: Record, n: Ints, flow: Floats, out: Floats):
     """The probability of each state: what flows from the whole down through the recorded branches."""
     last = n[NODES] - 1
@@ -1041,7 +1003,6 @@ def shares(d: Record, n: Ints, flow: Floats, out: Floats):
 # --- before the search ---
 
 
-@njit
 def kinds(cards: Ints, scope_at: Ints, scopes: Ints32, table_at: Ints, mantissas: Floats, exponents: Ints):
     """Number the tables so that equal ones have one number; returns that, and the first factor of each."""
     n_factors = scope_at.size - 1
@@ -1085,7 +1046,6 @@ def kinds(cards: Ints, scope_at: Ints, scopes: Ints32, table_at: Ints, mantissas
     return kind, first[:n_kinds].copy()
 
 
-@njit
 def users_of(n: int, scope_at: Ints, scopes: Ints32):
     """The factors of each variable, and where in them it stands; flat with their begins."""
     at = np.zeros(n + 1, np.int64)
@@ -1103,7 +1063,6 @@ def users_of(n: int, scope_at: Ints, scopes: Ints32):
     return at, users, axes
 
 
-@njit
 def depths(n_vars: int, clique_ptr: Ints, clique_vars: Ints, parent: Ints, depth: Ints):
     """How many cliques lie between each variable and the middle of the tree of cliques."""
     n_cliques = parent.size

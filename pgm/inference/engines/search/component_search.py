@@ -27,10 +27,9 @@ from pgm.inference.engines.search.search_arrays import (
 from pgm.inference.program.reduction import Case, WideArray, wide_multiply
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report
-from pgm.runtime.running import REDUCTION, Impossible, code
+from pgm.runtime.running import REDUCTION, SEARCH, Impossible
 
 Wide = tuple[float, int]
-SEARCH = "pgm.inference.engines.search.compiled"
 _SLICE = 300_000  # units of work between two looks at the clock: some tens of milliseconds
 _BITS = 62
 _COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.py
@@ -52,10 +51,6 @@ class Search:
         self._limit = current().memory_limit
         r = case.reduced
         m, n_factors = r.cards.size, r.factors.size
-        tables = float(r.table_at[-1])
-        # What is found while searching takes far longer than it takes to load the compiled loops.
-        small = float(np.log2(r.cards.astype(np.float64)).sum()) < 5.0
-        self._code = code(40.0 * (tables + m) if small else 1e9, SEARCH)
         self._problem = p = self._lay_out()
         states = int(p.state_at[-1])
         axes = int(np.diff(p.axis_at).max(initial=1))
@@ -104,7 +99,7 @@ class Search:
         r = self._case.reduced
         mantissas, exponents = self._case.wide_tables()
         exponents = np.where(mantissas > 0, exponents, 0)
-        kind, first = self._code.kinds(r.cards, r.scope_at, r.scopes, r.table_at, mantissas, exponents)
+        kind, first = SEARCH.kinds(r.cards, r.scope_at, r.scopes, r.table_at, mantissas, exponents)
         words = -(-r.cards // _BITS)
         word_at = np.concatenate([[0], np.cumsum(words)]).astype(np.int64)
         full = np.full(int(word_at[-1]), (1 << _BITS) - 1, np.int64)
@@ -119,7 +114,7 @@ class Search:
         for a in range(int(n_axes.max(initial=0)) - 1, 0, -1):  # the last axis runs fastest
             at = axis_at[:-1][n_axes > a] + a
             stride[at - 1] = stride[at] * r.cards[axes[at]]
-        user_at, users, user_axis = self._code.users_of(r.cards.size, r.scope_at, r.scopes)
+        user_at, users, user_axis = SEARCH.users_of(r.cards.size, r.scope_at, r.scopes)
         return Problem(
             cards=r.cards,
             state_at=r.state_at,
@@ -153,9 +148,7 @@ class Search:
         score = np.zeros(m)
         if m == 0:
             return score
-        at, indices = code(20.0 * r.scopes.size, REDUCTION).neighbours(
-            m, r.scope_at, r.scopes, np.empty(0, np.int32)
-        )
+        at, indices = REDUCTION.neighbours(m, r.scope_at, r.scopes, np.empty(0, np.int32))
         log2_cards = np.log2(r.cards.astype(np.float64))
         found = triangulate_in(self._clock, at, indices, log2_cards, limit_log2=60.0)
         if not found.complete and m * min(m, found.log2_largest + 1.0) < _MOST_FOR_ORDER:
@@ -165,7 +158,7 @@ class Search:
             return score
         depth = np.full(m, -1, np.int64)
         ptr, variables = found.clique_ptr.astype(np.int64), found.clique_vars.astype(np.int64)
-        self._code.depths(m, ptr, variables, found.parent.astype(np.int64), depth)
+        SEARCH.depths(m, ptr, variables, found.parent.astype(np.int64), depth)
         width = int(np.diff(ptr).max())
         weight = 100.0 * math.exp(min(m / width, 20.0)) / m
         rank = np.empty(m)
@@ -203,8 +196,8 @@ class Search:
             self._memo = empty_memo(2 * old.kind.size, 2 * old.words.size)
             for new, before in zip(self._memo[2:], old[2:], strict=True):
                 new[: before.size] = before
-            self._code.rehash(self._problem, self._memo, self._n)
-            self._code.rehash_classes(self._problem, self._memo, self._state, self._n)
+            SEARCH.rehash(self._problem, self._memo, self._n)
+            SEARCH.rehash_classes(self._problem, self._memo, self._state, self._n)
         elif status == _PILE:
             self._room(2 * self._pile.nbytes)
             self._pile = _longer(self._pile, 2 * self._pile.size)
@@ -239,10 +232,10 @@ class Search:
             )
             for new, before in zip(self._cache[1:], old[1:], strict=True):
                 new[: before.size] = before
-            self._code.relink(self._cache, self._n)
+            SEARCH.relink(self._cache, self._n)
             return
         nothing = int(self._n[_CACHED]) == 0
-        self._code.sweep(old, self._n)
+        SEARCH.sweep(old, self._n)
         if nothing:  # a key that is longer than all keys may be
             self._n[_STORING] = 0
 
@@ -254,12 +247,12 @@ class Search:
         names = np.searchsorted(self._problem.state_at, flat, side="right") - 1
         states = flat - self._problem.state_at[names]
         never = np.zeros(1, np.uint8)
-        self._code.begin(
+        SEARCH.begin(
             self._problem, self._memo, self._state, self._n, self._frames, self._mantissas, self._pile
         )
         while True:
             self._clock.check()
-            status = self._code.advance(
+            status = SEARCH.advance(
                 self._problem,
                 self._memo,
                 self._cache,
@@ -287,7 +280,7 @@ class Search:
         """The probability of each open state of each reduced variable, after a recorded `total`."""
         out = np.zeros(int(self._problem.state_at[-1]))
         self._room(8 * int(self._n[_NODES]))
-        self._code.shares(self._record, self._n, np.zeros(int(self._n[_NODES])), out)
+        SEARCH.shares(self._record, self._n, np.zeros(int(self._n[_NODES])), out)
         self._clock.lap(RUNNING)
         return out
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32, IntTable
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 
 
 class Problem(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from pgm.inference.program import Program
 from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import REDUCING, Clock
-from pgm.runtime.running import REDUCTION, Impossible, code, run
+from pgm.runtime.running import REDUCTION, TABLES, Impossible, run
 
 _NOTHING = np.empty(0, np.int32)
 _LARGE = 1 << 18  # scope entries; from here on the reduced size is counted before it is written
@@ -67,7 +66,7 @@ class Case:
         room = take(int(self.reduced.table_at[-1])).view(np.int64)
         sources = self.sources(room)
         found = np.empty(sources.size) if out is None else out
-        code(4.0 * sources.size).pick(values, sources, found)
+        TABLES.pick(values, sources, found)
         give(room)
         return found
 
@@ -87,20 +86,18 @@ class Case:
         """The index of each entry of the reduced tables among the program's values."""
         sources = np.empty(int(self.reduced.table_at[-1]), np.int64) if out is None else out
         p = self.program
-        kernels = code(8.0 * sources.size + 4.0 * p.n)
-        kernels.gather(p.arrays, self.reduced, self.codes, self.virtual_at, p.values.size, sources)
+        TABLES.gather(p.arrays, self.reduced, self.codes, self.virtual_at, p.values.size, sources)
         return sources
 
     def constant(self) -> tuple[float, int]:
         """The product of the factors reduced to scalars, and of all scales: a wide number."""
         p, r = self.program, self.reduced
-        kernels = code(4.0 * p.arrays.scopes.size)
         at = np.empty(r.scalars.size, np.int64)
-        kernels.gather_scalars(p.arrays, r, self.codes, at)
+        TABLES.gather_scalars(p.arrays, r, self.codes, at)
         exponents = p.arrays.exponent[r.scalars]
         if p.wide_exponents is not None:
             exponents = exponents + p.wide_exponents[at]
-        mantissa, exponent = kernels.wide_product(p.values[at], exponents)
+        mantissa, exponent = TABLES.wide_product(p.values[at], exponents)
         if mantissa == 0.0 and r.scalars.size:
             raise Impossible
         mine = r.factors[r.factors < p.arrays.heads.size]
@@ -201,7 +198,6 @@ def reduce_case(
         raise Impossible
     p = program.arrays
     n_factors = p.heads.size
-    kernels: ModuleType = code(12.0 * p.scopes.size + (program.values.size if domains else 0), REDUCTION)
     wanted_flags = np.zeros(program.n, np.uint8)
     wanted_flags[np.asarray(wanted, dtype=np.int64)] = 1
 
@@ -214,7 +210,7 @@ def reduce_case(
             needed[v] = 1
         for v in (*kept, *placeholders):
             needed[v] = 1
-        kernels.ancestors(p, program.loose[1], needed, keep)
+        REDUCTION.ancestors(p, program.loose[1], needed, keep)
 
     open_states = program.open_states.copy() if domains else np.ones_like(program.open_states)
     touched = np.full(n_factors, allowed is not None, np.uint8)
@@ -254,7 +250,7 @@ def reduce_case(
     pruned = keep
     if domains and not keep_ones and program.has_joined and program.wide_exponents is None:
         keep = keep.copy()
-        kernels.drop_ones(p, program.values, open_states, keep)
+        REDUCTION.drop_ones(p, program.values, open_states, keep)
     for v in placeholders:
         begin, end = p.state_at[v], p.state_at[v + 1]
         open_states[begin:end] = 0
@@ -283,9 +279,9 @@ def reduce_case(
     if chunks:
         np.cumsum([len(c) for c in chunks], out=virtual_at[1:])
     if p.scopes.size > _LARGE and not only_wanted:
-        _check_room(kernels, p, keep, open_states)
-    arrays = ReducedArrays(*kernels.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
-    codes = kernels.fixed_codes(p, open_states)
+        _check_room(p, keep, open_states)
+    arrays = ReducedArrays(*REDUCTION.reduce(p, keep, open_states, virtual_array, wanted_flags, only_wanted))
+    codes = REDUCTION.fixed_codes(p, open_states)
     # What a tree depends on: the cards of the open variables, and which of them share a table.
     shape = arrays.variables.data, arrays.cards.data, arrays.scope_at.data, arrays.scopes.data
     key = b"|".join(shape)
@@ -329,12 +325,12 @@ def one_of_each(case: Case, states: np.ndarray) -> np.ndarray:
     return alive
 
 
-def _check_room(kernels: ModuleType, p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
+def _check_room(p: ProgramArrays, keep: np.ndarray, open_states: np.ndarray) -> None:
     """Raise `TooLarge` if writing the reduced program takes more memory than allowed."""
     allowed = memory_limit()
     if _room(p.cards.size, open_states.size, p.heads.size, p.scopes.size) <= allowed:
         return
-    left = kernels.sizes(p, keep, open_states)
+    left = REDUCTION.sizes(p, keep, open_states)
     if (needed := _room(*left)) > allowed:
         raise TooLarge(
             f"What is left to answer from, {left[0]:,} variables in {left[2]:,} tables, takes about "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
 
-@njit
 def _droppable(p, count, needed, f):
     end = p.scope_at[f + 1]
     if p.heads[f] == 0:
@@ -27,7 +26,6 @@ def _droppable(p, count, needed, f):
     return True
 
 
-@njit
 def prune(p: ProgramArrays, needed: Bytes, keep: Bytes):
     """Drop repeatedly each barren factor: one that sums to one over variables which nothing else mentions.
 
@@ -76,7 +74,6 @@ def prune(p: ProgramArrays, needed: Bytes, keep: Bytes):
     return queue[:last].copy()
 
 
-@njit
 def _keep_with(p, f, keep, seen, stack, depth):
     """Keep a leader and the tables that it leads; unseen variables that they mention go onto the stack."""
     end = f
@@ -92,7 +89,6 @@ def _keep_with(p, f, keep, seen, stack, depth):
     return depth
 
 
-@njit
 def ancestors(p: ProgramArrays, loose: Bytes, needed: Bytes, keep: Bytes):
     """Mark the factors that `prune` does not drop; `loose` are those it would drop if nothing were needed.
 
@@ -126,7 +122,6 @@ def ancestors(p: ProgramArrays, loose: Bytes, needed: Bytes, keep: Bytes):
                 depth = _keep_with(p, f, keep, seen, stack, depth)
 
 
-@njit
 def drop_ones(p: ProgramArrays, values: Floats, open_states: Bytes, keep: Bytes):
     """Among tables with one leader, drop those that are all one over the open states."""
     n_factors = p.heads.size
@@ -160,7 +155,6 @@ def drop_ones(p: ProgramArrays, values: Floats, open_states: Bytes, keep: Bytes)
             keep[f] = 0
 
 
-@njit
 def propagate(p: ProgramArrays, support: Floats, keep: Bytes, open_states: Bytes, touched: Bytes, stop: Flag):
     """Close every state that no non-zero row of some factor supports, to a fixed point.
 
@@ -264,7 +258,6 @@ def propagate(p: ProgramArrays, support: Floats, keep: Bytes, open_states: Bytes
     return DONE
 
 
-@njit
 def _root_of(link, v):
     while link[v] != v:
         link[v] = link[link[v]]
@@ -272,7 +265,6 @@ def _root_of(link, v):
     return v
 
 
-@njit
 def sizes(p: ProgramArrays, keep: Bytes, open_states: Bytes):
     """Upper bounds on the variables, states, tables and scope entries that `reduce` would leave."""
     n = p.cards.size
@@ -296,7 +288,6 @@ def sizes(p: ProgramArrays, keep: Bytes, open_states: Bytes):
     return variables, states, tables, places
 
 
-@njit
 def reduce(
     p: ProgramArrays, keep: Bytes, open_states: Bytes, virtual: Ints32, wanted: Bytes, only_wanted: bool
 ):
@@ -443,7 +434,6 @@ def reduce(
     return variables, cards, state_at, states, factors, scope_at, scopes, table_at, scalars
 
 
-@njit
 def fixed_codes(p: ProgramArrays, open_states: Bytes):
     """For each variable the one state left, else -1."""
     codes = np.full(p.cards.size, -1, np.int32)
@@ -458,7 +448,6 @@ def fixed_codes(p: ProgramArrays, open_states: Bytes):
     return codes
 
 
-@njit
 def neighbours(n: int, scope_at: Ints, scopes: Ints32, together: Ints32):
     """The graph in which the variables of a scope, and those of `together`, are linked: sorted rows, flat."""
     degree = np.zeros(n + 1, np.int64)
@@ -506,7 +495,6 @@ def neighbours(n: int, scope_at: Ints, scopes: Ints32, together: Ints32):
     return at, raw[:w].copy()
 
 
-@njit
 def walk(scope_at: Ints, scopes: Ints32, user_at: Ints, users: Ints32):
     """An order of the factors that goes from one to those sharing a variable with it; with their scopes.
 
@@ -552,7 +540,6 @@ def walk(scope_at: Ints, scopes: Ints32, user_at: Ints, users: Ints32):
     return order, order_at, ordered, passed
 
 
-@njit
 def n_apart(scope_at: Ints, scopes: Ints32, far: int):
     """How many factors have two variables whose indices are this far apart."""
     count = 0
@@ -567,7 +554,6 @@ def n_apart(scope_at: Ints, scopes: Ints32, far: int):
     return count
 
 
-@njit
 def users_of(n: int, scope_at: Ints, scopes: Ints32):
     """The factors of each variable, in order, flat with their offsets."""
     at = np.zeros(n + 1, np.int64)

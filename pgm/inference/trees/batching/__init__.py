@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,8 +15,8 @@ from pgm.inference.program.reduction import Case, Known, lows, open_targets, red
 from pgm.inference.trees import Shape, Tree, TreeCache, tree_of
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
-from pgm.runtime.jit import Bytes, Floats, Ints, Ints32
-from pgm.runtime.running import LANES, Narrow, code
+from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
+from pgm.runtime.running import LANES, TABLES, Narrow
 from pgm.runtime.threads import Task
 
 _NARROW = 2  # a status of the compiled loops
@@ -123,8 +122,7 @@ class Group:
         return [Task(partial(self._run, codes, part, answers), self.seconds * part.size) for part in parts]
 
     def _run(self, codes: np.ndarray, rows: np.ndarray, answers: Answers, stop: np.ndarray) -> None:
-        steps = self.seconds / _SECONDS_PER_STEP * max(rows.size, self.n_lanes)
-        code(steps, LANES).run_lanes(
+        LANES.run_lanes(
             self.lanes,
             self.evidence,
             self.n_lanes,
@@ -213,10 +211,9 @@ def group_of(
     p = program.arrays
     case, tree = tree_for_rows(model, observed, sometimes, wanted.targets, whole=wanted.whole)
     r, t = case.reduced, tree.arrays
-    k = code(8.0 * tree.steps, LANES)
     sliced_column = np.full(program.n, -1, np.int64)
     sliced_column[list(observed)] = column[list(observed)]
-    step_at, table_column, table_step = k.strides_of(p, r.factors, sliced_column)
+    step_at, table_column, table_step = LANES.strides_of(p, r.factors, sliced_column)
     sliced = (np.diff(step_at) > 0).astype(np.uint8)
     inner = open_targets(case, () if wanted.whole else wanted.targets)
 
@@ -224,12 +221,12 @@ def group_of(
     found = open_targets(case, sometimes)
     here = np.isin(np.array(sometimes, np.int64), r.variables)
     masked, part = found.astype(np.int64), share[here]
-    skeleton = k.skeleton(t, inner.size)
+    skeleton = LANES.skeleton(t, inner.size)
     table_low = lows(case)
-    skeleton, scaled, ratio_scaled = _bounded(k, r.cards, skeleton, table_low, wanted.whole)
-    where, in_message, lane = k.place_masks(r, skeleton, sliced, masked, part, wanted.whole)
+    skeleton, scaled, ratio_scaled = _bounded(r.cards, skeleton, table_low, wanted.whole)
+    where, in_message, lane = LANES.place_masks(r, skeleton, sliced, masked, part, wanted.whole)
     open_wanted = open_targets(case, wanted.targets) if wanted.whole else np.empty(0, np.int32)
-    status, power, pool_size, arrays, table_pool = k.lay_out(
+    status, power, pool_size, arrays, table_pool = LANES.lay_out(
         r,
         skeleton,
         case.tables(),
@@ -250,9 +247,9 @@ def group_of(
     sources = case.sources()
     entries = [sources[r.table_at[g] : r.table_at[g + 1]] for g in which]
     states = [np.cumsum(case.open_states[p.state_at[v] : p.state_at[v + 1]]) - 1 for v in r.variables[masked]]
-    scalar_step_at, scalar_column, scalar_step = k.strides_of(p, r.scalars, sliced_column)
+    scalar_step_at, scalar_column, scalar_step = LANES.strides_of(p, r.scalars, sliced_column)
     scalar_at = np.empty(r.scalars.size, np.int64)
-    code(4.0 * p.scopes.size).gather_scalars(p, r, case.codes, scalar_at)
+    TABLES.gather_scalars(p, r, case.codes, scalar_at)
     evidence = RowEvidence(
         program.values,
         column[r.variables[masked]],
@@ -292,7 +289,7 @@ Skeleton = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.
 
 
 def _bounded(
-    k: ModuleType, cards: np.ndarray, skeleton: Skeleton, table_low: np.ndarray, whole: bool
+    cards: np.ndarray, skeleton: Skeleton, table_low: np.ndarray, whole: bool
 ) -> tuple[Skeleton, np.ndarray, np.ndarray]:
     """The tree, hubs split where needed, with marks on what must be scaled in the inward and outward pass."""
     for attempt in range(2):
@@ -300,11 +297,11 @@ def _bounded(
         low = np.zeros(table_low.size + count, np.int64)
         high = np.zeros_like(low)
         scaled, ratio_scaled = np.zeros(count, np.uint8), np.zeros(count, np.uint8)
-        safe = k.bounds(cards, skeleton, table_low, low, high, scaled)
-        if safe and (not whole or k.bounds_outward(cards, skeleton, low, high, ratio_scaled)):
+        safe = LANES.bounds(cards, skeleton, table_low, low, high, scaled)
+        if safe and (not whole or LANES.bounds_outward(cards, skeleton, low, high, ratio_scaled)):
             return skeleton, scaled, ratio_scaled
         if attempt == 0:
-            skeleton = k.split_hubs(skeleton, table_low, whole)
+            skeleton = LANES.split_hubs(skeleton, table_low, whole)
     raise Narrow
 
 

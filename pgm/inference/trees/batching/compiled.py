@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, IntTable32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, IntTable, IntTable32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
@@ -29,7 +29,6 @@ LANE_COST = 0.125  # of a multiplication in one lane, beside a store to a single
 # --- equal rows ---
 
 
-@njit
 def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
     """Pack each row of a frame into a few integers: digits code + 1, or whether there is a code at all.
 
@@ -54,7 +53,6 @@ def pack(codes: IntTable32, radix: Ints, seen_only: bool, words: IntTable):
     return k + 1
 
 
-@njit
 def distinct(words: IntTable, n_words: int, slots: Ints32, first: Ints, inverse: Ints):
     """Number the distinct rows in order of appearance; returns how many there are.
 
@@ -88,7 +86,6 @@ def distinct(words: IntTable, n_words: int, slots: Ints32, first: Ints, inverse:
     return count
 
 
-@njit
 def gather_rows(codes: IntTable32, rows: Ints, out: IntTable32):
     """Write some columns of an array as rows, a few hundred at a time so that both stay in the cache."""
     for begin in range(0, rows.size, 256):
@@ -101,7 +98,6 @@ def gather_rows(codes: IntTable32, rows: Ints, out: IntTable32):
 # --- from a tree to lanes ---
 
 
-@njit
 def skeleton(t: TreeArrays, n_targets: int):
     """What is read from a tree: its cliques, how many axes each sends on, and its operands."""
     count = t.parent.size
@@ -116,7 +112,6 @@ def skeleton(t: TreeArrays, n_targets: int):
     return t.axis_at, t.axes, t.parent, sends, t.operand_at, t.operand
 
 
-@njit
 def _entries(cards, axes, first, last):
     n = 1
     for i in range(first, last):
@@ -124,7 +119,6 @@ def _entries(cards, axes, first, last):
     return n
 
 
-@njit
 def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, scaled: Bytes):
     """Bound log2 of each item's non-zero values; mark cliques whose messages are to be scaled.
 
@@ -154,7 +148,6 @@ def bounds(cards: Ints, tree: Skeleton, table_low: Ints, low: Ints, high: Ints, 
     return True
 
 
-@njit
 def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: Bytes):
     """The same for the outward pass: marks cliques whose corrections must be scaled; whether all is safe."""
     axis_at, axes, parent, sends, operand_at, operand = tree
@@ -183,7 +176,6 @@ def bounds_outward(cards: Ints, tree: Skeleton, low: Ints, high: Ints, scaled: B
     return True
 
 
-@njit
 def split_hubs(tree: Skeleton, table_low: Ints, whole: bool):
     """Split cliques whose products could leave the range of doubles into a chain of several.
 
@@ -248,7 +240,6 @@ def split_hubs(tree: Skeleton, table_low: Ints, whole: bool):
     return new_at, new_axes, new_parent, new_sends, new_operand_at, new_operand
 
 
-@njit
 def strides_of(p: ProgramArrays, factors: Ints32, column: Ints):
     """For each factor the columns of the frame that it depends on, with the steps in its table.
 
@@ -272,7 +263,6 @@ def strides_of(p: ProgramArrays, factors: Ints32, column: Ints):
     return at, columns[:w].copy(), steps[:w].copy()
 
 
-@njit
 def _walk(cards, stride, first, last, index, at):
     """Write the sum of code times stride for all states of the axes first .. last-1, the last one fastest."""
     index[at] = 0
@@ -286,7 +276,6 @@ def _walk(cards, stride, first, last, index, at):
     return size
 
 
-@njit
 def _strides(r, tree, item, axis_of, stride):
     """The steps of an item along the axes of a clique; `axis_of` has their places."""
     axis_at, axes, _, sends, _, _ = tree
@@ -303,7 +292,6 @@ def _strides(r, tree, item, axis_of, stride):
             step *= r.cards[axes[i]]
 
 
-@njit
 def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, share: Floats, whole: bool):
     """Choose where the states that a row excludes are masked, for each variable that some rows observe.
 
@@ -358,7 +346,6 @@ def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, s
     return where, in_message, lane
 
 
-@njit
 def lay_out(
     r: ReducedArrays,
     tree: Skeleton,
@@ -622,7 +609,6 @@ def lay_out(
 # --- the run ---
 
 
-@njit
 def _load(b, e, codes, row, j, struck, pool):
     """Write the evidence of one row into its lane; returns the product of tables reduced to scalars."""
     for w in range(e.mask_column.size):
@@ -655,7 +641,6 @@ def _load(b, e, codes, row, j, struck, pool):
     return x, power
 
 
-@njit
 def _scale(pool, at, n, powers, narrow):
     """Scale n entries of each lane by a power of two so that the largest lies in [0.5, 1).
 
@@ -679,7 +664,6 @@ def _scale(pool, at, n, powers, narrow):
         powers[j] += e
 
 
-@njit
 def _inward(b, e, struck, pool, work, powers, narrow, stop):
     lanes = pool.shape[1]
     for c in range(b.parent.size):
@@ -740,7 +724,6 @@ def _inward(b, e, struck, pool, work, powers, narrow, stop):
                         pool[at + s, j] = 0.0
 
 
-@njit
 def _outward(b, pool, down, results, work, ratio_scaled, powers, narrow, stop):
     lanes = pool.shape[1]
     for i in range(results.shape[0]):
@@ -831,7 +814,6 @@ def _outward(b, pool, down, results, work, ratio_scaled, powers, narrow, stop):
                         out[j] += work[j]
 
 
-@njit
 def run_lanes(
     b: Lanes,
     e: RowEvidence,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.jit import Bytes, Flag, Floats, FloatTable, Ints, IntTable, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, IntTable
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 DONE, STOPPED = 0, 1
 
 
-@njit
 def _along(lookup, kind, run, ix, j):
     if kind == 0:
         return 0
@@ -30,7 +29,6 @@ def _along(lookup, kind, run, ix, j):
     return lookup[ix + j // run] + j % run
 
 
-@njit
 def _product_at(entry, n, first, last, item_at, operand, lookup, outer_at, kind, run, inner_at, pm, pe):
     """The product of operands first .. last - 1 at an entry of their clique, whose rows have n entries."""
     row, j = entry // n, entry % n
@@ -48,13 +46,11 @@ def _product_at(entry, n, first, last, item_at, operand, lookup, outer_at, kind,
     return m, e + more
 
 
-@njit
 def _share(m, e, other_m, other_e):
     """One wide number divided by another, as a double."""
     return math.ldexp(m / other_m, int(max(-1070, min(e - other_e, 1000))))
 
 
-@njit
 def _sent_entry(sent, end, axes, cards, states):
     """Which entry of a message, over the axes before `end`, these states select."""
     s, step, i = 0, 1, end - 1
@@ -66,7 +62,6 @@ def _sent_entry(sent, end, axes, cards, states):
     return s
 
 
-@njit
 def _set_states(begin, end, axes, cards, entry, states):
     for i in range(end - 1, begin - 1, -1):
         v = axes[i]
@@ -74,7 +69,6 @@ def _set_states(begin, end, axes, cards, entry, states):
         entry //= cards[v]
 
 
-@njit
 def trace_back(
     t: TreeArrays, pm: Floats, pe: Ints, cliques: Ints, states: Ints, near: float, ties: Ints, stop: Flag
 ):
@@ -111,7 +105,6 @@ def trace_back(
     return DONE
 
 
-@njit
 def score(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, states: Ints):
     """The product of all operands of the maximising cliques at these states, as a wide number."""
     total_m, total_e = 1.0, 0
@@ -139,7 +132,6 @@ def score(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, states: Ints):
     return total_m, total_e
 
 
-@njit
 def best_entries(
     t: TreeArrays,
     pm: Floats,
@@ -208,7 +200,6 @@ def best_entries(
     return DONE
 
 
-@njit
 def alternatives(
     t: TreeArrays, pm: Floats, pe: Ints, cliques: Ints, excluded: Ints, states: Ints, shares: Floats
 ):
@@ -239,7 +230,6 @@ def alternatives(
         shares[i] = math.log2(best_m / own_m) + (best_e - own_e) if best_m > 0.0 else -np.inf
 
 
-@njit
 def _raise_to(values_m, values_e, i, m, e):
     """Make a wide number, m from 0.5 to below 1, the larger of itself and another."""
     if values_m[i] == 0.0 or e > values_e[i] or (e == values_e[i] and m > values_m[i]):
@@ -247,7 +237,6 @@ def _raise_to(values_m, values_e, i, m, e):
         values_e[i] = e
 
 
-@njit
 def max_marginals(
     t: TreeArrays,
     pm: Floats,
@@ -302,7 +291,6 @@ def max_marginals(
     return DONE
 
 
-@njit
 def first_of_ties(t: TreeArrays, alive: Bytes, free: Bytes, order: Ints, states: Ints, stop: Flag):
     """Among all joint states whose entries are alive in every clique, the first one in the given order.
 
@@ -407,7 +395,6 @@ def first_of_ties(t: TreeArrays, alive: Bytes, free: Bytes, order: Ints, states:
     return DONE
 
 
-@njit
 def draw(t: TreeArrays, kept: Floats, uniforms: FloatTable, states: IntTable, stop: Flag):
     """Draw joint states from the kept products, roots first; states[i] is one draw."""
     n_cliques = t.parent.size
@@ -436,7 +423,6 @@ def draw(t: TreeArrays, kept: Floats, uniforms: FloatTable, states: IntTable, st
     return DONE
 
 
-@njit
 def _forward_joined(p, values, f, uniform, states):
     """Draw the last variable from the product of the tables that f leads."""
     child = p.scopes[p.scope_at[f + 1] - 1]
@@ -467,7 +453,6 @@ def _forward_joined(p, values, f, uniform, states):
     states[child] = chosen
 
 
-@njit
 def forward(
     p: ProgramArrays, values: Floats, dropped: Ints, uniforms: FloatTable, states: IntTable, stop: Flag
 ):
@@ -508,7 +493,6 @@ def forward(
     return DONE
 
 
-@njit
 def conditionals(t: TreeArrays, pm: Floats, pe: Ints, kept: Floats, stop: Flag):
     """What each clique holds, divided by what it sends, after a wide inward pass."""
     arrays = (t.item_at, t.operand, t.lookup, t.outer_at, t.kind, t.run, t.inner_at, pm, pe)

@@ -17,7 +17,7 @@ from pgm.inference.trees import Tree
 from pgm.inference.trees.sweeps.row_slices import CLOSE, OPEN, WHOLE, huge, slabs_in, slabs_out
 from pgm.inference.trees.tree_arrays import TreeArrays
 from pgm.runtime.clock import RUNNING, Clock
-from pgm.runtime.running import TREES, code, raise_status, run, seconds_of
+from pgm.runtime.running import TABLES, TREES, raise_status, run, seconds_of
 from pgm.runtime.threads import Task, run_all
 
 SUMS = np.empty(0, np.uint8)
@@ -57,7 +57,7 @@ def sweep_in(
         _side_by_side("inward", [args(cliques, slab) for slab in slabs], steps, clock)
         run("inward", *args(cliques, CLOSE), steps=message, clock=clock)
     if loss.size:
-        raise_status(code(float(loss.size)).proven(tree.arrays, pool, loss), "proven", clock)
+        raise_status(TABLES.proven(tree.arrays, pool, loss), "proven", clock)
 
 
 def sweep_out(
@@ -104,7 +104,7 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
     if threads == 1:
         return _Shared([], 0.0, [(tree.all_cliques, [], tree.steps)])
     t, cost = tree.arrays, tree.clique_steps()
-    share_of = code(1e9, TREES).shares(t.parent, cost, threads)
+    share_of = TREES.shares(t.parent, cost, threads)
     parts = [np.flatnonzero(share_of == i) for i in range(threads)]
     parts = [part for part in parts if part.size]
     if len(parts) < 2:
@@ -126,7 +126,7 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
 def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
     """Call a compiled function on all of these, on as many threads as allowed."""
     calls = list(calls)
-    kernel = getattr(code(1e9), name)
+    kernel = getattr(TABLES, name)
 
     def task(args: tuple[object, ...]) -> Task:
         def work(stop: np.ndarray) -> None:

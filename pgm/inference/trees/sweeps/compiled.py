@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgm.inference.trees.tree_arrays import TreeArrays
-from pgm.runtime.jit import Bytes, Flag, Floats, Ints, Ints32, njit
+from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
@@ -27,7 +27,6 @@ BLOCK = 1024  # listed entries that are worked on together
 OPEN, ROWS, CLOSE = 0, 1, 2  # what is done of a clique that is worked on slab by slab
 
 
-@njit
 def numbers(p: ProgramArrays, r: ReducedArrays):
     """The index of each variable of the program among the reduced ones, or -1."""
     number = np.full(p.cards.size, -1, np.int64)
@@ -36,7 +35,6 @@ def numbers(p: ProgramArrays, r: ReducedArrays):
     return number
 
 
-@njit
 def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, n_values: int, source: Ints):
     """Where in the program's values, virtual evidence behind them, each entry of the reduced tables is."""
     number = numbers(p, r)
@@ -78,14 +76,12 @@ def gather(p: ProgramArrays, r: ReducedArrays, codes: Ints32, virtual_at: Ints, 
             mine[j] += base
 
 
-@njit
 def pick(values: Floats, sources: Ints, out: Floats):
     """The values at these indices."""
     for i in range(out.size):
         out[i] = values[sources[i]]
 
 
-@njit
 def gather_scalars(p: ProgramArrays, r: ReducedArrays, codes: Ints32, source: Ints):
     """The index in the program's values of each factor reduced to a scalar."""
     for h in range(r.scalars.size):
@@ -97,7 +93,6 @@ def gather_scalars(p: ProgramArrays, r: ReducedArrays, codes: Ints32, source: In
         source[h] = base
 
 
-@njit
 def moves(p: ProgramArrays, r: ReducedArrays, slot_of: Ints):
     """Which tables, and after them scalars, move with variables that have a slot, and how far."""
     count = 0
@@ -122,7 +117,6 @@ def moves(p: ProgramArrays, r: ReducedArrays, slot_of: Ints):
     return item, slot, stride
 
 
-@njit
 def _reach(operands, low, high, entries, more_low, more_high):
     """Bounds on log2 of the products of a clique's operands, and one more, and of the sums of these.
 
@@ -135,14 +129,12 @@ def _reach(operands, low, high, entries, more_low, more_high):
     return least, most + math.frexp(float(entries))[1]
 
 
-@njit
 def _within(operands, low, high, entries, more_low, more_high):
     """Whether no product of a clique's operands, and one more, can leave the range that is safe."""
     least, most = _reach(operands, low, high, entries, more_low, more_high)
     return least > -SAFE and most < SAFE
 
 
-@njit
 def _loss(operands, n_factors, least, high, loss, terms):
     """log2 of how far a clique's sums may be off for products under the smallest double, or in its operands.
 
@@ -162,7 +154,6 @@ def _loss(operands, n_factors, least, high, loss, terms):
     return worst + most + math.log2(float(count * terms)) + 1.0
 
 
-@njit
 def proven(t: TreeArrays, pool: Floats, loss: Floats):
     """Whether everything that the roots keep is provably accurate: NARROW if not."""
     n_factors = t.item_at.size - 1 - t.parent.size
@@ -176,7 +167,6 @@ def proven(t: TreeArrays, pool: Floats, loss: Floats):
     return DONE
 
 
-@njit
 def _rescaled(values, at, n):
     """Scale a part of an array by a power of two so that its largest entry lies in [0.5, 1).
 
@@ -199,7 +189,6 @@ def _rescaled(values, at, n):
     return e, math.frexp(least)[1] - 1 - e
 
 
-@njit
 def _measured(values):
     """Bounds on log2 of an array's non-zero values."""
     top, least = 0.0, np.inf
@@ -218,7 +207,6 @@ def _measured(values):
 # several entries at a time.
 
 
-@njit
 def _multiply_row(lookup, kind, run, ix, part, out, begun):
     """Multiply a row by what an operand has for it, from the beginning of `part`; if not begun, write it."""
     n = out.size
@@ -259,7 +247,6 @@ def _multiply_row(lookup, kind, run, ix, part, out, begun):
                     to[j] = block[j]
 
 
-@njit
 def _fold(row, blocks, length):
     """Add the blocks of a row up into the first one, the upper half onto the lower until one is left."""
     while blocks > 1:
@@ -270,7 +257,6 @@ def _fold(row, blocks, length):
         blocks -= half
 
 
-@njit
 def _fold_largest(row, blocks, length):
     """The same with maxima."""
     while blocks > 1:
@@ -281,7 +267,6 @@ def _fold_largest(row, blocks, length):
         blocks -= half
 
 
-@njit
 def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
     """Add a row to what an item of this kind has of it."""
     n = row.size
@@ -319,7 +304,6 @@ def _add_row(lookup, kind, run, ix, short_at, short, row, out, to):
                 part[j] += a + b
 
 
-@njit
 def _multiply_listed(t, c, length, begin, pool, out):
     """The products of the operands of a clique at some of its listed entries."""
     end = begin + out.size
@@ -333,7 +317,6 @@ def _multiply_listed(t, c, length, begin, pool, out):
             out[j] *= part[index[j]]
 
 
-@njit
 def inward(
     t: TreeArrays,
     cliques: Ints,
@@ -487,7 +470,6 @@ def inward(
     return DONE
 
 
-@njit
 def outward(
     t: TreeArrays,
     cliques: Ints,
@@ -685,7 +667,6 @@ def outward(
     return DONE
 
 
-@njit
 def normalise(result_at: Ints, results: Floats):
     """Divide each result by its sum; 3 if one has none."""
     for q in range(result_at.size - 1):
@@ -699,7 +680,6 @@ def normalise(result_at: Ints, results: Floats):
     return DONE
 
 
-@njit
 def fill(
     values: Floats,
     codes: Ints,
@@ -728,7 +708,6 @@ def fill(
     return m, e
 
 
-@njit
 def finish(results: Floats, codes: Ints, places: Ints, fixed: Ints, seen_at: Ints, answer: Floats):
     """Write results to their indices in an answer; fixed entries, and observed states, are certain."""
     for i in range(places.size):
@@ -739,7 +718,6 @@ def finish(results: Floats, codes: Ints, places: Ints, fixed: Ints, seen_at: Int
         answer[seen_at[i] + codes[i]] = 1.0
 
 
-@njit
 def sliced(
     packed: Ints,
     at: Ints,
@@ -857,7 +835,6 @@ def sliced(
     return DONE, m, e + more + shift
 
 
-@njit
 def support(t: TreeArrays, bits: Bytes, down: Bytes, counts: Ints, most: float, stop: Flag):
     """Which entries can be non-zero at all.
 
@@ -915,7 +892,6 @@ def support(t: TreeArrays, bits: Bytes, down: Bytes, counts: Ints, most: float, 
     return DONE
 
 
-@njit
 def _bits_of_row(t, bits, c, row, out):
     """The product of the operands' bits along a row; whether it has one."""
     begun = False
@@ -932,7 +908,6 @@ def _bits_of_row(t, bits, c, row, out):
     return True
 
 
-@njit
 def _keep_sent(row, message, out):
     """Drop the marks of a row's entries that are not marked in the message."""
     n, sent = out.size, message.size
@@ -943,7 +918,6 @@ def _keep_sent(row, message, out):
             block[j] &= here[j]
 
 
-@njit
 def _mark_row(lookup, kind, run, ix, row, part):
     """Mark what an operand, from the beginning of `part`, has for the marked entries of a row."""
     n = row.size
@@ -968,7 +942,6 @@ def _mark_row(lookup, kind, run, ix, row, part):
                 part[index[i]] |= some
 
 
-@njit
 def list_entries(t: TreeArrays, bits: Bytes, down: Bytes, stop: Flag):
     """Write the lists of the cliques that are to have one, after `support`."""
     n_factors = t.item_at.size - 1 - t.parent.size
@@ -1008,7 +981,6 @@ def list_entries(t: TreeArrays, bits: Bytes, down: Bytes, stop: Flag):
     return DONE
 
 
-@njit
 def wide_product(mantissas: Floats, exponents: Ints):
     """Multiply wide numbers into one."""
     m, e = 1.0, 0
@@ -1020,7 +992,6 @@ def wide_product(mantissas: Floats, exponents: Ints):
     return m, e
 
 
-@njit
 def _accumulate(pm, pe, i, m, e, largest):
     """Add a normalised wide number to entry i, or keep the larger of the two."""
     if m == 0.0:
@@ -1045,13 +1016,11 @@ def _accumulate(pm, pe, i, m, e, largest):
         pm[i], pe[i] = m, e
 
 
-@njit
 def _entry_index(t, o, row, j):
     at = t.item_at[t.operand[o]] + t.lookup[t.outer_at[o] + row]
     return at + _along(t.lookup, t.kind[o], t.run[o], t.inner_at[o], j)
 
 
-@njit
 def _along(lookup, kind, run, ix, j):
     if kind == 0:
         return 0
@@ -1062,7 +1031,6 @@ def _along(lookup, kind, run, ix, j):
     return lookup[ix + j // run] + j % run
 
 
-@njit
 def powers_of(t: TreeArrays, exponent: Ints, powers: Ints):
     """For each entry of the pool the power of two that an inward pass has taken out, below it too."""
     n_cliques = t.parent.size
@@ -1077,7 +1045,6 @@ def powers_of(t: TreeArrays, exponent: Ints, powers: Ints):
             powers[i] = below[c]
 
 
-@njit
 def inward_wide(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, stop: Flag):
     """As `inward`, in wide numbers; cliques marked `largest` take maxima, not sums. Nothing needs scaling."""
     n_cliques = t.parent.size
@@ -1113,7 +1080,6 @@ def inward_wide(t: TreeArrays, pm: Floats, pe: Ints, largest: Bytes, stop: Flag)
     return DONE
 
 
-@njit
 def outward_wide(t: TreeArrays, pm: Floats, pe: Ints, gm: Floats, ge: Ints, rm: Floats, re: Ints, stop: Flag):
     """For every operand of every clique, the sum of the product of all the others: no division.
 
@@ -1175,7 +1141,6 @@ def outward_wide(t: TreeArrays, pm: Floats, pe: Ints, gm: Floats, ge: Ints, rm: 
     return DONE
 
 
-@njit
 def total_of(t: TreeArrays, pool: Floats, exponent: Ints):
     """The product of what all roots hold, as a wide number."""
     n_cliques = t.parent.size

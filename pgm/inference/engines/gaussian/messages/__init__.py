@@ -27,15 +27,16 @@ from pgm.inference.program.continuous import starts
 from pgm.inference.program.reduction import reduce_case
 from pgm.results import Assignment, Density, Marginals, Report, as_density
 from pgm.runtime.clock import Clock
-from pgm.runtime.jit import Floats, Ints
+from pgm.runtime.kinds import Floats, Ints
+from pgm.runtime.loops import Loops
 from pgm.runtime.progress import report as report_progress
-from pgm.runtime.running import code, run
+from pgm.runtime.running import run
 from pgm.variables import Variable, VariableList
 
 if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
-MESSAGES = "pgm.inference.engines.gaussian.messages.compiled"
+MESSAGES = Loops("pgm.inference.engines.gaussian.messages.compiled")
 _ROUNDING = 1e-13  # relative to how many deviations from 0 a mean lies
 _NOTHING = np.empty(0)
 _LEAST = 1e-150  # a smaller sd has no precision in doubles
@@ -232,7 +233,7 @@ def _send(at: Told) -> Beliefs:
     order, reached_by = np.empty(numbers.size, np.int64), np.empty(numbers.size, np.int64)
     scopes, owner, users = (x.astype(np.int32) for x in (e.scopes, e.owner, e.users))
     links = e.scope_at, scopes, owner, e.user_at, users
-    loops = not code(steps, GRAPHS).walk(*links, np.empty(e.right.size, np.int64), order, reached_by)
+    loops = not GRAPHS.walk(*links, np.empty(e.right.size, np.int64), order, reached_by)
     down, sent = np.zeros((e.scopes.size, 2)), np.zeros((e.scopes.size, 2))
     belief, out = np.zeros((numbers.size, 2)), np.zeros(1)
     at_once = options.schedule == "parallel"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pgm.runtime.jit import Flag, Floats, FloatTable, Ints, njit
+from pgm.runtime.kinds import Flag, Floats, FloatTable, Ints
 
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.messages import Equations
@@ -19,7 +19,6 @@ DONE, STOPPED = 0, 1  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # products between two looks at the stop flag
 
 
-@njit
 def _receive(e, v, damping, sent, down):
     """What all equations with v send it, from what their other numbers have sent; returns the work done."""
     work = 0
@@ -44,7 +43,6 @@ def _receive(e, v, damping, sent, down):
     return work
 
 
-@njit
 def _send(e, v, down, sent, belief):
     """What v sends to each of its equations; returns by how much its belief moved, in its own deviations."""
     begin, end = e.user_at[v], e.user_at[v + 1]
@@ -71,7 +69,6 @@ def _send(e, v, down, sent, belief):
     return max(moved, abs(1.0 - math.sqrt(before / belief[v, 0])))
 
 
-@njit
 def sweep(
     e: Equations,
     order: Ints,

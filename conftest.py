@@ -1,0 +1,46 @@
+"""Before the first test the loops of this checkout are compiled: interpreted, the suite would take hours."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from build_loops import builds, compiler
+from build_loops.source import Refused
+
+_ROOT = Path(__file__).parent
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Compile what is stale, once: the workers of xdist are not started yet, other runs wait for a lock."""
+    if (
+        hasattr(config, "workerinput")
+        or os.environ.get("PGM_LOOPS") == "interpreted"
+        or _is_for_finding_faults()
+    ):
+        return
+    try:
+        builds.build(_ROOT)
+    except (compiler.CompilerError, Refused, OSError) as error:
+        from pgm.runtime.loops import state
+
+        form, _, reason = state()
+        if form == "compiled" and not reason:  # none is stale, so no compiler is needed
+            return
+        raise pytest.UsageError(
+            f"The tests need compiled loops ({reason}), and these cannot be made:\n{error}\n"
+            "PGM_LOOPS=interpreted in the environment runs the tests without, which takes hours."
+        ) from None
+
+
+def _is_for_finding_faults() -> bool:
+    """Whether somebody compiled loops that test each index, or are sanitized: those are to be tested then."""
+    try:
+        return bool(
+            json.loads((_ROOT / builds.RECORD).read_text(encoding="utf-8")).get("form", "fast") != "fast"
+        )
+    except (OSError, ValueError):
+        return False
