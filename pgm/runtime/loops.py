@@ -95,7 +95,7 @@ class Build:
             if not all(entry["made_from"] and entry["digests"]["baseline"] for entry in files.values()):
                 raise ValueError
         except FileNotFoundError:
-            return "its loops were not compiled when it was installed"
+            return "its loops have not been compiled"
         except OSError as error:
             return f"the record of its compiled loops cannot be read ({error})"
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -106,7 +106,7 @@ class Build:
             return f"its loops were compiled for {there}, and this is {mine}"
         if not _takes(abi):
             version = sys.version.partition("(")[0].strip()
-            return f"its loops were compiled for Pythons with the interface {abi}, which {version} has not"
+            return f"its loops were compiled for the interface {abi}, which Python {version} does not have"
         self._files = files
         return ""
 
@@ -188,8 +188,9 @@ class Build:
         else:
             again = "pip install --force-reinstall --no-cache-dir pgm-engine"
             remedy = f"Install it again where there is a C++ compiler: `{again}`."
+        runs = "pgm runs" if fault == self.fault else "Some loops of pgm run"
         text = (
-            f"pgm runs interpreted, which takes up to a hundred times as long: {fault}. {remedy} "
+            f"{runs} interpreted, up to a hundred times slower: {fault}. {remedy} "
             f"The environment variable {_ASKED}=interpreted says that this is meant."
         )
         warn(text, RuntimeWarning)
