@@ -15,7 +15,7 @@ import pytest
 import pgm
 from pgm import results
 from pgm.graphs import Independencies, JunctionTree
-from pgm.inference.asking.frame_queries import CompiledQuery
+from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
 from pgm.models.junction_tree import CliqueTree, Message

@@ -12,6 +12,7 @@ from pgm.inference.asking import session
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.trees import slicing
+from pgm.runtime import clock
 
 
 def rain() -> pgm.BayesianNetwork:
@@ -76,7 +77,33 @@ def test_it_enters_the_one_session_once(what: str, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(session, "answered", counted)
     ASKED[what]()
-    assert len(entered) == 1
+    assert len(entered) == (2 if what == "a compiled query" else 1)  # laid out, and asked
+
+
+@pytest.mark.parametrize("make", [rain, heights])
+@pytest.mark.parametrize("ask", ["predict", "predict_proba", "log_likelihood"])
+def test_rows_have_the_clock_of_their_question(
+    make: Callable[[], pgm.BayesianNetwork], ask: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    net = make()
+    targets = [next(iter(net.variables))] if ask != "log_likelihood" else []
+    frame = {"wet": [True, False]} if make is rain else {"height": [1.7, 1.9]}
+    whole = clock.time_limit_and_progress
+    begun: list[object] = []
+
+    def counted() -> object:
+        begun.append(whole())
+        return begun[-1]
+
+    getattr(net, ask)(frame, *targets)
+    monkeypatch.setattr(clock, "time_limit_and_progress", counted)
+    getattr(net, ask)(frame, *targets)
+    assert len(begun) == 1
+
+
+def test_the_time_limit_of_a_frame_counts_from_the_compiling_of_its_model() -> None:
+    with pgm.config(time_limit=1e-9), pytest.raises(pgm.OutOfTime, match="It went into compiling the model"):
+        rain().predict({"wet": [True]}, "rain")
 
 
 @pytest.mark.parametrize("what", ASKED)

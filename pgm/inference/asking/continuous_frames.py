@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, shown
+from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
 from pgm.frames import among, columns, numbers
-from pgm.inference.asking.failures import contradiction
+from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import scores
@@ -22,7 +22,7 @@ from pgm.inference.engines.gaussian.row_patterns import Answers, Rows
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Known
 from pgm.results import EXACT
-from pgm.runtime.clock import Clock, start_clock
+from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 from pgm.variables import states_array
 
@@ -77,17 +77,12 @@ class _Table:
             except Impossible:
                 if self.may_be_bad:
                     continue
-                cause = contradiction(self.compiled, observed, self.clock)
-                raise ImpossibleEvidence(
-                    f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
-                    cause.contradiction,
-                    smallest=cause.smallest,
-                ) from None
+                raise impossible_row(str(row), self.compiled, observed, self.clock) from None
 
 
-def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str) -> np.ndarray:
+def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:
     """Log density of each row; NaN where a row is bad."""
-    table = _read(compiled, frame, (), bad_rows)
+    table = _read(compiled, frame, (), bad_rows, clock)
     found = table.in_batches()
     values = np.where(found.done, found.logs, math.nan)
     left = np.flatnonzero(~found.done & ~table.bad)
@@ -98,7 +93,7 @@ def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str) -> np.nda
 
 
 def predict_proba(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
     """P(target | row) of each target with states for each row; NaN where a row is bad."""
     names = [name for name in compiled.names if targets is None or name in targets]
@@ -115,7 +110,7 @@ def predict_proba(
     def ask(posterior: HybridPosterior) -> np.ndarray:
         return posterior.solve().discrete.marginals()
 
-    table = _read(compiled, frame, targets, bad_rows)
+    table = _read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
     answers = {name: found.shares[v] for name, v in zip(names, places, strict=True)}
     for shares in answers.values():
@@ -130,7 +125,7 @@ def predict_proba(
 
 
 def predict(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
     """The most probable state of each target in each row, and the mean of each that is continuous."""
     names = compiled.names if targets is None else list(targets)
@@ -153,7 +148,7 @@ def predict(
                 found.append(float(posterior.value[number[v]]))
         return found
 
-    table = _read(compiled, frame, targets, bad_rows)
+    table = _read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
     columns_: list[np.ndarray] = []
     for v in places:
@@ -182,10 +177,9 @@ def _most_probable(shares: np.ndarray) -> np.ndarray:
     return np.asarray(np.argmax(shares >= best * (1 - 1e-13), axis=1))
 
 
-def _read(compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str) -> _Table:
-    if bad_rows not in ("raise", "missing"):
-        raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    clock = start_clock()
+def _read(
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
+) -> _Table:
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}

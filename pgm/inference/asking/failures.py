@@ -76,6 +76,16 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
     return ImpossibleEvidence(message, found, smallest=smallest)
 
 
+def impossible_row(row: str, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
+    """The same of a row of a frame."""
+    cause = contradiction(compiled, observed, clock)
+    return ImpossibleEvidence(
+        f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
+        cause.contradiction,
+        smallest=cause.smallest,
+    )
+
+
 def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:
     """Say why no weights give the marginals that a Soft wants."""
     names = list(observed.soft)

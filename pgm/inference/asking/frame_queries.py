@@ -1,138 +1,36 @@
-"""Questions asked many times over: a compiled query, and the rows of a frame."""
+"""Rows of a frame as evidence: equal ones once, those that observe the same variables side by side."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, TooLarge, listed, shown
-from pgm.evidence import Observed, observe
+from pgm.errors import TooLarge
+from pgm.evidence import observe
 from pgm.frames import Columns, among, columns
-from pgm.inference.asking import session
-from pgm.inference.asking.failures import contradiction
-from pgm.inference.engines.by_position import make_posterior
+from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.table_sums import entries
 from pgm.inference.engines.wide import log_of
-from pgm.inference.program.reduction import Case, Known
-from pgm.inference.trees import Shape
+from pgm.inference.program.reduction import Known
 from pgm.inference.trees.batching import Answers, Wanted, cost, group_of
-from pgm.inference.trees.needs import Needs
-from pgm.inference.trees.slicing import sliced
-from pgm.printing import html_text, joined
-from pgm.results import Distribution, exact_report
-from pgm.runtime.clock import WRAPPING, Clock, start_clock
+from pgm.runtime.clock import Clock
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
 from pgm.variables import states_array
 
 if TYPE_CHECKING:
-    from pgm.inference.asking.questions import Questions
+    pass
 
 _DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
 # Seconds that a tree of its own costs rows that observe the same variables: at least, and for each factor.
 _OWN_TREE, _OWN_TREE_FACTOR = 3e-4, 2e-6
-
-
-class CompiledQuery:
-    """P(targets | evidence on some names), with the tables of when it was compiled; call it with evidence."""
-
-    def __init__(
-        self, model: Questions, compiled: ModelSnapshot, targets: tuple[str, ...], given: tuple[str, ...]
-    ) -> None:
-        """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
-        self.targets = targets
-        self.given = tuple(dict.fromkeys(given))
-        self._model = model.copy()  # for pickling: the question goes with the tables of now
-        self._compiled = compiled
-        if compiled.gaussians is not None:  # its trees are kept, and each call is a query
-            self._model._compile()
-            return
-        clock = start_clock()
-        positions = [compiled.position[name] for name in targets]
-        needs = Needs(f"P({listed(targets)})", results=entries(compiled.program.arrays.cards, positions))
-        self._needs = lambda: needs
-        codes = dict.fromkeys(sorted(compiled.position[name] for name in given), 0)
-        try:  # the states do not matter yet
-            sliced(
-                *(compiled.program, compiled.trees, codes, tuple(positions), self._needs, clock, _leave_it),
-                always=True,
-            )
-        except Impossible:
-            if not compiled.program.possible:
-                raise contradiction(compiled, observe(compiled.by_name, None), clock) from None
-
-    def __call__(self, given: Mapping[str, Any] | None = None) -> Distribution:
-        """Return P(targets | given)."""
-        compiled = self._compiled
-        observed = observe(compiled.by_name, given)
-        for name in observed.given:
-            if name not in self.given:
-                raise InvalidEvidence(
-                    f"{name!r} is not among the names that this was compiled for ({listed(self.given)}); "
-                    "compile it with all of them: compile(target, given=[...])."
-                )
-        if compiled.gaussians is not None:
-            return self._model.query(self.targets, given)
-        targets = [compiled.position[name] for name in self.targets]
-        _, clock = session.begin("auto", "query")
-
-        def answer() -> Distribution:
-            values = self._on_the_tree(observed, targets, clock)
-            if values is None:
-                values = make_posterior(compiled, observed, clock).joint(targets)
-            report = exact_report("exact", clock.profile, observed.given)
-            found = Distribution(tuple([compiled.variables[t] for t in targets]), values, report)
-            clock.lap(WRAPPING)
-            return found
-
-        return session.answered(compiled, observed, clock, answer)
-
-    def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:
-        """The answer of the tree that was made for states of all the names; None: not a case for it."""
-        compiled = self._compiled
-        if len(observed.hard) < len(self.given):
-            return None
-        hard = dict(sorted((compiled.position[name], code) for name, code in observed.hard.items()))
-        tree = sliced(
-            *(compiled.program, compiled.trees, hard, tuple(targets), self._needs, clock, _leave_it),
-            always=True,
-        )
-        if tree is None:
-            return None
-        try:
-            codes = np.array(list(hard.values()), dtype=np.int64)
-            values, _ = tree.answer(compiled.program, codes, clock)
-        except Narrow:
-            return None
-        return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))
-
-    def __repr__(self) -> str:
-        """The question as written."""
-        targets, given = joined(self.targets, len(self.targets)), joined(self.given, len(self.given), 60)
-        return f"P({targets} | {given}), compiled" if given else f"P({targets}), compiled"
-
-    def _repr_html_(self) -> str:
-        return html_text(repr(self))
-
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the model and the question; the copy compiles anew."""
-        return _recompiled, (self._model, self.targets, self.given)
-
-
-def _leave_it(_case: Case, _shape: Shape) -> None:
-    """Where the tree does not fit, the question that follows says so."""
-
-
-def _recompiled(model: Questions, targets: tuple[str, ...], given: tuple[str, ...]) -> CompiledQuery:
-    return model.compile(targets, given)
 
 
 def _blank(compiled: ModelSnapshot, clock: Clock) -> Posterior:
@@ -161,10 +59,10 @@ class _Found:
 
 
 def predict(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
     """The most probable state of each target in each row, None where a row is bad."""
-    found = _answer(compiled, frame, targets, bad_rows)
+    found = _answer(compiled, frame, targets, bad_rows, clock)
     failed = np.flatnonzero(found.status != _DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
@@ -177,10 +75,10 @@ def predict(
 
 
 def predict_proba(
-    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> dict[str, np.ndarray]:
     """P(target | row) of each target for each row; NaN where a row is bad."""
-    found = _answer(compiled, frame, targets, bad_rows)
+    found = _answer(compiled, frame, targets, bad_rows, clock)
     failed = np.flatnonzero(found.status != _DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
@@ -191,9 +89,9 @@ def predict_proba(
     return answers
 
 
-def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str) -> np.ndarray:
+def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:
     """The log of the sum of the product of all factors, for each row; NaN where a row is bad."""
-    found = _answer(compiled, frame, (), bad_rows)
+    found = _answer(compiled, frame, (), bad_rows, clock)
     values = np.take(found.logs, found.table.inverse)
     values[found.status != _DONE] = math.nan
     values.flags.writeable = False
@@ -211,11 +109,10 @@ def _parts(
         begin += card
 
 
-def _answer(compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str) -> _Found:
+def _answer(
+    compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
+) -> _Found:
     """Answer every row; targets None: all variables, those observed too; without targets P(row) alone."""
-    if bad_rows not in ("raise", "missing"):
-        raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
-    clock = start_clock()
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     data = columns(frame, wanted, bad=bad_rows, check=clock.check)
     table = _distinct(compiled, data)
@@ -263,13 +160,8 @@ def _refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: C
         for name, codes in data.codes.items()
         if codes[row] >= 0
     }
-    cause = contradiction(compiled, observe(compiled.by_name, given), clock)
     more = f" ({failed.size:,} rows in all)" if failed.size > 1 else ""
-    raise ImpossibleEvidence(
-        f'Row {row}{more}: {cause} Leave such rows out, or pass bad_rows="missing".',
-        cause.contradiction,
-        smallest=cause.smallest,
-    )
+    raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock)
 
 
 def _distinct(compiled: ModelSnapshot, data: Columns) -> _Table:

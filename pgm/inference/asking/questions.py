@@ -53,7 +53,7 @@ from pgm.runtime.running import Impossible
 from pgm.variables import Variable, VariableList, unordered
 
 if TYPE_CHECKING:
-    from pgm.inference.asking.frame_queries import CompiledQuery
+    from pgm.inference.asking.compiled_query import CompiledQuery
 
 _MOST_AXES = 64
 _FEW_TABLES, _MANY_TABLES = 8, 0.1  # and part of all variables: where more have changed all are compiled
@@ -641,11 +641,12 @@ class Questions:
         >>> round(ask({"smoke": "yes", "xray": "yes"})["yes"], 6)
         0.645991
         """
-        from pgm.inference.asking import frame_queries
+        from pgm.inference.asking.compiled_query import CompiledQuery
 
-        compiled = self._compile()
+        clock = start_clock()
+        compiled = self._compile_in(clock)
         known = names_of(given, compiled.by_name)
-        return frame_queries.CompiledQuery(self, compiled, self._asked(compiled, target), known)
+        return CompiledQuery(self, compiled, self._asked(compiled, target), known, clock)
 
     @overload
     def predict(self, frame: _Arrays, target: str, *, bad_rows: str = "raise") -> np.ndarray: ...
@@ -682,11 +683,10 @@ class Questions:
         >>> net.predict({"wet": [True, False, None]}, "rain")
         array([ True, False, False])
         """
-        compiled = self._compile()
+        clock = start_clock()
+        compiled = self._compile_in(clock)
         names = None if target is None else self._asked(compiled, target, joint=False)
-
-        of_rows, clock = _of_rows(compiled).predict, start_clock()
-        found = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, names, bad_rows))
+        found = _by_row("predict", compiled, clock, bad_rows, frame, names)
         alike = Alike(frame, compiled.by_name)
         if names is not None and len(names) == 1:
             return alike.column(names[0], found[names[0]])
@@ -725,12 +725,11 @@ class Questions:
         array([[0.307692, 0.692308],
                [0.972973, 0.027027]])
         """
-        compiled = self._compile()
-        names = None if target is None else self._asked(compiled, target, joint=False)
-        of_rows = _of_rows(compiled).predict_proba
-        alike = Alike(frame, compiled.by_name)
         clock = start_clock()
-        each = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, names, bad_rows))
+        compiled = self._compile_in(clock)
+        names = None if target is None else self._asked(compiled, target, joint=False)
+        alike = Alike(frame, compiled.by_name)
+        each = _by_row("predict_proba", compiled, clock, bad_rows, frame, names)
         found = {name: alike.shares(name, values) for name, values in each.items()}
         return found[names[0]] if names is not None and len(names) == 1 else found
 
@@ -752,14 +751,13 @@ class Questions:
         >>> net.log_likelihood({"smoke": ["yes", "no"], "lung": ["yes", None]}).round(6)
         array([-2.995732, -0.693147])
         """
-        compiled = self._compile()
-        of_rows = _of_rows(compiled).log_likelihood
         clock = start_clock()
-        logs: np.ndarray = session.answered(compiled, None, clock, lambda: of_rows(compiled, frame, bad_rows))
+        compiled = self._compile_in(clock)
+        logs: np.ndarray = _by_row("log_likelihood", compiled, clock, bad_rows, frame)
         if self._normalised():
             return logs
         nothing = observe(compiled.by_name, None)
-        return logs - log_of(self._total(compiled, nothing, Exact())[0])
+        return logs - log_of(self._answer(compiled, nothing, Exact(), _total, clock)[0])
 
     def score(self, frame: Any, *, bad_rows: str = "raise") -> float:
         """Return log P(frame): the sum of `log_likelihood`, over the rows that count.
@@ -869,15 +867,16 @@ class Questions:
         return session.answered(compiled, observed, clock, work, explain=explain)
 
 
-def _of_rows(compiled: ModelSnapshot) -> Any:
-    """The module that answers the rows of frames for such a model."""
+def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any) -> Any:
+    """Ask about each row of a frame; of the module that is for such a model."""
+    if bad_rows not in ("raise", "missing"):
+        raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
     if compiled.gaussians is None:
-        from pgm.inference.asking import frame_queries
-
-        return frame_queries
-    from pgm.inference.asking import continuous_frames
-
-    return continuous_frames
+        from pgm.inference.asking import frame_queries as rows
+    else:
+        from pgm.inference.asking import continuous_frames as rows  # type: ignore[no-redef]
+    work = functools.partial(getattr(rows, ask), compiled, *args, bad_rows, clock)
+    return session.answered(compiled, None, clock, work)
 
 
 def _warn(report: Report) -> None:

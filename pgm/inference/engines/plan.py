@@ -106,12 +106,7 @@ class Plan:
     @property
     def searchable(self) -> bool:
         """Whether no tree fits, and there are zeros that a search would use."""
-        return self.suits(Search)
-
-    def suits(self, other: type[Engine]) -> bool:
-        """Whether it is this engine's turn: no tree fits, and there are the zeros that it would use."""
-        turn = other.turns.get(self.asks) if self.asks else None
-        return turn is not None and self.zeros >= turn.zeros
+        return has_turn(Search, self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain Python objects, with `fits` and `seconds`."""
@@ -223,6 +218,12 @@ class Plan:
             + f"{remedies(self.asks)}\n\n{self!r}",
             self,
         )
+
+
+def has_turn(other: type[Engine], plan: Plan) -> bool:
+    """Whether it is the turn of this engine: no tree fits, and there are the zeros that it would use."""
+    turn = other.turns.get(plan.asks) if plan.asks else None
+    return turn is not None and plan.zeros >= turn.zeros
 
 
 def searched(plan: Plan, clock: Clock) -> Plan:

@@ -23,7 +23,7 @@ from pgm.inference.engines.capabilities import Everything, Sums
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
-from pgm.inference.engines.plan import Plan, searched
+from pgm.inference.engines.plan import Plan, has_turn, searched
 from pgm.inference.engines.problem import BestStates
 from pgm.inference.engines.wide import Wide
 from pgm.inference.program import Program
@@ -128,7 +128,7 @@ class OrSearched:
             return ask(self.exact)
         except TooLarge as refused:
             plan = refused.plan
-            kind = next((k for k in self.others if isinstance(plan, Plan) and plan.suits(k)), None)
+            kind = next((k for k in self.others if isinstance(plan, Plan) and has_turn(k, plan)), None)
             if kind is None:
                 raise
         self.used.append(self.prepared(kind))
