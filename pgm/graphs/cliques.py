@@ -198,7 +198,7 @@ def maximal_cliques(graph: nx.Graph[Any]) -> tuple[tuple[Any, ...], ...]:
     if n:
         # A chordal graph always has a simplicial vertex (one without fill-in), and min-fill finds it.
         missing = np.zeros(n)
-        LOOPS.missing_edges(g.indptr, g.indices, np.ones(n), missing)
+        LOOPS.missing_edges(g.indptr, g.indices, np.ones(n), missing, np.zeros(1, np.uint8))
         LOOPS.greedy(
             g.indptr, g.indices, np.zeros(n), np.zeros(n, np.int64), np.ones(n), missing, np.ones(n), 1,
             math.inf, math.inf, order, np.zeros(1, np.uint8),

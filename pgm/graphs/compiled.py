@@ -324,8 +324,10 @@ def columns(
     return total, largest, sizes
 
 
-def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, count: Ints, sizes: int):
-    """Maximal cliques of an order and their tree; children come before parents.
+def clique_tree(
+    indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, count: Ints, sizes: int, stop: Flag
+):
+    """Maximal cliques of an order and their tree; children come before parents. Useless when stopped.
 
     `clique_vars` lists for each clique the variables that no later clique contains, then its separator.
     """
@@ -376,6 +378,8 @@ def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, co
         if heir[i] < 0:
             last[number[first[i]]] = i
     for i in range(n):
+        if stop[0] != 0:
+            return clique_ptr, members, n_residual, clique_parent
         c = number[first[i]]
         if first[i] == i:
             mark[i] = i
@@ -422,8 +426,11 @@ def clique_tree(indptr: Ints, indices: Ints32, order: Ints32, parent: Ints32, co
     return clique_ptr, members, n_residual, clique_parent
 
 
-def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats):
-    """For each vertex, the sum of weight[a] * weight[b] over its non-adjacent pairs of neighbours."""
+def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats, stop: Flag):
+    """For each vertex, the sum of weight[a] * weight[b] over its non-adjacent pairs of neighbours.
+
+    Useless when stopped.
+    """
     n = indptr.size - 1
     for v in range(n):
         total, squares = 0.0, 0.0
@@ -435,6 +442,8 @@ def missing_edges(indptr: Ints, indices: Ints32, weight: Floats, found: Floats):
     # Count each triangle once, from its vertex of smallest degree, so that hubs stay cheap.
     mark = np.full(n, -1, np.int64)
     for v in range(n):
+        if stop[0] != 0:
+            return
         dv = indptr[v + 1] - indptr[v]
         for e in range(indptr[v], indptr[v + 1]):
             u = indices[e]
@@ -806,7 +815,7 @@ def search(
                     else:
                         noise[v] = best_noise[v]
             elif rule > 0:
-                missing_edges(indptr, indices, weights[rule], missing[rule])
+                missing_edges(indptr, indices, weights[rule], missing[rule], stop)
             status, total, latest = greedy(
                 indptr, indices, log2_card, stage, weights[rule], missing[rule], noise, rule,
                 best_total, allowance, trial, stop
@@ -854,8 +863,11 @@ def core(indptr: Ints, indices: Ints32, log2_card: Floats, stage: Ints, order: I
     return done, names, ptr, ids, cards, stages
 
 
-def ordered(indptr: Ints, indices: Ints32, log2_card: Floats, order: Ints32, limit: float):
-    """The sizes of the cliques of an order, and their tree unless it is past the limit."""
+def ordered(indptr: Ints, indices: Ints32, log2_card: Floats, order: Ints32, limit: float, stop: Flag):
+    """A status, the cliques of an order as a tree unless past the limit, and their sizes.
+
+    The status is 0 for done, 1 for stopped, 2 for past the limit.
+    """
     n = log2_card.size
     parent = np.empty(n, np.int32)
     count = np.empty(n, np.int64)
@@ -865,5 +877,7 @@ def ordered(indptr: Ints, indices: Ints32, log2_card: Floats, order: Ints32, lim
     if total > limit or sizes > 100_000_000:
         status, n, sizes = 2, 0, 0
         order = order[:0]
-    ptr, members, n_residual, clique_parent = clique_tree(indptr, indices, order, parent, count, sizes)
+    ptr, members, n_residual, clique_parent = clique_tree(indptr, indices, order, parent, count, sizes, stop)
+    if stop[0] != 0:
+        status = 1
     return status, ptr, members, n_residual, clique_parent, total, largest

@@ -58,7 +58,7 @@ def elimination_order(
             weight = np.floor(2.0 ** np.minimum(g.log2_card, 20.0) + 0.5) if rule == 2 else np.ones(n)
             missing = np.zeros(n)
             if rule:
-                LOOPS.missing_edges(g.indptr, g.indices, weight, missing)
+                LOOPS.missing_edges(g.indptr, g.indices, weight, missing, np.zeros(1, np.uint8))
             LOOPS.greedy(
                 g.indptr, g.indices, g.log2_card, stage, weight, missing, np.ones(n), rule,
                 math.inf, math.inf, order, np.zeros(1, np.uint8),

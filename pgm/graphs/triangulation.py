@@ -14,6 +14,7 @@ from pgm.runtime.running import beside
 
 LOOPS = Loops("pgm.graphs.compiled")
 _WATCHED = 2_000  # neighbours in a graph whose triangulation may take a while
+_WATCHED_CLOSELY = 50  # the same where the time is limited or progress is shown: a thread takes 0.1 ms
 _NEVER = np.zeros(1, np.uint8)
 _NO_POINTERS = np.zeros(1, np.int64)
 _NOTHING = np.zeros(0, np.int32)
@@ -85,10 +86,10 @@ def triangulate(
         seed: seed of the random restarts.
     """
     n, limit, found = len(log2_card), float(limit_log2), 0
+    stop = _NEVER if stop is None else stop
     if order is None:
         order = np.empty(n, np.int32)
         stage = np.zeros(n, np.int64) if stage is None else np.asarray(stage, np.int64)
-        stop = _NEVER if stop is None else stop
         found = 1
         done, names, *rest = LOOPS.core(indptr, indices, log2_card, stage, order)
         if done < n:
@@ -103,18 +104,17 @@ def triangulate(
             if not found and status != 1 and stage.any():  # the greedy ones ran out of time: use a plain one
                 best = np.lexsort((np.diff(rest[0]), rest[3]))
                 order[done:] = names[best]
-                return triangulate(indptr, indices, log2_card, limit_log2=limit_log2, order=order)
+                return triangulate(indptr, indices, log2_card, limit_log2=limit_log2, order=order, stop=stop)
             order[done:] = names[best] if found else names
             if status == 1 or not found or total > limit:
                 no = _NOTHING
                 name, stopped = LOOPS.HEURISTICS[found], status == 1
                 return Triangulation(order, _NO_POINTERS, no, no, no, total, largest, name, False, stopped)
     order = np.asarray(order, np.int32)
-    status, ptr, members, own, parent, total, largest = LOOPS.ordered(
-        indptr, indices, log2_card, order, limit
-    )
-    name = LOOPS.HEURISTICS[found]
-    return Triangulation(order, ptr, members, own, parent, total, largest, name, status == 0)
+    status, *tree, total, largest = LOOPS.ordered(indptr, indices, log2_card, order, limit, stop)
+    ptr, members, own, parent = tree
+    name, stopped = LOOPS.HEURISTICS[found], status == 1
+    return Triangulation(order, ptr, members, own, parent, total, largest, name, status == 0, stopped)
 
 
 def _hopeless(
@@ -144,9 +144,10 @@ def _hopeless(
 def triangulate_in(
     clock: Clock, at: np.ndarray, indices: np.ndarray, *args: Any, **options: Any
 ) -> Triangulation:
-    """Triangulate as `triangulate` does, within the time limit where the graph is large."""
+    """Triangulate as `triangulate` does, within the time limit where that may take a while."""
     clock.check("looking for a tree")
-    if len(indices) < _WATCHED or threads.flag() is not None:
+    waits = clock.deadline is None and clock.pulse is None
+    if len(indices) < (_WATCHED if waits else _WATCHED_CLOSELY) or threads.flag() is not None:
         return triangulate(at, indices, *args, **options)
 
     def work(stop: np.ndarray) -> Triangulation:

@@ -22,6 +22,7 @@ SEARCH = Loops("pgm.inference.engines.search.compiled")
 CUTS = Loops("pgm.inference.engines.cuts.compiled", "cutting")
 GAUSSIAN = Loops("pgm.inference.engines.gaussian.compiled", "eliminating continuous variables")
 _LONG = 3e7  # inner steps, about a tenth of a second: longer runs go to a thread, watched by the caller
+_LONG_IN_TIME = 1e6  # the same where the time is limited or progress is shown: some loops take longer steps
 _TICK = 0.05  # seconds between checks of the clock
 _SECONDS_PER_STEP = 0.3e-9  # calibrated on one core: a multiplication with its look-up
 
@@ -45,7 +46,8 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLE
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
     clock.check(module.doing)
-    if steps < _LONG or outer is not None:  # the owner of that flag watches
+    waits = clock.deadline is None and clock.pulse is None
+    if steps < (_LONG if waits else _LONG_IN_TIME) or outer is not None:  # the owner of that flag watches
         status = loop(*args, stop)
     else:
         status = beside(loop, args, stop, clock, module.doing)
@@ -69,9 +71,25 @@ def raise_status(status: int, name: str, clock: Clock) -> None:
 
 
 def beside(
-    work: Callable[..., Any], args: tuple[Any, ...], stop: np.ndarray, clock: Clock, doing: str = "working"
+    work: Callable[..., Any],
+    args: tuple[Any, ...],
+    stop: np.ndarray,
+    clock: Clock,
+    doing: str = "working",
+    *,
+    wait: float = 0.5,
 ) -> Any:
-    """Do `work(*args, stop)` in a thread; on Ctrl-C or at the time limit set the flag that it polls."""
+    """Do `work(*args, stop)` in a thread; on Ctrl-C or at the time limit set the flag that it polls.
+
+    Args:
+        work: what to do.
+        args: its arguments but for the flag.
+        stop: the flag.
+        clock: the time of the question.
+        doing: what is reported meanwhile.
+        wait: for how many seconds it is waited for once the flag is set. 0 for work that polls no flag, and
+            uses nothing that anything else does: its thread then goes on for nobody.
+    """
     outcome: list[Any] = []
     done = threading.Event()
 
@@ -88,7 +106,7 @@ def beside(
             clock.check(doing)
     except BaseException:
         stop[0] = 1
-        done.wait(0.5)
+        done.wait(wait)
         raise
     good, value = outcome[0]
     if not good:

@@ -94,7 +94,7 @@ def test_greedy_matches_its_twin(fills):
         weight = np.round(2.0**log2_card) if seed % 2 else np.ones(n)
         indptr, indices = twins.arrays(graph)
         missing = np.empty(n)
-        LOOPS.missing_edges(indptr, indices, weight, missing)
+        LOOPS.missing_edges(indptr, indices, weight, missing, np.zeros(1, np.uint8))
         np.testing.assert_array_equal(missing, twins.missing_edges(graph, weight))
         order = np.empty(n, np.int32)
         status, total, _ = LOOPS.greedy(

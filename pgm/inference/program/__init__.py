@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -158,12 +158,17 @@ class _Flat:
 
 
 def compile_program(
-    cards: Iterable[int], factors: Iterable[Factor | Tables], *, as_given: bool = False
+    cards: Iterable[int],
+    factors: Iterable[Factor | Tables],
+    *,
+    as_given: bool = False,
+    check: Callable[[], None] = lambda: None,
 ) -> Program:
     """Write the factors of a model as arrays; structured ones are decomposed into small tables first.
 
     If there are many, they and their variables are reordered so that neighbours are near in
-    memory, unless `as_given`.
+    memory, unless `as_given`. `check` is called in between, and may raise: what is compiled for one question
+    is compiled within its time.
     """
     card_array = np.fromiter(cards, np.int64)
     n_named = card_array.size
@@ -217,7 +222,9 @@ def compile_program(
     turn = np.concatenate(turns)
     all_kinds = np.concatenate([np.full(n_named, FREE, np.uint8), np.array(kinds, dtype=np.uint8)])
     whose = np.array(parts_of, dtype=np.int64)
-    program = replace(_flatten(all_cards, n_named, all_kinds, turn, whose, flat, as_given), gates=gates)
+    program = replace(
+        _flatten(all_cards, n_named, all_kinds, turn, whose, flat, as_given, check), gates=gates
+    )
     return _without_dead_states(program) if program.possible else program
 
 
@@ -273,6 +280,7 @@ def _flatten(
     parts_of: np.ndarray,
     flat: _Flat,
     as_given: bool,
+    check: Callable[[], None],
 ) -> Program:
     n = cards.size
     sizes = np.array([v.size for v in flat.values], dtype=np.int64)
@@ -285,7 +293,9 @@ def _flatten(
         part = np.repeat(in_logs, sizes)
         raw[part], exponents[part] = logs_to_wide(raw[part])
 
+    check()
     mantissas, more = np.frexp(raw)
+    check()
     exponents += more
     positive = mantissas > 0.0
     far = np.int64(1) << 40
@@ -300,10 +310,12 @@ def _flatten(
         else np.empty(0, np.int64)
     )
     has_any = top > -far
+    check()
     top = np.where(has_any, top, 0)
     least = np.where(has_any, least, 0)
     zero = np.logical_or.reduceat(~positive, begins[:-1]) if sizes.size else np.empty(0, bool)
     relative = exponents - np.repeat(top, sizes)
+    check()
     wide = bool(positive.any()) and int(relative[positive].min()) < NARROWEST
     if wide:
         values, wide_exponents = mantissas, np.where(positive, relative, 0)
@@ -312,6 +324,7 @@ def _flatten(
         # the mantissa of a value and its shifted exponent: exact, because nothing here is denormal
         values = np.ldexp(mantissas, np.where(positive, relative, 0).astype(np.int32))
 
+    check()
     scopes, counts, widths, heads, owners, joined = flat.joined()
     each = np.repeat(np.arange(sizes.size), counts)
     scope_at = np.concatenate([[0], np.cumsum(widths[each])]).astype(np.int64)

@@ -13,15 +13,17 @@ from pgm.config import current
 from pgm.graphs.triangulation import Triangulation, triangulate_in
 from pgm.inference.program.reduction import Case, lows
 from pgm.inference.trees.tree_arrays import TreeArrays
+from pgm.runtime import threads
 from pgm.runtime.clock import TRIANGULATING, Clock
 from pgm.runtime.forks import Lock
-from pgm.runtime.running import REDUCTION, TREES
+from pgm.runtime.running import REDUCTION, TREES, beside
 
 _STEPS_PER_ENTRY = 4.0
 _LISTED_STEPS = 4.0  # cost of a listed entry relative to one in a row; measured
 _WORTH_A_LOOK = 20.0  # log2 of the entries from which the plan checks whether doubles suffice
 LEAST_OF_DOUBLES = 1000.0
 _WORTH_BALANCE = 1e7  # inner steps; larger trees are rooted at their centre, so that threads can share them
+_WIDE = 24.0  # log2 of the entries from which laying out a tree may take a while
 # Operations that the search for a better tree may use per entry: about as long as the run itself. A tree that
 # serves many questions is worth more.
 _EFFORT = 0.2
@@ -251,7 +253,7 @@ def tree_of(
     def make() -> Tree:
         shape = planned(case, clock, cache, targets, stage)
         check(shape)
-        return lay_out_tree(case, shape, targets, result_at, result_scopes, stage)
+        return lay_out_tree(case, shape, targets, result_at, result_scopes, clock, stage)
 
     tree = cache.get(key, make)
     check(tree.shape.for_values_of(case))  # the limit may have changed since the tree was kept, or the values
@@ -265,13 +267,18 @@ def lay_out_tree(
     targets: np.ndarray,
     result_at: np.ndarray,
     result_scopes: np.ndarray,
+    clock: Clock,
     stage: np.ndarray | None = None,
 ) -> Tree:
     """Lay out a tree for a question whose shape is known; the arguments are those of `tree_of`."""
     r = case.reduced
     clique_at, members, kept, parent, home = shape.arranged
     cliques = (clique_at, TREES.order_axes(r, clique_at, members, kept, parent, home, targets), kept, parent)
-    laid_out = TREES.lay_out(r, *cliques, home, targets, result_at, result_scopes)
+    args, stop = (r, *cliques, home, targets, result_at, result_scopes), np.zeros(1, np.uint8)
+    if shape.log2_largest < _WIDE or threads.flag() is not None:
+        laid_out = TREES.lay_out(*args, stop)
+    else:
+        laid_out = beside(TREES.lay_out, args, stop, clock, "laying out a tree")
     no_lists = np.empty(0, np.int64), np.empty(0, np.int32)
     arrays = TreeArrays(*(r.cards, cliques[0], *laid_out, *no_lists))
     if stage is None:

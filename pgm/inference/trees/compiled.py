@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.kinds import Floats, Ints, Ints32
+from pgm.runtime.kinds import Flag, Floats, Ints, Ints32
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ReducedArrays
@@ -611,10 +611,12 @@ def lay_out(
     targets: Ints32,
     result_scope_at: Ints,
     result_scopes: Ints32,
+    stop: Flag,
 ):
     """Turn cliques into the arrays of a tree: sizes, which table goes where, and how indices move along rows.
 
-    With targets the last clique is a root that keeps them, in this order, as if it sent them on.
+    With targets the last clique is a root that keeps them, in this order, as if it sent them on. Useless when
+    stopped.
     """
     m, n_cliques, n_factors = r.cards.size, parent.size, r.factors.size
     n_items = n_factors + n_cliques
@@ -780,6 +782,8 @@ def lay_out(
             card[i - begin] = r.cards[axes[i]]
         cut = split[c] - begin
         for o in range(operand_at[c], operand_at[c + 1]):
+            if stop[0] != 0:
+                break
             item = operand[o]
             stride[: end - begin] = 0
             step = 1
@@ -839,6 +843,8 @@ def lay_out(
                     if short[o] != 0:
                         at += abs(short[o]) + length // abs(short[o])
         for w in range(wanted_at[c], wanted_at[c + 1]):
+            if stop[0] != 0:
+                break
             q = wanted[w]
             stride[: end - begin] = 0
             step = 1

@@ -292,7 +292,7 @@ def _make(
     p, n_named = program.arrays, program.n_named
     case, inner, mine = found.case, found.inner, found.mine
     r = case.reduced
-    tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine)
+    tree = lay_out_tree(case, found.shape, inner, np.arange(mine.size + 1, dtype=np.int64), mine, clock)
 
     slot_of = np.full(program.n, -1, np.int64)
     observed_at = np.array(observed, dtype=np.int64)

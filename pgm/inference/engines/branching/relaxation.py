@@ -123,7 +123,7 @@ def relax(
         options: Any = {"time_limit": max(seconds, 0.01)}
         return linprog(costs, A_eq=matrix, b_eq=right, method="highs-ipm", options=options)
 
-    found = beside(solve, (), np.zeros(1, np.uint8), clock)
+    found = beside(solve, (), np.zeros(1, np.uint8), clock, wait=0.0)  # HiGHS polls nothing
     if found.status != 0:
         return None
     moved = np.zeros(r.state_of.size, np.int64)
@@ -178,7 +178,7 @@ def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Wh
             options={"time_limit": max(seconds, 0.01), "mip_rel_gap": 0.0},
         )
 
-    found = beside(solve, (), np.zeros(1, np.uint8), clock)
+    found = beside(solve, (), np.zeros(1, np.uint8), clock, wait=0.0)
     states, least = None if found.x is None else _largest(p, r, found.x), None
     bound = found.mip_dual_bound
     if bound is not None and math.isfinite(bound):

@@ -214,7 +214,7 @@ def make_forest(
     check(shape, numbers, False)
     flat = np.array([place[v] for scope in scopes for v in scope], np.int32)
     ends = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
-    tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat)
+    tree = lay_out_tree(case, shape, _NO_TARGETS, ends, flat, clock)
     found = Forest(case, tree, wide, inside, arriving)
     for i, m in enumerate(arriving):
         m.target, m.number = found, i

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import TooLarge
-from pgm.graphs.triangulation import triangulate
+from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.counting.clauses import Formula
 from pgm.inference.engines.counting.counting_arrays import (
     Clauses,
@@ -80,9 +80,9 @@ class Counter:
         atoms = np.array([x // 2 for c in scopes for x in c], np.int32)
         at, indices = REDUCTION.neighbours(n, scope_at, atoms, np.empty(0, np.int32))
         log2_cards = np.ones(n)
-        found = triangulate(at, indices, log2_cards, limit_log2=60.0)
+        found = triangulate_in(self._clock, at, indices, log2_cards, limit_log2=60.0)
         if not found.complete and n * min(n, found.log2_largest + 1.0) < _MOST_FOR_ORDER:
-            found = triangulate(at, indices, log2_cards, order=found.order)
+            found = triangulate_in(self._clock, at, indices, log2_cards, order=found.order)
         self._clock.check()
         if not found.complete:
             return score

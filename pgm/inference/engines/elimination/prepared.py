@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 _MOST_AXES = 64
+_BLOCK = 1 << 20  # entries that are multiplied before the clock is looked at again
 _NOTHING = np.empty(0, np.int32)
 _DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
@@ -64,19 +66,22 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
             continue  # it has another cost by now, and another place
         del costs[v]
         mine = touching.pop(v)
-        scope, product = _multiply([*mine.values()], [v], cards)
+        summed = scope, _ = _summed_out(v, [*mine.values()], cards, clock)
         for u in scope:
             for key in mine:
-                if u != v:
-                    touching[u].pop(key, None)
-        put((tuple(u for u in scope if u != v), np.logaddexp.reduce(product, axis=scope.index(v))))
+                touching[u].pop(key, None)
+        put(summed)
         for u in scope:
             if u in costs:
                 costs[u] = _size(touching[u].values(), cards)
                 heapq.heappush(heap, (costs[u], u))
     wanted = sorted(kept)
     left = {key: table for v in wanted for key, table in touching[v].items()}
-    _, product = _multiply([*left.values()], wanted, cards)
+    _check_room(len(wanted), math.prod(cards[v] for v in wanted))
+    product = np.zeros([cards[v] for v in wanted])
+    for factor in left.values():
+        clock.check("eliminating")
+        product += _spread(factor, wanted, cards)
     answer = product.transpose([wanted.index(t) for t in targets.tolist()])
     top = float(answer.max())
     if top == -math.inf or -math.inf in constants:
@@ -110,18 +115,39 @@ def _size(tables: Iterable[_Table], cards: list[int]) -> int:
     return math.prod(cards[u] for u in scope)
 
 
-def _multiply(tables: list[_Table], extra: list[int], cards: list[int]) -> tuple[tuple[int, ...], np.ndarray]:
-    scope = tuple(sorted({u for t in tables for u in t[0]} | set(extra)))
-    needed = 24 * math.prod(cards[u] for u in scope)
-    if needed > current().memory_limit or len(scope) > _MOST_AXES:
+def _summed_out(v: int, tables: list[_Table], cards: list[int], clock: Clock) -> _Table:
+    """The product of these tables, summed over v: a block of it after the other."""
+    scope = tuple(sorted({u for t in tables for u in t[0]} - {v}))
+    shape = [cards[u] for u in scope]
+    _check_room(len(scope) + 1, math.prod(shape) * cards[v])
+    spread_out = [_spread(table, (*scope, v), cards) for table in tables]
+    total = np.empty(shape)
+    lead = 0  # axes that number the blocks
+    while math.prod(shape[lead:]) * cards[v] > _BLOCK:
+        lead += 1
+    for block in itertools.product(*map(range, shape[:lead])):
+        clock.check("eliminating")
+        product = np.zeros([*shape[lead:], cards[v]])
+        for table in spread_out:
+            product += table[tuple([i % n for i, n in zip(block, table.shape, strict=False)])]
+        total[block] = np.logaddexp.reduce(product, axis=-1)
+    return scope, total
+
+
+def _spread(table: _Table, scope: Sequence[int], cards: list[int]) -> np.ndarray:
+    """The table with an axis for each variable of the scope, of length 1 where it does not depend on it."""
+    own, values = table
+    axes = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
+    return values.transpose(axes).reshape([cards[u] if u in own else 1 for u in scope])
+
+
+def _check_room(variables: int, entries: int) -> None:
+    needed = 24 * entries
+    if needed > current().memory_limit or variables > _MOST_AXES:
         raise TooLarge(
-            f"Eliminating one variable after another needs a table over {len(scope)} variables, about "
+            f"Eliminating one variable after another needs a table over {variables} variables, about "
             f'{needed:.2g} bytes. engine="exact" may find a better order; else observe more.'
         )
-    product = np.zeros([cards[u] for u in scope])
-    for own, table in tables:
-        product = product + table.reshape([cards[u] if u in own else 1 for u in scope])
-    return scope, product
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -342,11 +342,11 @@ def draws(
     kept = in_doubles_or_wide(_products, case, tree, clock, check=check)
     states = np.zeros((n, t.cards.size), np.int64)
     chunk = max(1, int(4e6) // max(1, t.parent.size))
-    share = tree.entries / max(1, int(t.sent.sum()))
+    entries = float((t.size / t.sent).sum())  # that a draw looks at
     for begin in range(0, n, chunk):
         part = states[begin : begin + chunk]
         uniforms = rng.random((part.shape[0], t.parent.size))
-        steps = part.size * (4.0 + share)
+        steps = 4.0 * part.size + part.shape[0] * entries
         run("draw", t, kept, uniforms, part, steps=steps, clock=clock, module=READING)
     return states
 

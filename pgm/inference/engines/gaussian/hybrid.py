@@ -217,6 +217,7 @@ class HybridSums(Context, NamedSums):
         tables: dict[tuple[int, ...], tuple[np.ndarray, np.ndarray]] = {}
         offset = 0.0
         for axes, (logs, orders) in found.items():
+            self.clock.check()
             possible = logs > -np.inf
             if not possible.any():
                 raise Impossible
@@ -238,6 +239,7 @@ class HybridSums(Context, NamedSums):
         more: list[Factor] = []
         numbers: dict[tuple[int, ...], int] = {}
         for axes, (logs, _) in tables.items():
+            self.clock.check()
             top = float(logs.max())
             offset += top
             low = float(logs[logs > -np.inf].min())
@@ -259,7 +261,9 @@ class HybridSums(Context, NamedSums):
         discrete = self.plain
         if more:
             cards = self.program.arrays.cards[: self.program.n_named].tolist()
-            discrete = replace(discrete, program=compile_program(cards, [*self.factors, *more]))
+            discrete = replace(
+                discrete, program=compile_program(cards, [*self.factors, *more], check=self.clock.check)
+            )
         if weights:
             discrete = replace(discrete, known=discrete.known.with_weights(weights))
         if self.soft:

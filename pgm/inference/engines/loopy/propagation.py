@@ -7,6 +7,7 @@ graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 200
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -322,10 +323,11 @@ def _weights(found: Messages) -> dict[int, np.ndarray]:
 def maximise(problem: Problem, options: Loopy, clock: Clock) -> Maximum:
     """Good states from maxima, improved one variable at a time; a bound on all states from what was sent."""
     found = send(problem, options, clock, largest=True)
+    found.clock = Clock(None, None, clock.profile)  # what was sent is read also where the time has just come
     constant = found.graph.constant
     bound = min(_dual(found, alone) for alone in (True, False))
     bound += math.log(constant[0]) + constant[1] * _LN2
-    states = choose_states(found)
+    states = choose_states(found, seconds=clock.remaining())
     return Maximum(states, bound, found.report(options.name))
 
 
@@ -352,13 +354,15 @@ def _dual(found: Messages, along_the_walk: bool) -> float:
     return math.fsum(parts) + 2.0**-48 * mass  # rounding must not put it below what it bounds
 
 
-def choose_states(found: Messages, noise: np.ndarray | None = None) -> np.ndarray:
+def choose_states(found: Messages, noise: np.ndarray | None = None, seconds: float = math.inf) -> np.ndarray:
     """A state for each variable, from maxima: one after the other, then each anew until none changes.
 
     Args:
         found: messages that were sent.
         noise: added to the logarithms of each variable's states while choosing.
+        seconds: after these no state is tried anew.
     """
+    until = time.monotonic() + seconds
     g = found.graph.arrays
     states = np.full(g.cards.size, -1, np.int64)
     most = int(g.cards.max(initial=1))
@@ -366,6 +370,8 @@ def choose_states(found: Messages, noise: np.ndarray | None = None) -> np.ndarra
     room, out = (np.empty(most), np.empty(most)), np.zeros(1)
     state = found.walked, found.beliefs, found.messages, states
     for number in range(found.options.max_iter if noise is None else 1):
+        if number > 0 and time.monotonic() > until:
+            break
         _call(found, "choose", noisy if number == 0 else g, *state, number > 0, *room, out)
         if out[0] == 0.0:
             break
