@@ -60,4 +60,4 @@ class LoopsHook(BuildHookInterface[Any]):
 
 
 def _interpreted() -> bool:
-    return os.environ.get("PGM_LOOPS") in ("interpreted", "numba")
+    return os.environ.get("PGM_LOOPS") == "interpreted"

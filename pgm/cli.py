@@ -15,6 +15,7 @@ import io
 import json
 import math
 import os
+import platform
 import re
 import sys
 import warnings
@@ -25,6 +26,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 import pgm
+from pgm.config import current
 from pgm.errors import InvalidArgument, InvalidFrame, PGMError, UnknownVariable, listed, nearest, shown
 from pgm.inference.engines import ENGINES, Engine
 from pgm.inference.trees.needs import size_of
@@ -32,6 +34,7 @@ from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.results import Assignment, Density, Distribution, Report
+from pgm.runtime.loops import state
 from pgm.variables import Variable, is_missing
 
 Model = BayesianNetwork | MarkovNetwork
@@ -181,7 +184,10 @@ def _parser() -> _Parser:
         made = commands.add_parser(name, help=said, description=f"{said[0].upper()}{said[1:]}.")
         made.set_defaults(command=run)
         made.add_argument(
-            "file", help="a model: a file, packed or not, the name of a network that comes with pgm, or -"
+            "file",
+            nargs="?" if run is info else None,
+            help="a model: a file, packed or not, the name of a network that comes with pgm, or -"
+            + ("; none: of this installation" if run is info else ""),
         )
         made.add_argument("--format", help="of the file, where its name does not tell")
         made.add_argument(
@@ -201,7 +207,7 @@ def _parser() -> _Parser:
             "--given", nargs="+", action="extend", default=[], metavar="NAME=STATE", help=_KNOWN
         )
 
-    made = command("info", info, "say what a model consists of, and what exact answers cost")
+    made = command("info", info, "say what a model consists of and exact answers cost, or what runs here")
     answers(made, engine=False)
 
     made = command("query", query, "print P(targets | given), for several targets jointly")
@@ -389,7 +395,13 @@ def _state(variable: Variable, text: str, without: bool) -> Any:
 
 
 def info(given: argparse.Namespace) -> None:
-    """Print what a model consists of."""
+    """Print what a model consists of, or without one what runs here."""
+    if given.file is None:
+        if given.format or given.encoding:
+            raise InvalidArgument("--format and --encoding are of a file, and none was named.")
+        here = _installation()
+        _json(here) if given.json else _print(_listed(here))
+        return
     model = _read(given)
     facts = _facts(model)
     cost = model.plan()
@@ -405,6 +417,43 @@ def info(given: argparse.Namespace) -> None:
     rows = [(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in facts.items()]
     rows.append(("exact answers", _cost(marginals)))
     _print("\n".join(f"{name:<16}{text}" for name, text in rows if text))
+
+
+def _installation() -> dict[str, Any]:
+    """What runs here: versions, the form of the loops, the limits in force."""
+    from importlib import metadata  # 20 ms, for this alone
+
+    versions = {}
+    for name in ("numpy", "scipy", "networkx", "narwhals", "matplotlib", "pandas", "polars", "pyarrow"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    limits = current()
+    return {
+        "pgm": pgm.__version__,
+        "folder": os.path.dirname(pgm.__file__),
+        "python": f"{platform.python_version()}, {platform.python_implementation()}",
+        "machine": f"{platform.system()} {platform.machine()}",
+        "versions": versions,
+        "loops": state()._asdict(),
+        "threads": limits.threads,
+        "memory limit": {"bytes": limits.memory_limit, "origin": limits.memory_origin},
+        "time limit": limits.time_limit,
+    }
+
+
+def _listed(here: Mapping[str, Any]) -> str:
+    loops, memory, seconds = here["loops"], here["memory limit"], here["time limit"]
+    form = f"{loops['form']}, {loops['variant']}" if loops["variant"] else loops["form"]
+    rows = {
+        "pgm": f"{here['pgm']}, in {here['folder']}",
+        "python": f"{here['python']}, on {here['machine']}",
+        **here["versions"],
+        "loops": f"{form}: {loops['reason']}" if loops["reason"] else form,
+        "threads": f"{here['threads']} for a question",
+        "memory limit": f"{size_of(memory['bytes'])}, {memory['origin']}",
+        "time limit": "none" if seconds is None else f"{seconds:g} s for a question",
+    }
+    return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
 def _facts(model: Model) -> dict[str, Any]:

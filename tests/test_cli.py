@@ -19,6 +19,7 @@ import pytest
 import pgm
 from pgm import cli
 from pgm.cli import evidence, main
+from pgm.runtime.loops import State, state
 
 PAGE = Path(__file__).parents[1].parent / "shared" / "design" / "api.md"
 ALARM = Path(__file__).parents[1].parent / "shared" / "networks" / "alarm.bif.gz"
@@ -129,6 +130,26 @@ def test_info(capsys: pytest.CaptureFixture[str], wet: str) -> None:
     found = json.loads(said(capsys, "info", wet, "--json"))
     assert found["parameters"] == 9
     assert found["all marginals"]["fits"] is True
+
+
+def test_info_without_a_file_says_what_runs_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = json.loads(said(capsys, "info", "--json"))
+    assert found["pgm"] == pgm.__version__
+    assert Path(found["folder"]) == Path(pgm.__file__).parent
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["loops"] == state()._asdict()
+    assert found["time limit"] is None
+    limited = json.loads(said(capsys, "info", "--json", "--memory", "2 GB", "--time", "3"))
+    assert (limited["memory limit"]["bytes"], limited["time limit"]) == (2 * 10**9, 3.0)
+    lines = dict(line.split(maxsplit=1) for line in said(capsys, "info", "--time", "3").splitlines())
+    assert lines["numpy"] == np.__version__
+    assert lines["loops"].startswith(state().form)
+    assert "time limit      3 s for a question" in said(capsys, "info", "--time", "3")
+    monkeypatch.setattr("pgm.cli.state", lambda: State("interpreted", None, "nothing was compiled"))
+    assert "\nloops           interpreted: nothing was compiled\n" in said(capsys, "info")
+    assert "none was named" in complaint(capsys, "info", "--format", "bif")
 
 
 def test_convert_writes_another_format(capsys: pytest.CaptureFixture[str], wet: str, tmp_path: Path) -> None:

@@ -10,13 +10,16 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import networkx as nx
 import numpy as np
 import pytest
 
 import pgm
 import pgm.io
+from build_loops import compiler
 from pgm.io.json import networks
 from tests.io import formats
+from tests.loops import replay
 
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
 
@@ -110,3 +113,27 @@ def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(joint.values, [[0.125, 0.125], [0.375, 0.375]])
     apart.add_factor(["a", "b"], [[5.0, 1.0], [1.0, 5.0]])
     assert not apart.query("a", engine="alone").exact
+
+
+def test_the_loops_to_copy_are_some(tmp_path: Path) -> None:
+    """Interpreted, compiled, and compiled with every index tested; networkx counts the steps."""
+    plain = load("compiled")
+    (tmp_path / "pgm").symlink_to(FOLDER.parents[2] / "pgm")
+    copy = tmp_path / "compiled.py"
+    copy.write_text((FOLDER / "compiled.py").read_text())
+    text = compiler.translated(copy, tmp_path)
+    forms = [plain]
+    if replay.COMPILER is not None:
+        forms += [replay.extension(replay.build(text, "baseline", more)) for more in ((), compiler.CHECKED)]
+    for seed in range(5):
+        graph = nx.gnp_random_graph(3000, 0.0005, seed=seed)  # in several pieces
+        indices = [sorted(graph[v]) for v in graph]
+        indptr = np.cumsum([0, *map(len, indices)])
+        links = plain.Links(indptr, np.concatenate(indices).astype(np.int32))
+        start = max(graph, key=graph.degree)
+        known = nx.single_source_shortest_path_length(graph, start)
+        for form in forms:
+            steps = np.empty(len(graph), np.int64)
+            assert form.walk(links, start, steps, np.zeros(1, np.uint8)) == plain.DONE
+            assert steps.tolist() == [known.get(v, plain.FAR) for v in graph]
+            assert form.walk(links, start, steps, np.ones(1, np.uint8)) == plain.STOPPED

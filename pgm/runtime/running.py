@@ -90,6 +90,8 @@ def beside(
         wait: for how many seconds it is waited for once the flag is set. 0 for work that polls no flag, and
             uses nothing that anything else does: its thread then goes on for nobody.
     """
+    if threads.ALONE:  # then nobody can watch
+        return work(*args, stop)
     outcome: list[Any] = []
     done = threading.Event()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -16,6 +17,7 @@ from pgm.config import current
 from pgm.runtime.clock import Clock
 from pgm.runtime.forks import at_fork
 
+ALONE = sys.platform in ("emscripten", "wasi")  # where no thread can be started: in a browser
 _SHORT = 5e-3  # seconds: less work than this is not worth a thread
 _TICK = 0.05  # seconds between checks of the clock
 _MOST = 4096  # the most that pgm.config allows; the pool starts them as needed
@@ -56,7 +58,7 @@ def run_all(tasks: Iterable[Task], clock: Clock) -> None:
     outer = flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
     seconds = sum(task.seconds for task in left)
-    while left and (seconds < _SHORT or outer is not None):
+    while left and (ALONE or seconds < _SHORT or outer is not None):
         if stop[0]:
             raise Stopped
         clock.check()

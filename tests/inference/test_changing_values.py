@@ -19,9 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference import trees
-from pgm.inference.engines.exact import posterior
-from pgm.inference.trees import batching, slicing, sparse_cliques
+from pgm.inference.trees import slicing, sparse_cliques
 from tests.gaussian_oracle import plains
 
 _KINDS = ("plain", "zeros", "others", "wide", "gate")
@@ -230,44 +228,6 @@ def test_a_sliced_tree_serves_on_while_the_zeros_stay(monkeypatch: pytest.Monkey
         one()
     assert len(made) == 2 * first
     assert all(key[0] is not support for key in net._compile().trees._trees)
-
-
-def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.MonkeyPatch) -> None:
-    """EM asks both again and again, with other values each time."""
-    used: list[Any] = []
-    find = trees.tree_of
-
-    def noted(*args: Any, **named: Any) -> Any:
-        used.append(find(*args, **named))
-        return used[-1]
-
-    monkeypatch.setattr(batching, "tree_of", noted)
-    monkeypatch.setattr(posterior, "tree_of", noted)
-    net = chain()
-    frame = {f"v{i}": [True, False, None] for i in range(0, 12, 3)}
-    ask: list[Callable[[], Any]] = [
-        lambda: net.log_likelihood(frame),
-        lambda: net.predict_proba(frame, "v4"),
-        lambda: net.predict_proba(frame, ["v4", "v5"]),
-        lambda: net.expected_counts({"v3": True}),
-    ]
-    for one in ask:
-        one()
-    first = list(used)
-    assert len(first) >= len(ask)
-    for value in (0.5, 0.8):
-        used.clear()
-        net.set("v2", {True: value, False: 0.4})
-        for one in ask:
-            one()
-        assert [id(tree) for tree in used] == [id(tree) for tree in first]
-    made = []
-    lay_out = trees.lay_out_tree
-    monkeypatch.setattr(trees, "lay_out_tree", lambda *args: made.append(args) or lay_out(*args))
-    statistics = net.expected_counts({"v3": True})
-    net.set("v1", net.cpd("v1").fitted(statistics["v1"] + 1.0))
-    net.expected_counts({"v3": True})
-    assert not made
 
 
 def test_a_gate_keeps_its_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from pgm.inference.asking import session
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.trees import slicing
-from pgm.runtime import clock
+from pgm.runtime import clock, running, threads
 
 
 def rain() -> pgm.BayesianNetwork:
@@ -125,3 +126,25 @@ def test_an_interrupt_is_an_interrupt(what: str, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         ASKED[what]()
+
+
+def test_where_no_thread_can_be_started_none_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a browser: what is long elsewhere, and shared out, is done in the one thread that there is."""
+
+    def refuse(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    net = pgm.load_network("insurance")
+    given = {name: [net.variables[name].states[0]] * 40 for name in ("Age", "MakeModel")}
+    known = net.marginals({"Age": "Adult"}), net.predict_proba(given, "Accident")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        patch.setattr(running, "_LONG", -1.0)
+        patch.setattr(threads, "_SHORT", -1.0)
+        with pytest.raises(RuntimeError, match="can't start"):
+            pgm.load_network("insurance").predict_proba(given, "Accident")
+        patch.setattr(threads, "ALONE", True)
+        fresh = pgm.load_network("insurance")
+        here = fresh.marginals({"Age": "Adult"}), fresh.predict_proba(given, "Accident")
+    assert all((here[0][name].values == known[0][name].values).all() for name in known[0])
+    assert (here[1] == known[1]).all()
