@@ -34,6 +34,7 @@ struct Call {
     const char* wrong;
     i64 line;
     Block* last;  // the blocks of the functions under way, innermost first
+    i64 taken;    // bytes, of all blocks so far
 };
 static thread_local Call* call;
 
@@ -129,6 +130,7 @@ static Array<T, N> room(bool zeros, const i64 (&shape)[N]) {
     if (!block) fail(MEMORY);
     *block = {call->last, bytes, 1};
     call->last = block;
+    call->taken += bytes + 64;
     made.p = (T*)block->begin();
     return made;
 }
@@ -191,11 +193,21 @@ static Array<i64, 1> argsort(Array<T, 1> keys) {  // by merging, which keeps the
     return from;
 }
 
+struct Mark {  // where a function begins
+    Block* last = call->last;
+    i64 tidied = call->taken;
+};
+#ifdef CHECKED
+const i64 MESS = 0;  // so that a use of what was given back is found
+#else
+const i64 MESS = 1 << 15;  // looking through all blocks costs more than taking a few small ones
+#endif
+
 // Give back what was taken since `mark`, but for the blocks in which one of these places lies.
 template <class... P>
-static void release(Block* mark, P*... kept) {
+static void release(const Mark& mark, P*... kept) {
     Block** link = &call->last;
-    while (*link != mark) {
+    while (*link != mark.last) {
         Block* block = *link;
         char* end = block->begin() + block->bytes;
         if (((block->begin() <= (char*)kept && (char*)kept <= end) || ... || false)) {
@@ -205,6 +217,14 @@ static void release(Block* mark, P*... kept) {
             free(block);
         }
     }
+}
+
+// The same inside a loop, once so much was taken that it pays.
+template <class... P>
+static inline void tidy(Mark& mark, P*... kept) {
+    if (call->taken - mark.tidied < MESS) return;
+    mark.tidied = call->taken;
+    release(mark, kept...);
 }
 
 // ---- Arithmetic as Python has it.
@@ -425,6 +445,7 @@ template <class Loop>
 static bool run(Call& mine, Loop loop) {
     mine.wrong = nullptr;
     mine.last = nullptr;
+    mine.taken = 0;
     PyThreadState* state = PyEval_SaveThread();
     call = &mine;
     if (setjmp(mine.out) == 0) loop();

@@ -97,7 +97,7 @@ class Function:
             elif self.widened(name):
                 start.append(f"    {kind} v_{name} = {kind}(p_{name});")
         if self.takes_room:
-            start.append("    Block* mark = call->last;")
+            start.append("    Mark mark;")
             if self.result == "void":
                 self.lines.append("    release(mark);")
         self.code = "\n".join([f"static {self.head()} {{", *start, *self.lines, "}"])
@@ -165,7 +165,7 @@ class Function:
             if self.loops and isinstance(node, ast.Assign | ast.Expr):
                 # What earlier rounds have taken and no variable has any more.
                 held = [x for n, k in self.variables.items() for x in arrays_in(k, f"v_{n}")]
-                self.lines.insert(start, f"release({', '.join(['mark', *(f'{x}.p' for x in held)])});")
+                self.lines.insert(start, f"tidy({', '.join(['mark', *(f'{x}.p' for x in held)])});")
 
     def do_pass(self, node: ast.Pass) -> None:
         pass

@@ -155,10 +155,23 @@ def test_arrays(forms: tuple[ModuleType, ModuleType]) -> None:
 
 
 @needs_compiler
-def test_room_is_given_back_inside_a_loop(forms: tuple[ModuleType, ModuleType]) -> None:
-    plain, compiled = (form.growing(3000) for form in forms)  # 2.4 GB if nothing were given back on the way
-    assert replay.same(plain, compiled)
-    assert forms[1].fibonacci(15) == forms[0].fibonacci(15)
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="limits of memory are tried on Linux")
+def test_room_is_given_back_inside_a_loop(tmp_path: Path, forms: tuple[ModuleType, ModuleType]) -> None:
+    """At once where indices are tested; in the form that is used, once some has come together."""
+    import resource
+
+    text, plain = written(tmp_path, LOOPS)
+    fast = replay.extension(replay.build(text))
+    room = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 100_000_000
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (room, before[1]))
+    try:
+        found = [form.growing(3000) for form in (plain, forms[1], fast)]  # 2.4 GB, were nothing given back
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+    assert replay.same(found[0], found[1])
+    assert replay.same(found[0], found[2])
+    assert forms[1].fibonacci(15) == fast.fibonacci(15) == plain.fibonacci(15)
 
 
 @needs_compiler
