@@ -52,7 +52,7 @@ from pgm.errors import (
 from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
-from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
+from pgm.models import BayesianNetwork, FactorGraph, LinearDynamicalSystem, MarkovNetwork
 from pgm.models.junction_tree import CliqueTree
 from pgm.results import (
     Assignment,
@@ -101,6 +101,7 @@ __all__ = [
     "InvalidTable",
     "InvalidVariable",
     "Likelihood",
+    "LinearDynamicalSystem",
     "LinearGaussian",
     "Logistic",
     "Marginals",
@@ -148,9 +149,19 @@ _FORMS = (
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
-guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
+guard_methods([BayesianNetwork, MarkovNetwork, LinearDynamicalSystem, *_FORMS, *_RESULTS])
 guard_constructors(
-    [BayesianNetwork, MarkovNetwork, *_FORMS, *_EVIDENCE, Variable, Bins, config, *engines.ENGINES.values()]
+    [
+        BayesianNetwork,
+        MarkovNetwork,
+        LinearDynamicalSystem,
+        *_FORMS,
+        *_EVIDENCE,
+        Variable,
+        Bins,
+        config,
+        *engines.ENGINES.values(),
+    ]
 )
 
 _LAZY = {

@@ -44,7 +44,6 @@ NOT_BUILT = {
     "hmm": TIME,
     "(hmm.": TIME,
     "pgm.HMM(": TIME,
-    "lds": TIME,
     "dbn": TIME,
     "d = pgm.InfluenceDiagram": DECISIONS,
     "d.": DECISIONS,

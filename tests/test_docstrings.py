@@ -32,6 +32,7 @@ RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
+    *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
 ]
 CLASSES = list(
     dict.fromkeys(

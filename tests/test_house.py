@@ -160,6 +160,7 @@ ORACLES = {
     "pgm/inference/engines/fronts": ("tests/inference/test_fronts.py", "itertools.product"),
     "pgm/inference/engines/gaussian": ("tests/inference/test_gaussian.py", "tests.gaussian_oracle import"),
     "pgm/inference/engines/gaussian/messages": ("tests/inference/test_gaussian_messages.py", "np.linalg"),
+    "pgm/inference/engines/kalman": ("tests/inference/test_kalman.py", "tests.linear_oracle import"),
     "pgm/inference/engines/loopy": ("tests/inference/test_loopy.py", "tests.oracle import"),
     "pgm/inference/engines/mean_field": ("tests/inference/test_mean_field.py", "tests.oracle import"),
     "pgm/inference/engines/sampling": ("tests/inference/test_sampling.py", "tests.oracle import"),
@@ -191,9 +192,11 @@ LONG = {
     "pgm/inference/engines/gaussian/quadrature.py": "one engine: grids, their error, and both ways",
     "pgm/io/hugin.py": "one format, read and written",
     "pgm/models/bayesian_network.py": "the face of one model: half of it is help",
+    "pgm/models/dynamic/linear_dynamical_system.py": "the face of one model: half of it is help",
     "pgm/models/markov_network.py": "the face of one model: half of it is help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
     "pgm/results/density.py": "one kind of result: half of it is help",
+    "pgm/results/gaussian_path.py": "one kind of result, of states and of what is observed",
     "pgm/variables.py": "variables, states and bins, with their errors",
 }
 

@@ -7,12 +7,14 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked_assignments
 from .networks import junction_tree, network
+from .paths import gaussian_path, states_over_time
 from .plans import plan
 from .traces import report
 
 __all__ = [
     "assignment",
     "distribution",
+    "gaussian_path",
     "junction_tree",
     "marginals",
     "max_marginals",
@@ -21,4 +23,5 @@ __all__ = [
     "ranked_assignments",
     "report",
     "samples",
+    "states_over_time",
 ]

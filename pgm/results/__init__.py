@@ -5,6 +5,7 @@ from pgm.results.base import condition
 from pgm.results.course import Course, Trace
 from pgm.results.density import Density, as_density
 from pgm.results.discrete import Distribution
+from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
@@ -19,17 +20,23 @@ __all__ = [
     "Course",
     "Density",
     "Distribution",
+    "Filtered",
+    "Forecast",
+    "GaussianPath",
     "Information",
     "Intervals",
     "Logarithm",
     "Marginals",
+    "Matrices",
     "MaxMarginals",
     "MixedAssignment",
     "MixedMarginals",
+    "Output",
     "Probability",
     "RankedAssignments",
     "Report",
     "Samples",
+    "Smoothed",
     "Trace",
     "as_density",
     "condition",

@@ -1,0 +1,10 @@
+"""Linear dynamical systems: Kalman filter and smoother, many series at once, gaps, exactly diffuse starts.
+
+Not among the engines that a network may name: it takes the matrices of a system and rows of numbers.
+"""
+
+from .passes import Run, run
+from .schedule import Schedule, Series, stationary
+from .simulation import simulated
+
+__all__ = ["Run", "Schedule", "Series", "run", "simulated", "stationary"]

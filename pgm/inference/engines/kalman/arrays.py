@@ -1,0 +1,28 @@
+"""A linear dynamical system as the compiled loops take it: rows of matrices, and which each step uses."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from pgm.runtime.kinds import ByteTable, Floats, FloatTable, Ints
+from pgm.runtime.loops import Loops
+
+KALMAN = Loops("pgm.inference.engines.kalman.compiled", "filtering")
+
+
+class Steps(NamedTuple):
+    """The steps of one pattern of observed entries; a matrix is one row of its table, row by row.
+
+    x[t+1] = A x[t] + pushes + G e with e ~ N(0, diag(weights)), and y[t, i] = C[i] x[t] + N(0, noise[i]): the
+    entries of y are independent given x[t].
+    """
+
+    A: FloatTable  # (moves, n * n)
+    G: FloatTable  # (moves, n * q)
+    weights: FloatTable  # (moves, q)
+    C: FloatTable  # (looks, m * n)
+    noise: FloatTable  # (looks, m)
+    move: Ints  # (T - 1,) which row of A, G and weights leads from t to t + 1
+    look: Ints  # (T,) which row of C and noise
+    seen: ByteTable  # (T, m) which entries were observed
+    start: Floats  # (n * n,) factors of the covariance of the first state

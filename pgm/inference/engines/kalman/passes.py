@@ -1,0 +1,158 @@
+"""Runs the loops for many series, forward and backward; those with the same gaps share covariances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.results import Matrices
+
+from . import diffuse
+from .arrays import KALMAN, Steps
+from .schedule import Schedule, Series
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What is known of the states of one series, in three stages; the last only if it was asked for."""
+
+    predicted: np.ndarray  # (T, n) means given what was observed before
+    predicted_covariance: Matrices
+    filtered: np.ndarray  # given also what was observed now
+    filtered_covariance: Matrices
+    log: np.ndarray  # (T,) each step's share of the log density
+    bad: int = -1  # a step with an entry that was certain, and is another
+    smoothed: np.ndarray | None = None  # given all
+    smoothed_covariance: Matrices | None = None
+    back: Matrices | None = None  # the regression of x[t] on x[t+1], given what was observed until t
+    cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where it takes more than these
+
+    def lag_one(self) -> np.ndarray:
+        """The covariance of each state (rows) with the next (columns), given all, (T - 1, n, n)."""
+        if self.cross is not None:
+            return self.cross
+        assert self.back is not None
+        assert self.smoothed_covariance is not None
+        J, P = self.back, self.smoothed_covariance
+        return np.asarray(J.distinct[J.at] @ P.distinct[P.at[1:]])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pattern:
+    """The covariances of all series that have observed the same entries."""
+
+    steps: Steps
+    apart: np.ndarray | None
+    slot: np.ndarray
+    predicted: np.ndarray  # factors, by slots
+    filtered: np.ndarray
+    gains: np.ndarray
+    variances: np.ndarray
+
+
+def run(schedules: Sequence[Schedule], series: Sequence[Series], *, smooth: bool) -> list[Run]:
+    """Filter every series, and smooth it if asked.
+
+    Args:
+        schedules: the matrices for each series; what is the same object is worked out once.
+        series: rows of numbers.
+        smooth: whether to go back as well.
+    """
+    groups: dict[tuple[int, bytes], list[int]] = {}
+    for i, (schedule, each) in enumerate(zip(schedules, series, strict=True)):
+        groups.setdefault((id(schedule), np.isnan(each.y).tobytes()), []).append(i)
+    found: list[Any] = [None] * len(series)
+    for members in groups.values():
+        together = _pattern_run(schedules[members[0]], [series[i] for i in members], smooth)
+        for i, one in zip(members, together, strict=True):
+            found[i] = one
+    return found
+
+
+def _covariances(schedule: Schedule, seen: np.ndarray) -> _Pattern:
+    steps, apart = schedule.steps(seen)
+    T, m, n = schedule.shape
+    slot = np.empty(T, np.int64)
+    predicted, filtered = np.empty((T, n * n)), np.empty((T, n * n))
+    gains, variances = np.empty((T, m * n)), np.empty((T, m))
+    count = KALMAN.forward(steps, slot, predicted, filtered, gains, variances)
+    kept = [_first(each, count) for each in (predicted, filtered, gains, variances)]
+    return _Pattern(steps, apart, slot, *kept)
+
+
+def _first(rows: np.ndarray, count: int) -> np.ndarray:
+    """Some rows, without the memory of the others if these are most."""
+    return rows[:count].copy() if count < len(rows) // 2 else rows[:count]
+
+
+def _multiplied(factors: np.ndarray, n: int) -> np.ndarray:
+    out = np.empty_like(factors)
+    KALMAN.multiplied(factors, out)
+    return out.reshape(-1, n, n)
+
+
+def _means(p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray) -> tuple[Any, ...]:
+    """Predicted, filtered, surprises, logs and the first bad row, of series one below the other."""
+    rows, m = y.shape
+    n, T = first.shape[1], p.slot.size
+    made = [np.empty((rows, n)), np.empty((rows, n)), np.empty((rows, m)), np.empty((len(first), T))]
+    bad = KALMAN.means(p.steps, p.slot, p.gains, p.variances, pushes, y, first, *made)
+    return *made, bad
+
+
+def _pattern_run(schedule: Schedule, series: list[Series], smooth: bool) -> list[Run]:
+    """The runs of series that have observed the same entries."""
+    T, m, n = schedule.shape
+    p = _covariances(schedule, ~np.isnan(series[0].y))
+    y = np.concatenate([each.y for each in series]) if len(series) > 1 else series[0].y
+    y = np.ascontiguousarray(y)
+    if p.apart is not None:
+        y = (p.apart[np.tile(p.steps.look, len(series))] @ np.nan_to_num(y)[:, :, None])[:, :, 0]
+    pushes = [each.pushes for each in series if each.pushes is not None]
+    pushed = np.ascontiguousarray(np.concatenate(pushes)) if pushes else np.empty((0, n))
+    first = np.tile(schedule.mean, (len(series), 1))
+    predicted, filtered, surprises, log, bad = _means(p, y, pushed, first)
+    tables = [Matrices(_multiplied(each, n), p.slot) for each in (p.predicted, p.filtered)]
+    link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
+    smoothed, behind = None, None
+    if smooth:
+        index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
+        links, count = KALMAN.backward(p.steps, p.slot, p.filtered, link, back, index, matrices)
+        tables.append(Matrices(_first(matrices, count).reshape(-1, n, n), index))
+        behind = Matrices(_first(back, links).reshape(-1, n, n), link)
+        smoothed = np.empty_like(filtered)
+        KALMAN.means_back(link, back, predicted, filtered, smoothed, T)
+    found = []
+    for i in range(len(series)):
+        own = slice(i * T, (i + 1) * T)
+        found.append(
+            Run(
+                predicted[own],
+                tables[0],
+                filtered[own],
+                tables[1],
+                log[i],
+                bad - i * T if bad >= 0 and i * T <= bad < (i + 1) * T else -1,
+                None if smoothed is None else smoothed[own],
+                tables[2] if smooth else None,
+                behind,
+            )
+        )
+    if schedule.diffuse.any():
+        k = int(schedule.diffuse.sum())
+        columns = np.eye(n)[schedule.diffuse]
+        still = np.zeros((k * T, m))
+        each = _means(p, still, np.empty((0, n)), np.ascontiguousarray(columns))
+        spread = None
+        if smooth:
+            spread = np.empty_like(each[1])
+            KALMAN.means_back(link, back, each[0], each[1], spread, T)
+        of_columns = diffuse.Columns.of(each[0], each[1], spread, each[2], k)
+        found = [
+            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot)
+            for i, one in enumerate(found)
+        ]
+    return found

@@ -1,0 +1,134 @@
+"""What the filter needs to know: the matrices of every step, and rows of numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import Steps
+
+_ROUNDING = 2.0**-43  # a pivot this much smaller than its diagonal entry is zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Series:
+    """One series: what was observed, less what is added to it, and what is added to the state."""
+
+    y: np.ndarray  # (T, m), NaN where nothing was observed
+    pushes: np.ndarray | None = None  # (T - 1, n)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Schedule:
+    """The matrices of a system, and which of them each step uses; Harvey 1989, section 3.1.
+
+    x[t+1] = A x[t] + push + w, w ~ N(0, Q); y[t] = C x[t] + v, v ~ N(0, R); x[0] ~ N(mean, covariance), and
+    infinite variance where `diffuse` says so.
+    """
+
+    A: np.ndarray  # (moves, n, n)
+    Q: np.ndarray  # (moves, n, n)
+    C: np.ndarray  # (looks, m, n)
+    R: np.ndarray  # (looks, m, m)
+    move: np.ndarray  # (T - 1,) int64
+    look: np.ndarray  # (T,) int64
+    mean: np.ndarray  # (n,)
+    covariance: np.ndarray  # (n, n), zero where diffuse
+    diffuse: np.ndarray  # (n,) bool
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Steps, entries of an observation, entries of a state."""
+        return self.look.size, self.C.shape[1], self.C.shape[2]
+
+    def start(self) -> np.ndarray:
+        """The covariance of the first state, given that what is diffuse is known but for ordinary noise.
+
+        A state of infinite variance is a state of finite variance around an unknown centre, whichever finite
+        variance that is; with one, no observation of the state is without noise of its own.
+        """
+        made: np.ndarray = self.covariance.copy()
+        if self.diffuse.any():
+            sizes = [np.diagonal(each, axis1=1, axis2=2).max(initial=0.0) for each in (self.Q, self.R)]
+            made[self.diffuse, self.diffuse] = max(sizes) or 1.0
+        return made
+
+    def steps(self, seen: np.ndarray) -> tuple[Steps, np.ndarray | None]:
+        """The arrays of the loops where these entries are observed, and what makes their noise independent.
+
+        The second is a matrix for each row of C, by which observations are multiplied; None: they are as they
+        are.
+        """
+        m, n = self.shape[1:]
+        factors = [factored(Q) for Q in self.Q]
+        q = max(int((d > 0).sum()) for _, d in factors)
+        G, weights = np.zeros((len(factors), n, q)), np.zeros((len(factors), q))
+        for k, (U, d) in enumerate(factors):
+            kept = d > 0
+            G[k, :, : kept.sum()], weights[k, : kept.sum()] = U[:, kept], d[kept]
+        C, noise, look, apart = self.C, np.diagonal(self.R, axis1=1, axis2=2), self.look, None
+        if m > 1 and (self.R != noise[:, :, None] * np.eye(m)).any():
+            kinds, look = np.unique(np.column_stack([self.look, seen]), axis=0, return_inverse=True)
+            apart = np.tile(np.eye(m), (len(kinds), 1, 1))
+            noise = np.zeros((len(kinds), m))
+            for k, (old, *some) in enumerate(kinds.tolist()):
+                at = np.flatnonzero(some)
+                U, d = factored(self.R[old][np.ix_(at[::-1], at[::-1])])
+                apart[k][np.ix_(at, at)] = np.linalg.inv(U)[::-1, ::-1]
+                noise[k, at] = d[::-1]
+            C = apart @ self.C[kinds[:, 0]]
+            look = look.reshape(-1)
+        U, d = factored(self.start())
+        start = U.copy()
+        np.fill_diagonal(start, d)
+        made = Steps(
+            _table(self.A),
+            _table(G),
+            weights,
+            _table(C),
+            np.ascontiguousarray(noise),
+            self.move,
+            np.ascontiguousarray(look, dtype=np.int64),
+            np.ascontiguousarray(seen, dtype=np.uint8),
+            start.ravel(),
+        )
+        return made, apart
+
+
+def _table(matrices: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(matrices.reshape(len(matrices), -1))
+
+
+def factored(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """U, unit upper triangular, and d with U diag(d) U' = covariance, which may be singular.
+
+    >>> U, d = factored(np.array([[2.0, 1.0], [1.0, 1.0]]))
+    >>> U.tolist(), d.tolist()
+    ([[1.0, 1.0], [0.0, 1.0]], [1.0, 1.0])
+    """
+    left = np.array(covariance)
+    n = len(left)
+    U, d = np.eye(n), np.zeros(n)
+    least = _ROUNDING * np.diagonal(left)
+    for j in range(n - 1, -1, -1):
+        if left[j, j] > least[j]:
+            d[j] = left[j, j]
+            U[:j, j] = left[:j, j] / d[j]
+            left[:j, :j] -= d[j] * np.outer(U[:j, j], U[:j, j])
+    return U, d
+
+
+def stationary(A: np.ndarray, Q: np.ndarray, push: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """The mean and covariance that x[t+1] = A x[t] + push + N(0, Q) keeps; None if A is not stable.
+
+    >>> mean, covariance = stationary(np.array([[0.5]]), np.array([[3.0]]), np.array([1.0]))
+    >>> float(mean[0]), float(covariance[0, 0])
+    (2.0, 4.0)
+    """
+    if np.abs(np.linalg.eigvals(A)).max() >= 1.0:
+        return None
+    from scipy.linalg import solve_discrete_lyapunov
+
+    found = solve_discrete_lyapunov(A, Q)
+    return np.linalg.solve(np.eye(len(A)) - A, push), (found + found.T) / 2

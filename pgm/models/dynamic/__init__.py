@@ -1,0 +1,5 @@
+"""Models of what unfolds in steps."""
+
+from .linear_dynamical_system import LinearDynamicalSystem
+
+__all__ = ["LinearDynamicalSystem"]

@@ -1,0 +1,537 @@
+"""Linear dynamical systems: hidden numbers that move linearly with normal noise, and what is seen of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
+from pgm.inference.engines import kalman
+from pgm.printing import Tabular
+from pgm.randomness import draw_count, generator
+from pgm.results import Filtered, Forecast, Matrices, Output, Report, Smoothed
+
+from . import linear_network
+from .linear_parameters import covariance as covariance_of
+from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
+from .linear_questions import Parameters, Question, asked
+
+if TYPE_CHECKING:
+    from pgm.models import BayesianNetwork
+
+_REPORT = Report("kalman", exact=True)
+
+
+class LinearDynamicalSystem(Tabular):
+    """Hidden states that move linearly, of which a linear part is observed, both with normal noise.
+
+    x[t+1] = A x[t] + B u[t] + b + N(0, Q) and y[t] = C x[t] + D u[t] + d + N(0, R), where u are inputs.
+    Filter, smoother and log-likelihood are exact (Kalman 1960; Rauch, Tung & Striebel 1965), whatever
+    entries are missing.
+
+    Args:
+        A: how a state leads to the next: a number or a matrix; one for each step (three axes); or a function
+            of the gap between two times.
+        C: how a state is observed: a number or a matrix, or one for each step.
+        Q: the covariance of the noise of the state; as A, or a list of variances.
+        R: the covariance of the noise of observations; as C, or a list of variances.
+        mean: of the first state; left out, the stationary one, or 0 if `covariance` is given.
+        covariance: of the first state; left out, the stationary one; "diffuse": infinite, exactly. An
+            infinite variance on the diagonal makes one entry diffuse.
+        B: what inputs add to the next state.
+        D: what inputs add to observations.
+        b: a constant added to the state in each step.
+        d: a constant added to observations.
+        states: names of the entries of a state.
+        observations: names of the entries of an observation.
+
+    Raises:
+        InvalidArgument: sizes that do not fit, a covariance that is none, or no stationary start.
+
+    >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    >>> round(lds.score([1.0, 0.5, -0.3, 1.2, 2.0]), 6)
+    -7.346238
+    """
+
+    __slots__ = ("_names", "_p", "_start")
+    _p: Parameters
+    _names: tuple[tuple[str, ...], tuple[str, ...]]
+    _start: str  # "given", "stationary" or "diffuse", as asked for
+
+    def __init__(
+        self,
+        A: Any,
+        C: Any,
+        Q: Any,
+        R: Any,
+        mean: Any = None,
+        covariance: Any = None,
+        *,
+        B: Any = None,
+        D: Any = None,
+        b: Any = None,
+        d: Any = None,
+        states: Any = None,
+        observations: Any = None,
+    ) -> None:
+        own_A = matrix("A", A, None, None, "")
+        if isinstance(own_A, np.ndarray) and own_A.shape[-1] != own_A.shape[-2]:
+            size = " x ".join(map(str, own_A.shape[-2:]))
+            raise InvalidArgument(f"A= is {size}, and should be square: it makes a state of a state.")
+        own_C = matrix("C", C, None, None if callable(own_A) else own_A.shape[-1], _OF_STATE)
+        if callable(own_C) or callable(R):
+            raise InvalidArgument(
+                "C= and R= are matrices, or one for each step; only A= and Q= may be functions."
+            )
+        m, n = own_C.shape[-2:]
+        own_A = matrix("A", A, n, n, f"C= says that a state has {plural(n, 'number')}")
+        own_Q = covariance_of("Q", Q, n, f"a state has {plural(n, 'number')}")
+        own_R = covariance_of("R", R, m, f"an observation has {plural(m, 'number')}")
+        assert isinstance(own_R, np.ndarray)
+        if (callable(own_A) or callable(own_Q)) and any(
+            isinstance(each, np.ndarray) and each.ndim == 3 for each in (own_A, own_Q)
+        ):
+            raise InvalidArgument("A= and Q= are functions of the gap, or matrices for each step, not both.")
+        of_inputs = [
+            None if each is None else matrix(name, each, size, None, f"{name} u is added to {what}")
+            for name, each, size, what in (("B", B, n, "the state"), ("D", D, m, "observations"))
+        ]
+        if any(not isinstance(each, np.ndarray) or each.ndim == 3 for each in of_inputs if each is not None):
+            raise InvalidArgument("B= and D= are the same in all steps: put what changes into inputs=.")
+        own_B, own_D = (each if isinstance(each, np.ndarray) else None for each in of_inputs)
+        widths = {each.shape[1] for each in (own_B, own_D) if each is not None}
+        if len(widths) > 1:
+            raise InvalidArgument(
+                f"B= and D= take {' and '.join(map(str, sorted(widths)))} inputs: both take all."
+            )
+        own_b = None if b is None else vector("b", b, n, "they are added to the state")
+        own_d = None if d is None else vector("d", d, m, "they are added to observations")
+        parts = (own_A, own_C, own_Q, own_R, own_B, own_D, own_b, own_d)
+        start, own_mean, own_covariance = _start(own_A, own_Q, own_b, mean, covariance, n)
+        self._p = Parameters(*parts, own_mean, own_covariance, n, m, widths.pop() if widths else 0)
+        self._start = start
+        self._names = (names_of("states", states, n, "x"), names_of("observations", observations, m, "y"))
+
+    # --- what it is ---
+
+    @property
+    def A(self) -> Any:
+        """How a state leads to the next."""
+        return self._p.A
+
+    @property
+    def C(self) -> np.ndarray:
+        """How a state is observed."""
+        return self._p.C
+
+    @property
+    def Q(self) -> Any:
+        """The covariance of the noise of the state."""
+        return self._p.Q
+
+    @property
+    def R(self) -> np.ndarray:
+        """The covariance of the noise of observations."""
+        return self._p.R
+
+    @property
+    def B(self) -> np.ndarray | None:
+        """What inputs add to the next state."""
+        return self._p.B
+
+    @property
+    def D(self) -> np.ndarray | None:
+        """What inputs add to observations."""
+        return self._p.D
+
+    @property
+    def b(self) -> np.ndarray | None:
+        """A constant added to the state in each step."""
+        return self._p.b
+
+    @property
+    def d(self) -> np.ndarray | None:
+        """A constant added to observations."""
+        return self._p.d
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of the first state."""
+        return self._p.mean
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The covariance of the first state; infinite on the diagonal where it is diffuse."""
+        return self._p.covariance
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the entries of a state."""
+        return self._names[0]
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """The names of the entries of an observation."""
+        return self._names[1]
+
+    # --- questions ---
+
+    def score(
+        self,
+        y: Any,
+        *,
+        inputs: Any = None,
+        times: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        by: str | None = None,
+    ) -> Any:
+        """The log density of what was observed; of several series, the sum.
+
+        With a diffuse start it is relative to its infinite width, as in Durbin & Koopman 2012, section 7.2.
+
+        Args:
+            y: a number or a row of numbers for each step, NaN or None where nothing was observed; or a list
+                of such series, an array of three axes, or a data frame.
+            inputs: a row for each step.
+            times: the time of each step, where A or Q is a function of the gap.
+            lengths: the number of steps of each series, where they stand one below the other.
+            sequence: the column of a data frame that says which series a row belongs to.
+            by: "sequence" for an array with one number for each series, "step" for each step's share given
+                those before; all together if left out.
+
+        Raises:
+            InvalidArgument: rows of the wrong width, a series without steps, inputs or times that do not fit.
+            ImpossibleEvidence: an observation without noise is not what the state determines.
+
+        >>> walk = LinearDynamicalSystem(A=1.0, C=1.0, Q=0.5, R=0.8, covariance="diffuse")
+        >>> round(walk.score([1.0, None, 2.0]), 6)
+        -2.50794
+        """
+        if by not in (None, "sequence", "step"):
+            raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
+        question = asked(self._p, y, inputs, times, lengths, sequence)
+        each = [run.log for run in self._runs(question, smooth=False)]
+        if by == "step":
+            return each[0] if question.lone else each
+        scores = np.array([one.sum() for one in each])
+        return scores if by == "sequence" else float(scores.sum())
+
+    def filter(
+        self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Filtered | Any:
+        """The state of each step given what was observed until then; of several series, a list.
+
+        Args:
+            y: as for `score`, and so are the others.
+            inputs: a row for each step.
+            times: the time of each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, ImpossibleEvidence: as for `score`.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> lds.filter([1.0, 0.5, -0.3])
+        step  x         sd
+        0     0.555556  0.666667
+        1     0.5       0.643784
+        2     0.066813  0.639322
+        given what was observed until then; log-likelihood -3.999878
+        """
+        question = asked(self._p, y, inputs, times, lengths, sequence)
+        found = [
+            Filtered(
+                self.states,
+                run.filtered,
+                run.filtered_covariance,
+                run.predicted,
+                run.predicted_covariance,
+                run.log,
+                self._output(question, i),
+                question.y[i],
+                question.steps[i],
+                _REPORT,
+            )
+            for i, run in enumerate(self._runs(question, smooth=False))
+        ]
+        return found[0] if question.lone else found
+
+    def smooth(
+        self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Smoothed | Any:
+        """The state of each step given all that was observed; of several series, a list.
+
+        Args:
+            y: as for `score`, and so are the others.
+            inputs: a row for each step.
+            times: the time of each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, ImpossibleEvidence: as for `score`.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> lds.smooth([1.0, 0.5, -0.3, 1.2, 2.0]).mean[:, 0].round(6).tolist()
+        [0.558805, 0.506987, 0.465653, 0.961197, 1.301586]
+        """
+        question = asked(self._p, y, inputs, times, lengths, sequence)
+        found = []
+        for i, run in enumerate(self._runs(question, smooth=True)):
+            assert run.smoothed is not None
+            assert run.smoothed_covariance is not None
+            assert run.back is not None
+            made = Smoothed(
+                self.states,
+                run.smoothed,
+                run.smoothed_covariance,
+                run.back if run.cross is None else run.cross,
+                float(run.log.sum()),
+                self._output(question, i),
+                question.y[i],
+                question.steps[i],
+                _REPORT,
+            )
+            found.append(made)
+        return found[0] if question.lone else found
+
+    def forecast(
+        self,
+        y: Any,
+        steps: int,
+        *,
+        inputs: Any = None,
+        times: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+    ) -> Forecast | Any:
+        """States of the steps to come; `.predicted` is what will be observed; of several series, a list.
+
+        Args:
+            y: as for `score`.
+            steps: how many.
+            inputs: a row for each step, observed or to come.
+            times: the time of each step, observed or to come.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1 at least.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> lds.forecast([1.0, 0.5, -0.3, 1.2, 2.0], steps=2)
+        step  x         sd
+        5     1.17143   0.911042
+        6     1.05428   1.08273
+        what will be observed: .predicted, with standard deviations up to 1.40439 at the end
+        """
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        question = asked(self._p, y, inputs, times, lengths, sequence, int(steps))
+        found = []
+        for i, run in enumerate(self._runs(question, smooth=False)):
+            distinct, at, wide = run.filtered_covariance
+            names, C, R, look, shift = self._output(question, i)
+            output = Output(names, C, R, look[-steps:], None if shift is None else shift[-steps:])
+            made = Forecast(
+                self.states,
+                run.filtered[-steps:],
+                Matrices(distinct, at[-steps:], wide),
+                output,
+                question.y[i][:-steps],
+                question.steps[i][-steps:],
+                _REPORT,
+            )
+            found.append(made)
+        return found[0] if question.lone else found
+
+    def sample(
+        self,
+        n: int,
+        *,
+        inputs: Any = None,
+        times: Any = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a series of n steps: the states (n, states), and what is observed, (n,) or (n, observations).
+
+        Args:
+            n: how many steps.
+            inputs: a row for each step.
+            times: the time of each step.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: the start is diffuse: there is nothing to draw it from.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
+        >>> x, y = lds.sample(100, seed=0)
+        >>> x.shape, y.shape
+        ((100, 1), (100,))
+        """
+        size = draw_count(n)
+        if np.isinf(self.covariance).any():
+            raise InvalidArgument(
+                "The start is diffuse, infinitely wide: nothing can be drawn from it. Give mean= and "
+                "covariance=."
+            )
+        if size == 0:
+            return np.empty((0, self._p.n)), np.empty((0, self._p.m) if self._p.m > 1 else 0)
+        nothing = np.full((size, self._p.m) if self._p.m > 1 else size, np.nan)
+        question = asked(self._p, nothing, inputs, times, None, None)
+        one = question.series[0]
+        x, y = kalman.simulated(question.schedules[0], one.pushes, question.shifts[0], 1, generator(seed))
+        return x[0], y[0] if self._p.m > 1 else y[0, :, 0]
+
+    def to_network(self, steps: int) -> BayesianNetwork:
+        """The same system as a Bayesian network of so many steps: variables x[0], y[0], x[1], ...
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: the start is diffuse, or there are inputs, or matrices depend on times.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> net = lds.to_network(2)
+        >>> round(net.query("x[1]", {"y[0]": 1.0, "y[1]": 0.5}).mean, 6)
+        0.5
+        """
+        return linear_network.of(self, steps)
+
+    # --- inside ---
+
+    def _runs(self, question: Question, *, smooth: bool) -> list[kalman.Run]:
+        runs = kalman.run(question.schedules, question.series, smooth=smooth)
+        for i, run in enumerate(runs):
+            if run.bad >= 0:
+                where = question.data.place(int(question.data.starts[i]) + run.bad)
+                raise ImpossibleEvidence(
+                    f"The observation of {where} has no noise and is not what those before it determine: its "
+                    "probability is zero. Give R= some noise."
+                )
+            if not np.isfinite(run.log).all() or not np.isfinite(run.filtered).all():
+                t = int((~np.isfinite(run.log) | ~np.isfinite(run.filtered).all(axis=1)).argmax())
+                raise InvalidArgument(
+                    f"{question.data.name(i).capitalize()} leaves the range of floating-point numbers at "
+                    f"step {t}: the system is unstable, or the numbers are too large. Choose other units."
+                )
+        return runs
+
+    def _output(self, question: Question, i: int) -> Output:
+        own = question.schedules[i]
+        return Output(self.observations, own.C, own.R, own.look, question.shifts[i])
+
+    # --- as a value ---
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name.startswith("_"):
+            object.__setattr__(self, name, value)
+        else:
+            self._refuse(name)
+
+    def _refuse(self, name: str) -> NoReturn:
+        raise AttributeError(f".{name} cannot be set: only fit changes a linear dynamical system")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, LinearDynamicalSystem):
+            return NotImplemented
+        mine, theirs = vars(self._p), vars(other._p)
+        return self._names == other._names and all(
+            value is theirs[name]
+            or (not callable(value) and not callable(theirs[name]) and np.array_equal(value, theirs[name]))
+            for name, value in mine.items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def copy(self) -> LinearDynamicalSystem:
+        """The same system, to be fitted apart from this one."""
+        made = LinearDynamicalSystem.__new__(LinearDynamicalSystem)
+        made._p, made._names, made._start = self._p, self._names, self._start
+        return made
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        p = self._p
+        rows = []
+        for name in ("A", "C", "Q", "R", "B", "D", "b", "d", "mean", "covariance"):
+            value = getattr(p, name)
+            if value is not None:
+                rows.append([name, _printed(value)])
+        count = f"{plural(p.n, 'state')}, {p.m} observed"
+        count += f", {plural(p.n_inputs, 'input')}" if p.n_inputs else ""
+        return ["Linear dynamical system", count], rows, f"start: {self._start}"
+
+
+_OF_STATE = "a row of C= has a number for each number of a state, as A= has"
+
+
+def _start(
+    A: Any, Q: Any, b: np.ndarray | None, mean: Any, covariance: Any, n: int
+) -> tuple[str, np.ndarray, np.ndarray]:
+    """What kind of start it is, and its mean and covariance."""
+    for name, value, words in (
+        ("mean", mean, ("stationary",)),
+        ("covariance", covariance, ("stationary", "diffuse")),
+    ):
+        if isinstance(value, str) and value not in words:
+            raise InvalidArgument(
+                f"{name}= takes numbers or {' or '.join(map(repr, words))}, not {shown(value)}."
+            )
+    why = f"a state has {plural(n, 'number')}"
+    if isinstance(covariance, str) and covariance == "diffuse":
+        if isinstance(mean, str):
+            raise InvalidArgument('mean="stationary" and covariance="diffuse" do not go together.')
+        kind, own = "diffuse", np.diag(np.full(n, np.inf))
+    elif covariance is None or isinstance(covariance, str):
+        kind, own = "stationary", None
+    else:
+        kind, own = "given", _first(covariance, n, why)
+    if own is not None and not isinstance(mean, str):
+        return kind, np.zeros(n) if mean is None else vector("mean", mean, n, why), own
+    if callable(A) or callable(Q) or A.ndim == 3 or Q.ndim == 3:
+        raise InvalidArgument(
+            "A= or Q= changes from step to step, so there is no stationary start: give mean= and "
+            'covariance=, or covariance="diffuse".'
+        )
+    found = kalman.stationary(A, Q, np.zeros(n) if b is None else b)
+    if found is None:
+        size = float(np.abs(np.linalg.eigvals(A)).max())
+        raise InvalidArgument(
+            f"A= has an eigenvalue of size {size:.6g}, so there is no stationary start: give mean= and "
+            'covariance= of the first state, or covariance="diffuse".'
+        )
+    given = mean is not None and not isinstance(mean, str)
+    return kind, vector("mean", mean, n, why) if given else found[0], found[1] if own is None else own
+
+
+def _first(value: Any, n: int, why: str) -> np.ndarray:
+    """The covariance of the first state, which may have infinite variances."""
+    found = numbers("covariance", value, infinite=True)
+    found = np.diag(np.full(n, found)) if found.ndim == 0 else np.diag(found) if found.ndim == 1 else found
+    if found.shape != (n, n):
+        raise InvalidArgument(f"covariance= has shape {found.shape}, and should be {n} x {n}: {why}.")
+    wide = np.diagonal(found) == np.inf
+    known = found.copy()
+    known[wide, wide] = 0.0
+    if not np.isfinite(known).all() or known[wide].any() or known[:, wide].any():
+        raise InvalidArgument(
+            "covariance= has infinite entries: only variances may be, and then all covariances are zero."
+        )
+    known = symmetric("covariance", known)
+    known[wide, wide] = np.inf
+    return known
+
+
+def _printed(value: Any) -> str:
+    if callable(value):
+        return "a function of the gap between two times"
+    if value.ndim == 3:
+        return f"{len(value):,} matrices of {value.shape[1]} x {value.shape[2]}, one for each step"
+    if value.size > 16:
+        return f"{' x '.join(map(str, value.shape))} numbers"
+    rows = value if value.ndim == 2 else value[None]
+    return "; ".join(" ".join(f"{x:.6g}" for x in row) for row in rows.tolist())

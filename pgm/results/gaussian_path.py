@@ -1,0 +1,458 @@
+"""Numbers over time: a normal distribution for each step, of states or of what is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, UnknownVariable, shown
+from pgm.printing import ROWS, Tabular, label
+from pgm.results.base import Result, noted, pandas, put
+from pgm.results.intervals import Intervals
+from pgm.results.report import EXACT, Report
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+_ROUNDING = 1e-10
+
+
+class Matrices(NamedTuple):
+    """A covariance for each step, of which many are the same; with a diffuse start some are infinite."""
+
+    distinct: np.ndarray  # (k, n, n), what is finite
+    at: np.ndarray  # (T,) which of them each step has
+    wide: np.ndarray | None = None  # (k, n, n), what is infinite: times any variance, however large
+
+    def whole(self) -> np.ndarray:
+        """The distinct ones, with infinite entries."""
+        if self.wide is None:
+            return self.distinct
+        return np.where(self.wide == 0.0, self.distinct, np.copysign(np.inf, self.wide))
+
+    def all(self) -> np.ndarray:
+        """One for each step, read-only."""
+        found: np.ndarray = self.whole()[self.at]
+        found.flags.writeable = False
+        return found
+
+    def of(self, rows: np.ndarray, which: np.ndarray, noise: np.ndarray | None) -> Matrices:
+        """The covariances of linear combinations: of the rows that each step has, with noise of their own."""
+        kinds, at = np.unique(np.column_stack([self.at, which]), axis=0, return_inverse=True)
+        C, turned = rows[kinds[:, 1]], rows[kinds[:, 1]].transpose(0, 2, 1)
+        found = C @ self.distinct[kinds[:, 0]] @ turned
+        found = (found + found.transpose(0, 2, 1)) / 2
+        if noise is not None:
+            found = found + noise[kinds[:, 1]]
+        wide = None
+        if self.wide is not None:
+            own = self.wide[kinds[:, 0]]
+            wide = C @ own @ turned
+            wide[np.abs(wide) <= _ROUNDING * (np.abs(C) @ np.abs(own) @ np.abs(turned))] = 0.0
+        return Matrices(found, at.reshape(-1), wide)
+
+
+class Output(NamedTuple):
+    """How observations come from states: y[t] = C x[t] + shift + N(0, R)."""
+
+    names: tuple[str, ...]
+    C: np.ndarray  # (k, m, n)
+    R: np.ndarray  # (k, m, m)
+    look: np.ndarray  # (T,) which of them each step has
+    shift: np.ndarray | None  # (T, m)
+
+
+class GaussianPath(Result, Tabular):
+    """A normal distribution for each step; the steps before and after are not independent of it.
+
+    >>> same = Matrices(np.array([[[4.0]]]), np.zeros(2, int))
+    >>> GaussianPath(("level",), np.array([[1.0], [2.0]]), same)
+    step  level  sd
+    0     1      2
+    1     2      2
+    """
+
+    __slots__ = ("_covariance", "_matrices", "mean", "names", "report", "steps")
+    names: tuple[str, ...]
+    mean: np.ndarray  # (T, n)
+    steps: np.ndarray  # (T,) their numbers, or their times
+    report: Report
+    _matrices: Matrices
+    _covariance: np.ndarray | None
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        mean: np.ndarray,
+        matrices: Matrices,
+        steps: np.ndarray | None = None,
+        report: Report = EXACT,
+    ) -> None:
+        """Take arrays, which become read-only."""
+        steps = np.arange(len(mean)) if steps is None else steps
+        for array in (mean, *matrices, steps):
+            if array is not None:
+                array.flags.writeable = False
+        for name, value in (("names", names), ("mean", mean), ("steps", steps), ("report", report)):
+            put(self, name, value)
+        put(self, "_matrices", matrices)
+        put(self, "_covariance", None)
+
+    # --- numbers ---
+
+    @property
+    def values(self) -> np.ndarray:
+        """The means, (steps, variables)."""
+        return self.mean
+
+    @property
+    def covariance(self) -> np.ndarray:
+        """The covariance of each step, (steps, variables, variables)."""
+        if self._covariance is None:
+            put(self, "_covariance", self._matrices.all())
+        assert self._covariance is not None
+        return self._covariance
+
+    @property
+    def sd(self) -> np.ndarray:
+        """The standard deviations, (steps, variables)."""
+        variances = np.diagonal(self._matrices.whole(), axis1=1, axis2=2)
+        found: np.ndarray = np.sqrt(variances)[self._matrices.at]
+        return found
+
+    def interval(self, level: float = 0.95) -> Intervals:
+        """What each number lies between with this probability; the tails on both sides are equal.
+
+        Args:
+            level: the probability, between 0 and 1.
+
+        Raises:
+            InvalidArgument: level is not between 0 and 1.
+
+        >>> path = GaussianPath(("x",), np.zeros((1, 1)), Matrices(np.ones((1, 1, 1)), np.zeros(1, int)))
+        >>> path.interval(0.95).high.round(6).tolist()
+        [[1.959964]]
+        """
+        if not isinstance(level, float | int) or not 0.0 < level < 1.0:
+            raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
+        from scipy.special import ndtri
+
+        off = float(ndtri(0.5 + level / 2)) * self.sd
+        return Intervals(self.mean - off, self.mean + off)
+
+    def marginal(self, names: str | Sequence[str]) -> GaussianPath:
+        """Some of the variables, in the order asked.
+
+        Args:
+            names: one name, or a list of names.
+
+        Raises:
+            UnknownVariable: a name that this has not.
+            InvalidArgument: no name at all.
+
+        >>> two = Matrices(np.array([[[1.0, 0.5], [0.5, 4.0]]]), np.zeros(1, int))
+        >>> GaussianPath(("x", "v"), np.zeros((1, 2)), two).marginal("v").sd.tolist()
+        [[2.0]]
+        """
+        at = self._places(names)
+        distinct, index, wide = self._matrices
+        some = Matrices(distinct[:, at][:, :, at], index, None if wide is None else wide[:, at][:, :, at])
+        names = tuple(self.names[i] for i in at)
+        return GaussianPath(names, self.mean[:, at], some, self.steps, self.report)
+
+    def _places(self, names: str | Sequence[str]) -> list[int]:
+        asked = [names] if isinstance(names, str) else list(names)
+        for name in asked:
+            if name not in self.names:
+                raise UnknownVariable(name, self.names)
+        if not asked:
+            raise InvalidArgument(f"marginal needs at least one of the names {', '.join(self.names)}.")
+        return [self.names.index(name) for name in asked]
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.mean)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when names, steps, means and covariances are."""
+        if type(other) is not type(self):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and np.array_equal(self.steps, other.steps)
+            and np.array_equal(self.mean, other.mean)
+            and np.array_equal(self.covariance, other.covariance)
+        )
+
+    def __hash__(self) -> int:
+        """That of the names and means."""
+        return hash((self.names, (self.mean + 0.0).tobytes()))
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.names, self.mean, self._matrices, self.steps, self.report
+
+    # --- elsewhere ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """{"steps", "mean": {name: ...}, "sd": {name: ...}}, as lists."""
+        return {
+            "steps": self.steps.tolist(),
+            "mean": dict(zip(self.names, self.mean.T.tolist(), strict=True)),
+            "sd": dict(zip(self.names, self.sd.T.tolist(), strict=True)),
+        }
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame with a row for each step: the mean of each variable, and its standard deviation."""
+        columns: dict[str, Any] = {}
+        for i, name in enumerate(self.names):
+            columns[name], columns[f"{name} sd"] = self.mean[:, i], self.sd[:, i]
+        found: pd.DataFrame = pandas().DataFrame(columns, index=pandas().Index(self.steps, name="step"))
+        return found
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        names: str | Sequence[str] | None = None,
+        level: float = 0.95,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the means as lines, each in a band that holds it with this probability; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            names: which variables; the first four if left out.
+            level: the probability of the bands.
+            figsize: width and height of a new figure in inches.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        return plot.gaussian_path(self, ax, names=names, level=level, figsize=figsize, title=title)
+
+    # --- in print ---
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        header = ["step"]
+        for name in self.names:
+            header += [label(name), "sd" if len(self.names) == 1 else f"sd {label(name)}"]
+        some = range(len(self)) if len(self) <= ROWS else [*range(ROWS - 1), len(self) - 1]
+        sd = self.sd
+        rows = []
+        for t in some:
+            cells = [f"{self.steps[t]:.6g}"]
+            for i in range(len(self.names)):
+                cells += [f"{self.mean[t, i]:.6g}", f"{sd[t, i]:.6g}"]
+            rows.append(cells)
+        return header, rows, self._notes(len(rows))
+
+    def _notes(self, printed: int) -> str:
+        return noted(len(self), printed, "steps", self.report)
+
+
+class StatesOverTime(GaussianPath):
+    """What is known of the states of a linear dynamical system, a normal distribution for each step."""
+
+    __slots__ = ("_output", "_y")
+    _output: Output
+    _y: np.ndarray  # (T, m) what was observed, NaN where nothing was
+
+    def _with(self, output: Output, y: np.ndarray) -> None:
+        y.flags.writeable = False
+        put(self, "_output", output)
+        put(self, "_y", y)
+
+    @property
+    def observations(self) -> np.ndarray:
+        """What was observed, (steps, entries); NaN where nothing was."""
+        return self._y
+
+    @property
+    def signal(self) -> GaussianPath:
+        """C x + D u + d: what is observed, without its noise."""
+        return self._observed(noise=False)
+
+    def _observed(self, *, noise: bool) -> GaussianPath:
+        names, C, R, look, shift = self._output
+        mean = (C[look] @ self.mean[:, :, None])[:, :, 0] if len(C) > 1 else self.mean @ C[0].T
+        mean = mean if shift is None else mean + shift
+        matrices = self._matrices.of(C, look, R if noise else None)
+        return GaussianPath(names, mean, matrices, self.steps, self.report)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        names: str | Sequence[str] | None = None,
+        level: float = 0.95,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the observations as dots and what is known of the signal in them as a line in a band.
+
+        Args:
+            ax: axes to draw on, such as those of another picture; a new figure if left out.
+            names: which states or entries of the observations; all of these, four at most, if left out.
+            level: the probability of the bands.
+            figsize: width and height of a new figure in inches.
+            title: what stands above; what is shown if left out.
+
+        Raises:
+            UnknownVariable: a name of neither.
+        """
+        from pgm import plot
+
+        return plot.states_over_time(self, ax, names=names, level=level, figsize=figsize, title=title)
+
+
+class Filtered(StatesOverTime):
+    """The states given what was observed until each step: `mean`, `covariance`, `log_likelihood`.
+
+    `predicted_mean` and `predicted_covariance` are given only what was observed before it.
+    """
+
+    __slots__ = ("_predicted", "predicted_mean", "step_scores")
+    predicted_mean: np.ndarray
+    step_scores: np.ndarray  # (T,) the log density of each step given those before
+    _predicted: Matrices
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        mean: np.ndarray,
+        matrices: Matrices,
+        predicted_mean: np.ndarray,
+        predicted: Matrices,
+        step_scores: np.ndarray,
+        output: Output,
+        y: np.ndarray,
+        steps: np.ndarray | None = None,
+        report: Report = EXACT,
+    ) -> None:
+        """Take arrays, which become read-only."""
+        super().__init__(names, mean, matrices, steps, report)
+        self._with(output, y)
+        for array in (predicted_mean, *predicted, step_scores):
+            if array is not None:
+                array.flags.writeable = False
+        put(self, "predicted_mean", predicted_mean)
+        put(self, "_predicted", predicted)
+        put(self, "step_scores", step_scores)
+
+    @property
+    def log_likelihood(self) -> float:
+        """The log density of all that was observed."""
+        return float(self.step_scores.sum())
+
+    @property
+    def predicted_covariance(self) -> np.ndarray:
+        """The covariance of each step given what was observed before it."""
+        return self._predicted.all()
+
+    def _parts(self) -> tuple[object, ...]:
+        return (
+            *(self.names, self.mean, self._matrices, self.predicted_mean, self._predicted),
+            *(self.step_scores, self._output, self._y, self.steps, self.report),
+        )
+
+    def _notes(self, printed: int) -> str:
+        more = super()._notes(printed)
+        said = f"given what was observed until then; log-likelihood {self.log_likelihood:.6f}"
+        return f"{more}\n{said}" if more else said
+
+
+class Smoothed(StatesOverTime):
+    """The states given all that was observed: `mean`, `covariance`, `log_likelihood`.
+
+    `lag_one_covariance` has the covariance of each state (rows) with the next one (columns).
+    """
+
+    __slots__ = ("_regression", "log_likelihood")
+    log_likelihood: float
+    _regression: Matrices | np.ndarray
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        mean: np.ndarray,
+        matrices: Matrices,
+        regression: Matrices | np.ndarray,
+        log_likelihood: float,
+        output: Output,
+        y: np.ndarray,
+        steps: np.ndarray | None = None,
+        report: Report = EXACT,
+    ) -> None:
+        """Take arrays, which become read-only.
+
+        `regression` has, for each step but the last, what makes of the covariance of the next state the one
+        with it; or these covariances themselves.
+        """
+        super().__init__(names, mean, matrices, steps, report)
+        self._with(output, y)
+        put(self, "_regression", regression)
+        put(self, "log_likelihood", log_likelihood)
+
+    @property
+    def lag_one_covariance(self) -> np.ndarray:
+        """The covariance of each state (rows) with the next one (columns), (steps - 1, states, states)."""
+        if not isinstance(self._regression, Matrices):
+            return self._regression
+        J, P = self._regression, self._matrices
+        return np.asarray(J.distinct[J.at] @ P.distinct[P.at[1:]])
+
+    def _parts(self) -> tuple[object, ...]:
+        return (
+            *(self.names, self.mean, self._matrices, self._regression),
+            *(self.log_likelihood, self._output, self._y, self.steps, self.report),
+        )
+
+    def _notes(self, printed: int) -> str:
+        more = super()._notes(printed)
+        said = f"given all that was observed; log-likelihood {self.log_likelihood:.6f}"
+        return f"{more}\n{said}" if more else said
+
+
+class Forecast(StatesOverTime):
+    """The states of steps to come: `mean`, `covariance`; `predicted` is what will be observed then.
+
+    >>> import pgm
+    >>> lds = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    >>> lds.forecast([1.0, 0.5, -0.3, 1.2, 2.0], steps=1).predicted.covariance.round(6).tolist()
+    [[[1.629997]]]
+    """
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        mean: np.ndarray,
+        matrices: Matrices,
+        output: Output,
+        y: np.ndarray,
+        steps: np.ndarray | None = None,
+        report: Report = EXACT,
+    ) -> None:
+        """Take arrays, which become read-only."""
+        super().__init__(names, mean, matrices, steps, report)
+        self._with(output, y)
+
+    @property
+    def predicted(self) -> GaussianPath:
+        """What will be observed: the signal and its noise."""
+        return self._observed(noise=True)
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.names, self.mean, self._matrices, self._output, self._y, self.steps, self.report
+
+    def _notes(self, printed: int) -> str:
+        more = super()._notes(printed)
+        ends = self.predicted.sd[-1].max()
+        said = f"what will be observed: .predicted, with standard deviations up to {ends:.6g} at the end"
+        return f"{more}\n{said}" if more else said

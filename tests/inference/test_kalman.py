@@ -1,0 +1,105 @@
+"""The loops of the Kalman filter and smoother against the joint normal of everything, conditioned."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from pgm.inference.engines.kalman import Run, Schedule, Series, run
+from pgm.results import Matrices
+from tests.linear_oracle import Linear, random_linear
+
+
+def schedule(truth: Linear, changing: bool) -> Schedule:
+    kinds = truth.T if changing else 1
+    move = np.arange(truth.T - 1) if changing else np.zeros(truth.T - 1, np.int64)
+    look = np.arange(truth.T) if changing else np.zeros(truth.T, np.int64)
+    each = [np.array(matrices[:kinds]) for matrices in (truth.A, truth.Q, truth.C, truth.R)]
+    return Schedule(*each, move, look, truth.mean, truth.covariance, truth.diffuse)
+
+
+def series(truth: Linear, y: np.ndarray) -> Series:
+    return Series(y - np.array(truth.shift), np.reshape(truth.push[: truth.T - 1], (-1, len(truth.mean))))
+
+
+def ran(truth: Linear, y: np.ndarray, changing: bool = False) -> Run:
+    return run([schedule(truth, changing)], [series(truth, y)], smooth=True)[0]
+
+
+def gaps(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    """Single entries missing, and whole steps."""
+    y = y.copy()
+    y[rng.random(y.shape) < 0.2] = np.nan
+    y[rng.random(len(y)) < 0.2] = np.nan
+    return y
+
+
+def table(found: Matrices | None) -> np.ndarray:
+    assert found is not None
+    return found.all()
+
+
+def close(a: object, b: object, within: float = 1e-9) -> None:
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    finite = np.isfinite(a)
+    assert a.shape == b.shape
+    size = max(1.0, np.abs(b[finite]).max(initial=0))
+    np.testing.assert_allclose(a[finite], b[finite], rtol=within, atol=within * size)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_everything_is_as_by_conditioning(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m, T = rng.integers(1, 5), rng.integers(1, 4), rng.integers(1, 7)
+    changing = bool(seed % 3 == 0)
+    truth = random_linear(rng, n, m, T, changing=changing)
+    y = gaps(rng, rng.normal(size=(T, m)))
+    found, all_of_it = ran(truth, y, changing), truth.given(y)
+    assert found.log.sum() == pytest.approx(all_of_it.log, rel=1e-9, abs=1e-9)
+    close(found.smoothed, all_of_it.mean)
+    smoothed = table(found.smoothed_covariance)
+    for t in range(T):
+        close(smoothed[t], all_of_it.covariance(t))
+        if t + 1 < T:
+            close(found.lag_one()[t], all_of_it.covariance(t, t + 1))
+        for means, matrices, until in (
+            (found.predicted, found.predicted_covariance, t),
+            (found.filtered, found.filtered_covariance, t + 1),
+        ):
+            part = truth.given(y, until)
+            close(means[t], part.mean[t])
+            close(table(matrices)[t], part.covariance(t))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_diffuse_starts_are_the_limit_of_wide_ones(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m, T = rng.integers(1, 4), rng.integers(1, 3), rng.integers(4, 6)
+    changing = bool(seed % 3 == 0)
+    truth = random_linear(rng, n, m, T, diffuse=True, changing=changing)
+    if seed % 4 == 0:  # observed without noise
+        truth.R = [each * 0.0 for each in truth.R] if m == 1 else truth.R
+        truth.Q = [each + np.eye(n) for each in truth.Q]
+    y = gaps(rng, rng.normal(size=(T, m)))
+    if np.isfinite(y).sum() < 2 * n:
+        y = rng.normal(size=(T, m))
+    found, all_of_it = ran(truth, y, changing), truth.given(y, number=Decimal)
+    for t in range(T):
+        for means, matrices, until in (
+            (found.predicted, found.predicted_covariance, t),
+            (found.filtered, found.filtered_covariance, t + 1),
+            (found.smoothed, found.smoothed_covariance, T),
+        ):
+            part = all_of_it if until == T else truth.given(y, until, Decimal)
+            covariance, own = part.covariance(t), table(matrices)[t]
+            wide = np.abs(covariance) > 1e30
+            assert (np.isinf(own) == wide).all()
+            assert (np.sign(own[wide]) == np.sign(covariance[wide])).all()
+            close(own, covariance, 1e-8)
+            close(means[t], part.mean[t], 1e-8)
+    if not np.isinf(table(found.smoothed_covariance)).any():
+        assert found.log.sum() == pytest.approx(all_of_it.log, rel=1e-8, abs=1e-8)
+        for t in range(T - 1):
+            close(found.lag_one()[t], all_of_it.covariance(t, t + 1), 1e-8)

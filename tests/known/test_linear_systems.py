@@ -1,0 +1,110 @@
+"""Worked numbers of the catalogue on linear dynamical systems: C.md, C116 and C117, oracle O38."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pgm
+from tests.known.book import near
+
+Y = [1.0, 0.5, -0.3, 1.2, 2.0]
+SMOOTH = [0.5588051728, 0.5069866771, 0.4656532259, 0.9611973284, 1.301586213]
+SMOOTH_VARIANCE = [0.3253843176, 0.3096445638, 0.3095935038, 0.3250616169, 0.4074035161]
+
+
+def system() -> pgm.LinearDynamicalSystem:
+    return pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+
+
+def test_C116_log_likelihood():
+    assert system().score(Y) == near(-7.346238326)
+    assert system().filter(Y).log_likelihood == near(-7.346238326)
+    assert system().smooth(Y).log_likelihood == near(-7.346238326)
+
+
+def test_C116_filter():
+    found = system().filter(Y)
+    assert found.predicted_mean[:, 0] == near([0, 0.5, 0.45, 0.06013169912, 0.5768312942])
+    variances = [1, 0.86, 0.8357108434, 0.8310735688, 0.8301725213]
+    assert found.predicted_covariance[:, 0, 0] == near(variances)
+    assert found.mean[:, 0] == near([0.5555555556, 0.5, 0.06681299903, 0.6409236603, 1.301586213])
+    own = [0.4444444444, 0.4144578313, 0.408732801, 0.4076203966, 0.4074035161]
+    assert found.covariance[:, 0, 0] == near(own)
+    gains = [0.5555555556, 0.5180722892, 0.5109160013, 0.5095254958, 0.5092543951]
+    assert found.predicted_covariance[:, 0, 0] / (found.predicted_covariance[:, 0, 0] + 0.8) == near(gains)
+
+
+def test_C116_smoother():
+    found = system().smooth(Y)
+    assert found.mean[:, 0] == near(SMOOTH)
+    assert found.covariance[:, 0, 0] == near(SMOOTH_VARIANCE)
+    pairs = [0.1440207273, 0.1381842869, 0.1438825817, 0.1800341263]
+    assert found.lag_one_covariance[:, 0, 0] == near(pairs)
+
+
+def test_C116_forecast():
+    found = system().forecast(Y, steps=1)
+    assert found.mean[0, 0] == near(1.171427591)
+    assert found.covariance[0, 0, 0] == near(0.829996848, 9)
+    assert found.predicted.covariance[0, 0, 0] == near(1.629996848)
+
+
+def test_C116_steady_state():
+    found = system().filter([0.0] * 200)
+    variance = found.predicted_covariance[-1, 0, 0]
+    assert variance == near(0.8299542667)
+    assert variance / (variance + 0.8) == near(0.5091886832)
+
+
+def test_C116_one_observation_is_missing():
+    seen = [1.0, 0.5, None, 1.2, 2.0]
+    found = system().smooth(seen)
+    assert found.mean[:, 0] == near([0.6591502576, 0.7227286093, 0.9490099243, 1.185835794, 1.426001363])
+    assert system().score(seen) == near(-5.696490222)
+
+
+def test_C116_without_memory_each_step_is_by_itself():
+    lds = pgm.LinearDynamicalSystem(A=0.0, C=0.7, Q=1.0, R=0.5, mean=0.0, covariance=1.0)
+    assert lds.score(Y) == near(-7.993809251)
+    expected = [0.7070707071, 0.3535353535, -0.2121212121, 0.8484848485, 1.414141414]
+    assert lds.smooth(Y).mean[:, 0] == near(expected)
+    alone = pgm.LinearDynamicalSystem(A=0.0, C=0.7, Q=1.0, R=0.5)  # the stationary start is N(0, 1), too
+    assert alone.score(Y) == near(-7.993809251)
+
+
+def test_C116_constant_velocity():
+    lds = pgm.LinearDynamicalSystem(
+        A=[[1, 1], [0, 1]], C=[[1, 0]], Q=0.1, R=0.5, mean=[0, 1], covariance=np.eye(2)
+    )
+    y = [0.9, 2.1, 2.9, 4.2]
+    filtered = [(0.6, 1), (1.970689655, 1.25862069), (2.979517069, 1.124812656), (4.172293224, 1.154960212)]
+    smoothed = [
+        (0.6911502291, 1.160694478),
+        (1.879189776, 1.149418857),
+        (3.011791657, 1.154960212),
+        (4.172293224, 1.154960212),
+    ]
+    assert lds.filter(y).mean == near(np.array(filtered))
+    assert lds.smooth(y).mean == near(np.array(smoothed))
+    assert lds.score(y) == near(-5.20858377, 9)
+
+
+def test_C116_as_a_network():
+    """Gaussian belief propagation on the chain: the filter is its way forward, the smoother its way back."""
+    net = system().to_network(5)
+    seen = {f"y[{t}]": y for t, y in enumerate(Y)}
+    assert net.log_probability(seen) == near(-7.346238326)
+    for t in range(5):
+        p = net.query(f"x[{t}]", seen)
+        assert p.mean == near(SMOOTH[t])
+        assert p.variance == near(SMOOTH_VARIANCE[t])
+    ends = net.query(["x[0]", "x[4]"], seen)
+    assert ends.covariance[0, 1] == near(0.01654343649, 9)
+
+
+@pytest.mark.parametrize("engine", ["exact", "loopy"])
+def test_C116_a_forecast_of_the_network(engine):
+    net = system().to_network(6)
+    seen = {f"y[{t}]": y for t, y in enumerate(Y)}
+    assert net.query("x[5]", seen, engine=engine).mean == near(1.171427591)
