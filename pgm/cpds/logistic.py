@@ -449,7 +449,7 @@ def newton(
         return float(weights @ logs[np.arange(n), seen]), np.exp(logs[:, 1:])
 
     value, p = likelihood(found)
-    settled = False
+    converged = False
     for _ in range(_MOST_STEPS):
         clock.check()
         gradient = design.T @ (weights[:, np.newaxis] * (target - p))
@@ -462,17 +462,17 @@ def newton(
         step = np.linalg.lstsq(curvature.reshape(k * m, k * m), gradient.T.ravel(), rcond=1e-12)[0]
         direction = step.reshape(k, m).T
         if float(np.abs(gradient * direction).sum()) <= 1e-14 * total:
-            settled = True
+            converged = True
             break
         length, better, there = 1.0, -math.inf, p
         while better <= value and length > 1e-6:
             better, there = likelihood(found + length * direction)
             length /= 2
         if better <= value:  # what is left is rounding
-            settled = True
+            converged = True
             break
         found, value, p = found + 2 * length * direction, better, there
-    if settled and float(np.abs(design @ found).max()) < most:
+    if converged and float(np.abs(design @ found).max()) < most:
         return found
     text = (
         f"{name!r}: the weights grow without end, for the parents tell some states apart without exception; "

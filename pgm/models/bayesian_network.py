@@ -392,14 +392,14 @@ class BayesianNetwork(Questions):
             child in self._cpds for child in self._children[node]
         ):
             raise InvalidStructure(f"{node!r} has children whose tables depend on its present states.")
-        settled = self._settled(node, cpd)
+        built = self._buildable(node, cpd)
         only_table = type(cpd) is type(self._cpds.get(node)) is TableCPD and those == old
-        for other, found in settled.items():
+        for other, found in built.items():
             self._cpds[other] = found
             self._domains[other] = found.child.domain
             self._pending.pop(other, None)
         self._parents[node] = those
-        if cpd.child.domain == before and len(settled) == 1:
+        if cpd.child.domain == before and len(built) == 1:
             self._values_changed(node, cpd._values if type(cpd) is TableCPD and only_table else None)
         else:
             self._changed()
@@ -484,7 +484,7 @@ class BayesianNetwork(Questions):
             given.append(Variable.of(parent, known))
         return make(node, table, domain, tuple(given), normalize)
 
-    def _settled(self, node: str, cpd: CPD) -> dict[str, CPD]:
+    def _buildable(self, node: str, cpd: CPD) -> dict[str, CPD]:
         """Return all distributions that can be built now that this one is known."""
         found = {node: cpd}
         if not self._pending:

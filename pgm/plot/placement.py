@@ -173,14 +173,14 @@ def _across(
         late = sweep >= _SWEEPS // 2  # first one side at a time, to move far; then both, to converge
         for i in range(1, len(rows)):
             sides = [above[i - 1], below[i]] if late else [above[i - 1]]
-            _settle(items[i], offsets[i], sides, x, place, slack)
+            _pull_row(items[i], offsets[i], sides, x, place, slack)
         for i in range(len(rows) - 2, -1, -1):
             sides = [above[i - 1], below[i]] if late and i else [below[i]]
-            _settle(items[i], offsets[i], sides, x, place, slack)
+            _pull_row(items[i], offsets[i], sides, x, place, slack)
     return x
 
 
-def _settle(
+def _pull_row(
     row: np.ndarray,
     offsets: np.ndarray,
     sides: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]],

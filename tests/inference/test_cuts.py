@@ -69,9 +69,9 @@ def test_the_flow_is_scipys_and_its_cut_costs_as_much(
     assert (residual >= 0).all()
     prefer = rng.integers(1, 3, size=n).astype(np.uint8)
     sides = [tree == flow.SOURCE, tree != flow.SINK]
-    settled, order = tree.copy(), rng.permutation(n)
-    module.settle(first, head, sister, residual, settled, order, prefer, np.zeros(1, np.uint8))
-    sides.append(settled == flow.SOURCE)
+    broken, order = tree.copy(), rng.permutation(n)
+    module.break_ties(first, head, sister, residual, broken, order, prefer, np.zeros(1, np.uint8))
+    sides.append(broken == flow.SOURCE)
 
     def cost(side: np.ndarray) -> int:
         over = side[left] & ~side[right], ~side[left] & side[right]

@@ -309,23 +309,23 @@ def test_it_is_nearer_to_the_published_marginals_than_loopy(name, bound):
 
 def test_two_orders_and_what_is_made_of_them():
     """Confirmed, not confirmed, and two parts of one distribution: these have the weights of their totals."""
-    from pgm.inference.engines.clique_sequence.modes import Settled, _joined
+    from pgm.inference.engines.clique_sequence.modes import Calibrated, _joined
 
-    def settled(a, log_total, converged=True):
+    def calibrated(a, log_total, converged=True):
         report = pgm.results.Report("clique-sequence", exact=False, converged=converged, iterations=2)
-        return Settled(np.array([a, 1 - a]), np.array([a, 1 - a]), log_total, report)
+        return Calibrated(np.array([a, 1 - a]), np.array([a, 1 - a]), log_total, report)
 
-    near = _joined(settled(0.3, 1.0), settled(0.35, 1.2))
+    near = _joined(calibrated(0.3, 1.0), calibrated(0.35, 1.2))
     assert (near.values[0], near.log_total) == (0.3, 1.0)
     assert near.report.converged
     assert near.report.error == pytest.approx(0.05)
-    off = _joined(settled(0.3, 1.0), settled(0.6, 1.2))
+    off = _joined(calibrated(0.3, 1.0), calibrated(0.6, 1.2))
     assert off.values[0] == 0.3
     assert not off.report.converged
     assert "another order of the tables gave numbers up to 0.3 apart" in off.report.advice
-    late = _joined(settled(0.3, 9.0, converged=False), settled(0.6, 1.2))
+    late = _joined(calibrated(0.3, 9.0, converged=False), calibrated(0.6, 1.2))
     assert (late.values[0], late.report.converged) == (0.6, False)
-    parts = _joined(settled(0.99, math.log(3.0)), settled(0.01, 0.0))
+    parts = _joined(calibrated(0.99, math.log(3.0)), calibrated(0.01, 0.0))
     assert parts.values[0] == pytest.approx(0.75 * 0.99 + 0.25 * 0.01)
     assert parts.log_total == pytest.approx(math.log(4.0))
     assert (parts.report.modes, parts.report.converged) == (2, False)

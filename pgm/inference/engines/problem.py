@@ -44,7 +44,7 @@ class BestStates(NamedTuple):
 
     codes: np.ndarray
     value: tuple[float, int]
-    settled: bool
+    ties_broken: bool
 
 
 # Finds the best of the states that are allowed; and says who did, if not a tree.

@@ -121,7 +121,7 @@ class ReducedShares(Reduced, NamedSums):
         # What the targets do not depend on was left out of the sum: this says nothing of P(given).
         self.reports[-1] = self.reports[-1].changed(log_bounds=None, log_error=None)
         if found.values is None:
-            return self._by_conditioning(list(targets), self.settled(case, found))
+            return self._by_conditioning(list(targets), self.with_likelihoods(case, found))
         index, shape = open_index(case, targets), self.program.arrays.cards[list(targets)]
 
         def put(part: np.ndarray, known: np.ndarray | float) -> np.ndarray:
@@ -213,7 +213,7 @@ class ReducedShares(Reduced, NamedSums):
         self.reports.append(found.report)
         return found
 
-    def settled(self, case: Case, found: Solution) -> Known:
+    def with_likelihoods(self, case: Case, found: Solution) -> Known:
         """What is known, with likelihoods in place of the marginals that are wanted."""
         if not self.wanted:
             return self.known

@@ -43,9 +43,9 @@ class Context:
         """How the answers asked for so far were made."""
         return exact_report(self.engine, self.clock.profile, self.given)
 
-    def report_of(self, engine: str, settled: bool) -> Report:
-        """The report of the best states; `settled`: they are the first of their equals."""
-        if settled:
+    def report_of(self, engine: str, ties_broken: bool) -> Report:
+        """The report of the best states; `ties_broken`: they are the first of their equals."""
+        if ties_broken:
             return exact_report(engine, self.clock.profile, self.given)
         profile = self.clock.profile
         return Report(engine, exact=True, advice=_ONE_OF_SEVERAL, profile=profile, given=self.given)

@@ -72,7 +72,7 @@ class AutoPosterior(Posterior):
                 raise
             others = after_the_tree("k_best" if k > 1 else "map", self.clock.limit is not None)
             engine, found = self._in_turn(others, k, None, refused)
-        best = [Explanation(one.codes, one.value, self.report_of(engine, one.settled)) for one in found]
+        best = [Explanation(one.codes, one.value, self.report_of(engine, one.ties_broken)) for one in found]
         return [one.of(targets) for one in best], self.total_in_passing
 
     def _in_turn(

@@ -112,17 +112,17 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
         self, free: Sequence[int], codes: np.ndarray, given: Callable[[Iterable[int]], Posterior]
     ) -> None:
         """Give one variable after the other its best state given the others, until none has a better one."""
-        settled, turn = 0, 0
-        while settled < len(free):
+        unchanged, turn = 0, 0
+        while unchanged < len(free):
             v = free[turn % len(free)]
             try:
                 share = given(u for u in free if u != v).joint([v])
             except OutOfTime:
                 return
             best = int(share.argmax())
-            settled += 1
+            unchanged += 1
             if share[best] > share[codes[v]] * (1.0 + ROUNDING):
-                codes[v], settled = best, 1
+                codes[v], unchanged = best, 1
             turn += 1
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:

@@ -114,7 +114,7 @@ class Ranked(NamedTuple):
     states: np.ndarray  # of each reduced variable, a row for each answer
     bounds: list[float]  # on the logarithm of what stands there at best
     sure: list[bool]  # whether these are known to be the ones
-    settled: bool  # whether the sure ones are the first of their equals
+    ties_broken: bool  # whether the sure ones are the first of their equals
     report: Report
 
 

@@ -210,7 +210,7 @@ def _visit(p, s, v, forward):
     return True
 
 
-def _settle(p, s, passes):
+def _propagate(p, s, passes):
     """Visit the variables that something happened to, to and fro; False if nothing better is left."""
     n, n_variables = s.n, p.cards.size
     gap = n[BEST] - s.w[p.floor_at]
@@ -576,7 +576,7 @@ def search(p: Problem, s: State, path: Ints, fails: int, work: int):
             good = False
             break
     if good:
-        good = _settle(p, s, _PASSES)
+        good = _propagate(p, s, _PASSES)
     s.dirty[:] = 0
     n[WORK] += p.cards.size
     s.floors[0] = s.w[p.floor_at]
@@ -607,7 +607,7 @@ def _descend(p, s, good, fails, until):
                 s.marks[level] = n[TRAIL]
                 n[LEVELS] = level + 1
                 _new_level(s)
-                good = _decide(p, s, s.decisions[level]) and _settle(p, s, _PASSES)
+                good = _decide(p, s, s.decisions[level]) and _propagate(p, s, _PASSES)
                 s.dirty[:] = 0
                 continue
         n[FAILS] += 1
@@ -622,5 +622,5 @@ def _descend(p, s, good, fails, until):
         s.decisions[level] += 1
         good = s.w[p.floor_at] < n[BEST]
         if good:
-            good = _decide(p, s, s.decisions[level]) and _settle(p, s, _PASSES)
+            good = _decide(p, s, s.decisions[level]) and _propagate(p, s, _PASSES)
             s.dirty[:] = 0

@@ -57,7 +57,7 @@ class BranchingMaxima(ReducedMaxima):
         for states, bound, sure in zip(found.states, found.bounds, found.sure, strict=True):
             codes, value, _ = at.worth(case, states)
             log = log_of(value)
-            said = found.report.advice if not sure else "" if found.settled else ANY
+            said = found.report.advice if not sure else "" if found.ties_broken else ANY
             error = 0.0 if sure else below(bound, log)
             report = found.report.changed(exact=sure, error=error, advice=said)
             made.append((codes, value, log if sure else max(bound, log), report))
@@ -95,7 +95,7 @@ def instead(
         raise _late("The most probable states", at.clock, "a bound") from None
     if states is None:
         return None
-    return BranchAndBound.name, [BestStates(*at.worth(case, states)[:2], settled=False)]
+    return BranchAndBound.name, [BestStates(*at.worth(case, states)[:2], ties_broken=False)]
 
 
 def _several(at: Posterior, case: Case, k: int, work: float) -> tuple[str, list[BestStates]] | None:
@@ -104,7 +104,7 @@ def _several(at: Posterior, case: Case, k: int, work: float) -> tuple[str, list[
     except OutOfTime:
         found = None
     if found is not None and all(found.sure):
-        several = [BestStates(*at.worth(case, states)[:2], found.settled) for states in found.states]
+        several = [BestStates(*at.worth(case, states)[:2], found.ties_broken) for states in found.states]
         return BranchAndBound.name, several
     if at.clock.remaining() > 0.0:
         return None

@@ -20,7 +20,7 @@ _APART = 0.5  # of a probability: two that differ by more are of different parts
 _CLOSE = 0.1  # two that differ by more do not confirm each other
 
 
-class Settled(NamedTuple):
+class Calibrated(NamedTuple):
     """What the forests of one sequence agreed on."""
 
     singles: np.ndarray  # beliefs of single variables
@@ -29,7 +29,7 @@ class Settled(NamedTuple):
     report: Report
 
 
-def solution(problem: Problem, first: Settled, second: Settled | None) -> Solution:
+def solution(problem: Problem, first: Calibrated, second: Calibrated | None) -> Solution:
     """One answer of two, or of the only one."""
     found = first if second is None else _joined(first, second)
 
@@ -39,7 +39,7 @@ def solution(problem: Problem, first: Settled, second: Settled | None) -> Soluti
     return Solution(found.values, total, dict, found.report)
 
 
-def _joined(first: Settled, second: Settled) -> Settled:
+def _joined(first: Calibrated, second: Calibrated) -> Calibrated:
     """The first, where the second confirms it; of two parts of one distribution their mixture."""
     apart = float(np.abs(first.singles - second.singles).max(initial=0.0))
     both = first.report.residuals + second.report.residuals
@@ -68,4 +68,4 @@ def _joined(first: Settled, second: Settled) -> Settled:
 
     singles = share[0] * first.singles + share[1] * second.singles
     report = report.changed(converged=False, error=apart, advice=said, modes=2)
-    return Settled(singles, mixed(first.values, second.values), log_total, report)
+    return Calibrated(singles, mixed(first.values, second.values), log_total, report)

@@ -23,7 +23,7 @@ from pgm.graphs.triangulation import triangulate_in
 from pgm.inference.engines.clique_sequence import CliqueSequence
 from pgm.inference.engines.clique_sequence.forest import Forest, Table
 from pgm.inference.engines.clique_sequence.growing import Growth, Tables
-from pgm.inference.engines.clique_sequence.modes import Settled, solution
+from pgm.inference.engines.clique_sequence.modes import Calibrated, solution
 from pgm.inference.engines.exact import tree_runs
 from pgm.inference.engines.problem import Problem, Solution, none_possible
 from pgm.inference.program.reduction import narrow
@@ -233,7 +233,7 @@ def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Ta
     return Tables(r.cards, ends, flat, table, read)
 
 
-def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Settled:
+def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Calibrated:
     """Send messages until forests agree."""
     clock, growth = sequence.clock, sequence.growth
     gaps: list[float] = []
@@ -271,7 +271,7 @@ def _solved(problem: Problem, options: CliqueSequence, sequence: Sequence) -> Se
 
     singles = _values(problem, growth, None)
     assert singles is not None
-    return Settled(singles, _values(problem, growth, problem.targets), sequence.log_total(), report)
+    return Calibrated(singles, _values(problem, growth, problem.targets), sequence.log_total(), report)
 
 
 def _values(problem: Problem, growth: Growth, targets: np.ndarray | None) -> np.ndarray | None:

@@ -277,7 +277,7 @@ def least_residual(first: Ints, head: Ints32, residual: Ints, tree: Bytes):
     return least
 
 
-def settle(
+def break_ties(
     first: Ints,
     head: Ints32,
     sister: Ints32,

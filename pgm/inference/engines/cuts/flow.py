@@ -21,7 +21,7 @@ class Labels:
     """What a cut says: a state for each variable, -1 where it says nothing."""
 
     states: np.ndarray  # int64[n]
-    settled: bool = True  # False: others may be as good within rounding, and come first
+    ties_broken: bool = True  # False: others may be as good within rounding, and come first
 
 
 class Network:
@@ -155,13 +155,13 @@ def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarra
     clock.check()
     margin = 14 * error * pairs.uses  # each table is off by the slack and twice the error, before and after
     states = np.full(n, -1, np.int64)
-    settled = True
+    ties_broken = True
     if (use & good).any():
         most = 1 << max(0, energies.shift - _SAME)
-        settled = _cut(pairs, sign, flip > 0, use & good, margin, most, declared, states, clock)
+        ties_broken = _cut(pairs, sign, flip > 0, use & good, margin, most, declared, states, clock)
     if (use & ~good).any():
         _roof(pairs, sign, use & ~good, margin, states, clock)
-    return Labels(states, settled)
+    return Labels(states, ties_broken)
 
 
 def _cut(
@@ -211,7 +211,7 @@ def _cut(
     order = number[declared[use[declared]]]
     prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
     sides = trees.copy()
-    run("settle", *network.arrays, sides, order, prefer, steps=network.steps, clock=clock, module=CUTS)
+    run("break_ties", *network.arrays, sides, order, prefer, steps=network.steps, clock=clock, module=CUTS)
     states[places] = (sides == SINK) ^ flip[places]
     return _sure(network, trees, margin, clock)
 

@@ -34,18 +34,18 @@ def maximum(
         by_tree: answers when only the marked states are allowed, or raises `TooLarge`.
     """
     allowed = np.ones(program.open_states.size, np.uint8)
-    settled = True
+    ties_broken = True
     while True:
         case = reduce_everything(program, known, clock, allowed)
         r = case.reduced
         if not r.variables.size:
-            return BestStates(case.codes[: program.n_named].astype(np.int64), case.constant(), settled)
+            return BestStates(case.codes[: program.n_named].astype(np.int64), case.constant(), ties_broken)
         summed = bool((program.kinds[r.variables] == SUMMED).any())
         alive, sure = (None, True) if summed else _narrow(case, clock)
         if alive is None or alive.all():
             found = by_tree(allowed)
-            return BestStates(found.codes, found.value, settled and found.settled)
-        settled = settled and sure
+            return BestStates(found.codes, found.value, ties_broken and found.ties_broken)
+        ties_broken = ties_broken and sure
         allowed = only(case, alive)
 
 
@@ -61,7 +61,7 @@ def check_room(case: Case, entry: int, link: int) -> None:
 
 
 def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
-    """Which reduced states may still be best, and whether ties between those that went are settled."""
+    """Which reduced states may still be best, and whether ties between those that went are broken."""
     check_room(case, 16, 120)
     r = case.reduced
     clock.check()
@@ -69,7 +69,7 @@ def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
     clock.check()
     use = tables.cuttable(case)
     alive = np.ones(r.states.size, np.uint8)
-    settled = True
+    ties_broken = True
     if use.any():
         pairs = tables.pairs_of(case, energies, use, clock)
         clock.check()
@@ -79,10 +79,10 @@ def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
             alive[r.state_at[v] + s] = 0
             return alive, True
         labels = flow.solve(pairs, use, energies, case.declared(), clock)
-        alive, settled = one_of_each(case, labels.states), labels.settled
+        alive, ties_broken = one_of_each(case, labels.states), labels.ties_broken
     if not use.all():
         _close_dead_ends(case, energies, ~use, alive, clock)
-    return alive, settled
+    return alive, ties_broken
 
 
 def _close_dead_ends(

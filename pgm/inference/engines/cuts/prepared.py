@@ -40,7 +40,7 @@ class CutsMaxima(Context, NamedMaxima):
             found = by_moves(at, self.options)
         else:
             engine, best = by_cuts(at, lambda allowed: (None, at.best(None, 1, allowed)[0]))
-            found = Explanation(best.codes, best.value, at.report_of(engine, best.settled))
+            found = Explanation(best.codes, best.value, at.report_of(engine, best.ties_broken))
         return [found.of(targets)], at.total_in_passing
 
 

@@ -169,7 +169,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             front = self._front(case, stage, needs)
             if front is not None:
                 codes, value, _ = self.worth(case, front.states)
-                return [BestStates(codes[wanted], value, front.settled)]
+                return [BestStates(codes[wanted], value, front.ties_broken)]
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, stage=stage, check=check)
         if k == 1:
@@ -183,7 +183,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         for one in found:
             codes = case.codes.astype(np.int64).copy()
             codes[real] = r.states[r.state_at[:-1] + one.states]
-            answers.append(BestStates(codes[wanted], one.value, one.settled))
+            answers.append(BestStates(codes[wanted], one.value, one.ties_broken))
         return answers
 
     def explained(
@@ -191,8 +191,8 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
         """The k most probable states of the targets (None: of everything), and P(known)."""
         found = []
-        for codes, value, settled in self.best(targets, k):
-            found.append(Explanation(codes, value, self.report_of(self.engine, settled)))
+        for codes, value, ties_broken in self.best(targets, k):
+            found.append(Explanation(codes, value, self.report_of(self.engine, ties_broken)))
         return found, self.total
 
     def total_in_passing(self) -> Wide | None:

@@ -177,7 +177,7 @@ class MaxAssignment:
 
     states: np.ndarray
     value: Wide
-    settled: bool = True  # False: it is one of several, and there was no room to find the first of them
+    ties_broken: bool = True  # False: it is one of several, and there was no room to find the first of them
 
 
 def maximum(
@@ -197,10 +197,10 @@ def maximum(
     run("trace_back", t, pm, pe, cliques, states, _near(tree), ties, steps=steps, clock=clock, module=READING)
     if ties[0] == 0:
         return MaxAssignment(states, most), (pm, pe)
-    settled = tree.entries <= current().memory_limit
-    if settled:
+    ties_broken = tree.entries <= current().memory_limit
+    if ties_broken:
         states = first_of_ties(tree, (pm, pe), cliques, None, as_declared(case, stage), states, clock)
-    return MaxAssignment(states, value_of(case, tree, (pm, pe), states), settled), (pm, pe)
+    return MaxAssignment(states, value_of(case, tree, (pm, pe), states), ties_broken), (pm, pe)
 
 
 def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:

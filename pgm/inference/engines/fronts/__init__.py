@@ -48,7 +48,7 @@ class Front:
     """The best states of all reduced variables, those hidden in gates aside."""
 
     states: np.ndarray
-    settled: bool  # whether they are sure to be the first of their equals
+    ties_broken: bool  # whether they are sure to be the first of their equals
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -104,7 +104,7 @@ class _Elimination:
         self._hidden = program.kinds[r.variables] == SUMMED
         self._order = np.empty(self._n, np.int64)  # the place of each variable among all, as declared
         self._order[case.declared()] = np.arange(self._n)
-        self._settled, self._ties = True, True
+        self._ties_broken, self._ties = True, True
         self._work = 0
         owner = _owners(case)
         open_gates = np.unique(np.repeat(owner, np.diff(r.scope_at))[self._hidden[r.scopes]])
@@ -211,7 +211,7 @@ class _Elimination:
         states = np.full(self._n, -1, np.int64)
         for item in self._items.values():
             states[list(item.chosen)] = item.codes[0]
-        return Front(states, self._settled)
+        return Front(states, self._ties_broken)
 
     def _eliminate(self, node: int) -> _Choices:
         numbers = sorted(self._with[node])
@@ -349,7 +349,7 @@ class _Elimination:
             fewer = np.empty_like(keep)
             run("winners", *args, False, fewer, steps=steps, clock=self._clock, module=FRONTS)
             if not np.array_equal(fewer, keep):
-                keep, self._ties, self._settled = fewer, False, False
+                keep, self._ties, self._ties_broken = fewer, False, False
         return np.sort(sort[keep != 0])
 
 

@@ -466,7 +466,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         """The k most probable states of discrete variables, continuous ones integrated out."""
         solved = self.solve()
         found = self._solved().best(targets, k, allowed)
-        return [(codes, times_exp(value, solved.offset), settled) for codes, value, settled in found]
+        return [(codes, times_exp(value, solved.offset), ties_broken) for codes, value, ties_broken in found]
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
         """For each table of the discrete part P(entry | known), and the statistics of each density."""

@@ -27,7 +27,7 @@ from pgm.inference.engines.gaussian import Quadrature
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.gaussian.scores import Open, Settled, refuse_intervals, settle, table_of
+from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, table_of, tabulate
 from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.wide import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
@@ -87,7 +87,7 @@ def prepare(
     fit: bool = True,
 ) -> Sums:
     """The exact engine where no sum is needed, else two runs of it, on grids that are half a step apart."""
-    found = None if compiled.linked is None else settle(compiled, observed, about)
+    found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is None or not found.open_:
         return make_posterior(compiled if found is None else found.compiled, observed, clock, fit=fit)
     refuse_intervals(observed, compiled, options.name)
@@ -164,7 +164,7 @@ def _said(basis: np.ndarray, row: np.ndarray) -> bool:
 
 
 def _spread(
-    found: Settled, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
+    found: Tabulated, observed: Observed, axes: Axes, points: int | None, names: Sequence[str], clock: Clock
 ) -> tuple[Axes, Grid]:
     """A grid for each axis, from the distribution of its sum before the states are taken into account."""
     n = len(axes.weights)
@@ -306,7 +306,7 @@ def _is_flat(covs: np.ndarray) -> bool:
     return bool(np.linalg.eigvalsh(covs / (sds[:, :, None] * sds[:, None, :])).min() < _TIED)
 
 
-def _blocks(found: Settled, posterior: HybridPosterior, axes: Axes) -> list[list[int]]:
+def _blocks(found: Tabulated, posterior: HybridPosterior, axes: Axes) -> list[list[int]]:
     """Axes whose sums may be dependent, whatever the states: connected by hidden variables that matter."""
     g = posterior.gaussians
     d, n = g.arrays, len(axes.weights)
@@ -342,7 +342,7 @@ def _with_sums(compiled: ModelSnapshot, axes: Axes) -> ModelSnapshot:
 
 
 def _on_points(
-    found: Settled, observed: Observed, axes: Axes, grid: Grid, shift: float, names: Sequence[str]
+    found: Tabulated, observed: Observed, axes: Axes, grid: Grid, shift: float, names: Sequence[str]
 ) -> Run:
     """The model in which each sum is at one of the points of its grid."""
     compiled = found.compiled

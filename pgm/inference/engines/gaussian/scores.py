@@ -43,7 +43,7 @@ class Open:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Settled:
+class Tabulated:
     """A model for one question, with tables where numbers are known, and what is left."""
 
     compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
@@ -51,7 +51,7 @@ class Settled:
     needed: set[int]  # positions of what is asked, what is known, and all ancestors
 
 
-def settle(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> Settled:
+def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> Tabulated:
     """Write tables for the states that matter to a question about these names (None: all)."""
     linked, gaussians = compiled.linked, compiled.gaussians
     assert linked is not None
@@ -82,14 +82,14 @@ def settle(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | N
         cards = compiled.program.arrays.cards[: compiled.program.n_named].tolist()
         program = compile_program(cards, factors)
         compiled = replace(compiled, program=program, trees=TreeCache(), factors=tuple(factors))
-    return Settled(compiled, open_, needed)
+    return Tabulated(compiled, open_, needed)
 
 
 def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> ModelSnapshot:
     """The model for one question, or an error that names who answers where it has no exact answer."""
     if compiled.linked is None:
         return compiled
-    found = settle(compiled, observed, about)
+    found = tabulate(compiled, observed, about)
     if not found.open_:
         return found.compiled
     states = [compiled.names[one.score.child] for one in found.open_]

@@ -28,7 +28,7 @@ from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
-from pgm.inference.engines.gaussian.scores import Open, Settled, below, refuse_intervals, settle
+from pgm.inference.engines.gaussian.scores import Open, Tabulated, below, refuse_intervals, tabulate
 from pgm.inference.engines.wide import Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import starts
@@ -55,7 +55,7 @@ def prepare(
     fit: bool = True,
 ) -> Sums:
     """The model to be asked, in which normal densities stand for states that matter; exact where none do."""
-    found = None if compiled.linked is None else settle(compiled, observed, about)
+    found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is None or not found.open_:
         at = compiled if found is None else found.compiled
         return make_posterior(at, observed, clock, fit=fit)
@@ -66,10 +66,10 @@ def prepare(
 
 
 def _bounded(
-    options: Variational, settled: Settled, observed: Observed, clock: Clock, *, fit: bool = True
+    options: Variational, tabulated: Tabulated, observed: Observed, clock: Clock, *, fit: bool = True
 ) -> HybridSums:
     """The model in which normal densities stand for all states that matter."""
-    sigmoids, run, known = _extend(settled.compiled, settled.open_, observed)
+    sigmoids, run, known = _extend(tabulated.compiled, tabulated.open_, observed)
     posterior = make_sums(Posterior, run, known, clock, options.name, fit=fit)
     assert isinstance(posterior, HybridSums)
     if not fit:
@@ -105,7 +105,7 @@ class _Apart:
 
     def _on(self, about: Sequence[str] | None) -> Sums:
         """The model for a question about these."""
-        found = settle(self.compiled, self.observed, about)
+        found = tabulate(self.compiled, self.observed, about)
         if not found.open_:
             self.used.append(make_posterior(found.compiled, self.observed, self.clock))
         else:

@@ -32,7 +32,7 @@ class LoopyAnswers(ReducedSums, ReducedMaxima):
         if not self.wanted:
             return self.known
         case = self.case(self.everything(), only_wanted=False)
-        return self.settled(case, self.solve(case))
+        return self.with_likelihoods(case, self.solve(case))
 
 
 def prepare(
