@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pgm.runtime import progress
+
 _SWEEPS = 8
 _STARTS = 12
 _PASSES = 30
@@ -40,6 +42,7 @@ class Ordering:
         for i in range(self.depth):
             items = np.flatnonzero(level == i)
             self.local[items] = np.arange(len(items))
+        self.pulse = progress.pulse()
         self.cost = 1 + sum(10_000 + size**3 for size in np.bincount(level).tolist())
 
     def best(self) -> list[np.ndarray]:
@@ -78,6 +81,10 @@ class Ordering:
             if found <= fewest:
                 best, fewest = rows, found
         return best
+
+    def _beat(self) -> None:
+        if self.pulse is not None:
+            self.pulse.beat("ordering nodes")
 
     def _shake(self, rows: list[np.ndarray], position: np.ndarray, rng: np.random.Generator) -> None:
         """Reorder a few rows, from one side and with some randomness, and let the others follow."""
@@ -139,6 +146,7 @@ class Ordering:
         position: np.ndarray,
         noise: np.ndarray | float = 0.0,
     ) -> None:
+        self._beat()
         pairs = self.gaps[i - 1] if side < 0 else self.gaps[i]
         others, items = (pairs[:, 0], pairs[:, 1]) if side < 0 else (pairs[:, 1], pairs[:, 0])
         row = rows[i]
@@ -164,6 +172,7 @@ class Ordering:
     def _sift(
         self, rows: list[np.ndarray], i: int, position: np.ndarray, forced: np.ndarray | None = None
     ) -> bool:
+        self._beat()
         row = rows[i]
         if not 1 < len(row) <= _LARGEST:
             return False

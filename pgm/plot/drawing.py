@@ -20,6 +20,7 @@ from matplotlib.path import Path
 
 from pgm.errors import InvalidArgument
 from pgm.graphs.layout import Link
+from pgm.runtime import progress
 
 from .canvas import (
     BAR,
@@ -138,7 +139,7 @@ def draw(sketch: Sketch, paper: Paper, title: str = "") -> Axes:
     """Draw boxes in layers, each link from its first end down to its second; or in cells, if any."""
     boxes, links, title = sketch.boxes, sketch.links, paper.titled(title)
     refuse_many(len(boxes), len(links))
-    sizes = {node: box.size() for node, box in boxes.items()}
+    sizes = {node: box.size() for node, box in progress.each(boxes.items(), "measuring labels")}
     if sketch.cells:
         placed = _in_cells(sizes, links, sketch.cells)
     else:
@@ -156,7 +157,7 @@ def draw(sketch: Sketch, paper: Paper, title: str = "") -> Axes:
     _draw_frames(ax, placed, scale)
     _draw_links(ax, placed.routes, sketch, scale)
     texts: list[Text] = []
-    for node, box in boxes.items():
+    for node, box in progress.each(boxes.items(), "drawing"):
         texts += _draw_box(ax, placed.at[node], sizes[node], box, scale)
     write(ax, texts)
     _draw_bars(ax, placed.at, sizes, boxes)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from pgm.graphs.layout import Layers, Link, layers
+from pgm.runtime import progress
 
 from .plates import Plates
 
@@ -168,7 +169,7 @@ def _across(
         (pairs[of, 1], pairs[of, 0], stiff[of]) for of in gaps
     ]  # of the row below: mine, others, weights
     below = [(pairs[of, 0], pairs[of, 1], stiff[of]) for of in gaps]
-    for sweep in range(_SWEEPS):
+    for sweep in progress.each(range(_SWEEPS), "placing nodes"):
         slack = max(1.0, 256.0 * 0.7**sweep)
         late = sweep >= _SWEEPS // 2  # first one side at a time, to move far; then both, to converge
         for i in range(1, len(rows)):

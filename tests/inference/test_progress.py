@@ -148,6 +148,28 @@ def test_files_are_read_and_written_aloud(format, told, tmp_path):
     assert told[-1][0] >= told[-1][1]
 
 
+def test_large_drawings_are_laid_out_aloud(told):
+    net = pgm.BayesianNetwork()
+    for i in range(60):
+        parents = [f"x{j}" for j in {max(0, i - 7), i // 2} if j < i]
+        net.add(f"x{i}", pgm.LinearGaussian(weights=dict.fromkeys(parents, 1.0), sd=1.0), parents=parents)
+    net.plot()
+    gc.collect()
+    assert {what for _, _, what in told} >= {"measuring labels", "ordering nodes", "placing nodes", "drawing"}
+    assert told[-1][0] >= told[-1][1]
+
+
+def test_one_large_step_of_elimination_is_not_silent(told):
+    """All are neighbours of all: the first step makes a table of two million entries."""
+    mrf, rng = pgm.MarkovNetwork(), np.random.default_rng(0)
+    for i in range(22):
+        mrf.add_variable(f"x{i}", states=[0, 1])
+        for j in range(i):
+            mrf.add_factor([f"x{j}", f"x{i}"], rng.random((2, 2)))
+    mrf.log_partition(engine="elimination")
+    assert len([what for _, total, what in told if what == "eliminating" and total == math.inf]) >= 3
+
+
 # --- the pulse itself, by a clock that a test sets ---------------------------------------------------------
 
 
