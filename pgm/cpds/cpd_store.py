@@ -43,6 +43,11 @@ class CPDStore(MutableMapping[str, CPD]):
             return list(self._kept.values())
         return [self._kept[node] for node in nodes]
 
+    def array(self, node: str) -> Array | None:
+        """The array of a node's table; None where its distribution is something else, or there is none."""
+        found = self._kept.get(node)
+        return found if isinstance(found, np.ndarray) else None
+
     def __getitem__(self, node: str) -> CPD:
         found = self._kept[node]
         if isinstance(found, CPD):

@@ -393,14 +393,14 @@ class BayesianNetwork(Questions):
         ):
             raise InvalidStructure(f"{node!r} has children whose tables depend on its present states.")
         built = self._buildable(node, cpd)
-        only_table = type(cpd) is type(self._cpds.get(node)) is TableCPD and those == old
+        was_table = self._cpds.array(node) is not None and those == old
         for other, found in built.items():
             self._cpds[other] = found
             self._domains[other] = found.child.domain
             self._pending.pop(other, None)
         self._parents[node] = those
         if cpd.child.domain == before and len(built) == 1:
-            self._values_changed(node, cpd._values if type(cpd) is TableCPD and only_table else None)
+            self._values_changed(node, self._cpds.array(node) if was_table else None)
         else:
             self._changed()
 
