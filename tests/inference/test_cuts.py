@@ -35,8 +35,8 @@ DATA = st.data()
 
 
 def random_graph(rng: np.random.Generator, n: int, m: int, most: int) -> tuple[np.ndarray, ...]:
-    left = rng.integers(n, size=m)
-    right = (left + 1 + rng.integers(n - 1, size=m)) % n
+    left = rng.integers(n, size=m).astype(np.int32)
+    right = ((left + 1 + rng.integers(n - 1, size=m)) % n).astype(np.int32)
     there, back = rng.integers(most, size=m), rng.integers(most, size=m)
     excess = rng.integers(-most, most + 1, size=n) * (rng.random(n) < 0.6)
     return left, right, there, back, excess
