@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.errors import ConvergenceWarning, InvalidFrame, InvalidTable, listed, warn
 from pgm.factors import Score
-from pgm.frames import columns, numbers
+from pgm.frames import columns, real_columns
 from pgm.variables import Variable, as_float
 
 from .complete_rows import codes_of_row, weighted_rows
@@ -85,7 +85,7 @@ class HybridLogistic(Logistic):
 
     def _columns(self, frame: Any, wanted: Sequence[Variable]) -> Array:
         states = columns(frame, {v.name: v for v in wanted if not v.continuous}, remedy=_REMEDY).codes
-        values = numbers(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
+        values = real_columns(frame, {v.name: v for v in wanted if v.continuous}, remedy=_REMEDY).values
         found = {name: np.where(codes < 0, np.nan, codes) for name, codes in states.items()} | values
         for v in wanted:
             if v.name not in found or np.isnan(found[v.name]).any():

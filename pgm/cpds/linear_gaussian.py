@@ -24,8 +24,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.factors import GaussianFactor
-from pgm.frames import columns
-from pgm.frames import numbers as numbers_of
+from pgm.frames import columns, real_columns
 from pgm.randomness import draw_count, generator
 from pgm.variables import REAL, Continuous, Variable, as_float
 
@@ -299,7 +298,7 @@ class LinearGaussian(CPD):
     def _moments(self, frame: Any) -> tuple[Array, Array]:
         """The mean and the standard deviation for each row of the parents."""
         switches, causes = self.given[: len(self._switches)], self.given[len(self._switches) :]
-        found = numbers_of(frame, {v.name: v for v in causes}, remedy=_REMEDY).values
+        found = real_columns(frame, {v.name: v for v in causes}, remedy=_REMEDY).values
         codes = columns(frame, {v.name: v for v in switches}, remedy=_REMEDY).codes
         gaps = {name: np.isnan(values).any() for name, values in found.items()}
         gaps |= {name: (values < 0).any() for name, values in codes.items()}
@@ -351,7 +350,7 @@ class LinearGaussian(CPD):
             return data
         switches = self.given[: len(self._switches)]
         family = (*self.given[len(self._switches) :], self.child)
-        found = numbers_of(data, {v.name: v for v in family}, remedy=_REMEDY).values
+        found = real_columns(data, {v.name: v for v in family}, remedy=_REMEDY).values
         for v in family:
             if v.name not in found or np.isnan(found[v.name]).any():
                 raise InvalidArgument(

@@ -1,20 +1,20 @@
 """The one gate for data frames: rows that were observed, and tables that were written as frames."""
 
 from .long_form import LongForm, is_frame, long_form
-from .reading import Alike, Columns, Numbers, among, columns, names_of, numbers
+from .reading import Alike, Columns, RealColumns, among, columns, names_of, real_columns
 from .sequences import Sequences, sequences
 
 __all__ = [
     "Alike",
     "Columns",
     "LongForm",
-    "Numbers",
+    "RealColumns",
     "Sequences",
     "among",
     "columns",
     "is_frame",
     "long_form",
     "names_of",
-    "numbers",
+    "real_columns",
     "sequences",
 ]

@@ -39,7 +39,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class RealColumns:
     """The columns of a frame that are continuous variables."""
 
     n_rows: int
@@ -158,7 +158,7 @@ def columns(
     return Columns(n_rows, codes, bad_rows)
 
 
-def numbers(
+def real_columns(
     frame: object,
     wanted: Mapping[str, Variable],
     *,
@@ -166,7 +166,7 @@ def numbers(
     remedy: str = _LEAVE_OUT,
     largest: float = math.inf,
     check: Callable[[], None] = lambda: None,
-) -> Numbers:
+) -> RealColumns:
     """Read the wanted columns that exist as finite floats, NaN where missing.
 
     Args:
@@ -178,7 +178,7 @@ def numbers(
         check: called before each column; raises when the time limit has passed.
 
     >>> from pgm.variables import REAL
-    >>> numbers({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
+    >>> real_columns({"x": [1, None, 2.5]}, {"x": Variable("x", REAL)}).values
     {'x': array([1. , nan, 2.5])}
     """
     n_rows, found = _read(frame, wanted)
@@ -195,7 +195,7 @@ def numbers(
         made[wrong] = np.nan
         bad_rows |= wrong
         values[name] = made
-    return Numbers(n_rows, values, bad_rows)
+    return RealColumns(n_rows, values, bad_rows)
 
 
 def _floats(column: Column) -> tuple[np.ndarray, np.ndarray]:
@@ -431,19 +431,19 @@ def _codes(variable: Variable, column: Column) -> np.ndarray:
 
 def _codes_of_polars(variable: Variable, column: Any) -> np.ndarray:
     """Codes of a categorical column: each category number is looked up once, in some row that has it."""
-    numbers = column.to_physical().to_numpy()
-    if numbers.dtype.kind == "f":  # polars writes missing ones as NaN
-        numbers = np.where(np.isnan(numbers), -1.0, numbers)
-    numbers = numbers.astype(np.int64)
-    if numbers.size == 0 or numbers.max() > numbers.size + _NARROW:
+    physical = column.to_physical().to_numpy()
+    if physical.dtype.kind == "f":  # polars writes missing ones as NaN
+        physical = np.where(np.isnan(physical), -1.0, physical)
+    physical = physical.astype(np.int64)
+    if physical.size == 0 or physical.max() > physical.size + _NARROW:
         return _codes_of_list(variable, column.to_list())
-    rows = np.full(int(numbers.max()) + 2, -1, np.int64)  # the last entry is for missing values
-    rows[numbers] = np.arange(numbers.size)
+    rows = np.full(int(physical.max()) + 2, -1, np.int64)  # the last entry is for missing values
+    rows[physical] = np.arange(physical.size)
     rows[-1] = -1
     codes = np.full(rows.size, _MISSING, np.int32)
     for number in np.flatnonzero(rows >= 0).tolist():
         codes[number] = _code(variable, column[int(rows[number])])
-    found: np.ndarray = codes[numbers]  # -1 indexes the last entry
+    found: np.ndarray = codes[physical]  # -1 indexes the last entry
     return found
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import pgm
-from pgm.frames import numbers
+from pgm.frames import real_columns
 from pgm.variables import REAL, Variable
 from tests.gaussian_oracle import Plain, plains
 
@@ -113,13 +113,13 @@ def test_frames_of_numbers_of_every_kind() -> None:
         pl.DataFrame(data),
         [dict(zip(data, row, strict=True)) for row in zip(*data.values(), strict=True)],
     ):
-        found = numbers(frame, wanted, bad="missing")
+        found = real_columns(frame, wanted, bad="missing")
         assert found.n_rows == 3
         assert found.bad.tolist() == [False, True, False]
         assert np.array_equal(found.values["x"], [1.5, math.nan, 3.0], equal_nan=True)
         assert np.array_equal(found.values["n"], [1.0, math.nan, 3.0], equal_nan=True)
         with pytest.raises(pgm.UnknownState, match=r"Row 1 .*'x' is continuous.*not inf"):
-            numbers(frame, wanted)
+            real_columns(frame, wanted)
 
 
 def test_one_row_is_not_row_0() -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidEvidence
 from pgm.evidence import LARGEST, Observed, number_of
-from pgm.frames import among, columns, numbers
+from pgm.frames import among, columns, real_columns
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.by_position import make_posterior
 from pgm.inference.engines.exact.posterior import Posterior
@@ -184,7 +184,7 @@ def _read(
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}
     data = columns(frame, states, bad=bad_rows, check=clock.check)
-    found = numbers(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
+    found = real_columns(frame, reals, bad=bad_rows, largest=LARGEST, check=clock.check)
     bad = np.zeros(found.n_rows, bool)
     for some in (data.bad, found.bad):
         if some is not None:

@@ -56,14 +56,14 @@ class Reduced(Context):
     options: Any  # of the engine's own class
     wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
     log_weight: float  # by which the weights of the evidence were divided
-    numbers: HybridPosterior | None = None  # the continuous variables, where there are any
+    continuous: HybridPosterior | None = None  # the continuous variables, where there are any
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
     @property
     def report(self) -> Report:
         """How the answers asked for so far were made."""
         found = merged(self.reports).changed(profile=self.clock.profile, given=self.given)
-        more = self.log_weight + (0.0 if self.numbers is None else self.numbers.solve().offset)
+        more = self.log_weight + (0.0 if self.continuous is None else self.continuous.solve().offset)
         if more == 0.0:
             return found
         if found.course is not None:
@@ -81,10 +81,10 @@ class Reduced(Context):
 
     def only_states(self, targets: Sequence[int] | None) -> None:
         """Refuse a question about continuous variables; None: about everything."""
-        if self.numbers is not None:
-            asked = self.numbers.gaussians.positions.tolist() if targets is None else targets
-            if self.numbers.numbers(asked):
-                raise no_states(self.engine, [self.names[v] for v in asked if self.numbers.numbers([v])])
+        if self.continuous is not None:
+            asked = self.continuous.gaussians.positions.tolist() if targets is None else targets
+            if self.continuous.among(asked):
+                raise no_states(self.engine, [self.names[v] for v in asked if self.continuous.among([v])])
 
     def case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
         """The question reduced, with the states that wanted marginals allow."""
@@ -229,7 +229,7 @@ class ReducedSums(ReducedShares):
 
     def total(self) -> Wide:
         """What the engine takes for the sum of the product of all factors with the evidence."""
-        log = 0.0 if self.numbers is None else self.numbers.log_density()
+        log = 0.0 if self.continuous is None else self.continuous.log_density()
         found = self.solve(self.case([], only_wanted=False), _NOTHING).total()
         # What was measured of single variables says nothing of the sum.
         self.reports[-1] = self.reports[-1].changed(intervals=None, error=None)
@@ -285,18 +285,18 @@ def reduced(
 ) -> _Kind:
     """Put evidence into positions; marginals that are wanted afterwards are left to the engine."""
     known, wanted = by_position(compiled, observed)
-    at, numbers = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
+    at, continuous = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
     if compiled.gaussians is not None:  # they are eliminated, exactly; what they leave are tables
         from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
 
-        numbers = HybridPosterior(**with_numbers(compiled, observed, at, {}))
-        at = exactly(numbers.solve().discrete)
+        continuous = HybridPosterior(**with_numbers(compiled, observed, at, {}))
+        at = exactly(continuous.solve().discrete)
     return kind(
         *(at.program, at.trees, at.known, clock, compiled.names, options.name, observed.given),
         options=options,
         wanted=wanted,
         log_weight=observed.log_weight,
-        numbers=numbers,
+        continuous=continuous,
     )
 
 

@@ -41,14 +41,14 @@ def with_lists(tree: Tree, bits: np.ndarray, question_bytes: float, clock: Clock
     columns = 1 + np.diff(t.operand_at) + np.diff(t.wanted_at)
     if counts.sum() > _FULL * tree.entries:
         return tree
-    numbers = np.where(large & (counts > 0) & (counts < _SHARE * t.size), counts * columns, 0)
+    lengths = np.where(large & (counts > 0) & (counts < _SHARE * t.size), counts * columns, 0)
     # If not all lists fit, those that save most.
     most = max(_LARGEST_LISTS, _LISTS_SHARE * question_bytes) / np.dtype(np.int32).itemsize
     order = np.argsort(counts / t.size, kind="stable")
-    numbers[order[np.cumsum(numbers[order]) > most]] = 0
-    if not numbers.any():
+    lengths[order[np.cumsum(lengths[order]) > most]] = 0
+    if not lengths.any():
         return tree
-    at = np.concatenate([[0], np.cumsum(numbers)])
+    at = np.concatenate([[0], np.cumsum(lengths)])
     arrays = t._replace(list_at=at, lists=np.empty(int(at[-1]), np.int32))
     run("list_entries", arrays, all_bits, down, steps=tree.steps, clock=clock)
     listed = replace(tree, arrays=arrays, longest_row=max(tree.longest_row, TABLES.BLOCK))

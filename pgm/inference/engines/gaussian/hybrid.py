@@ -102,7 +102,7 @@ class HybridSums(Context, NamedSums):
         numbers = np.arange(self.gaussians.n) if numbers is None else numbers
         return [self.names[int(self.gaussians.positions[x])] for x in numbers]
 
-    def numbers(self, positions: Sequence[int]) -> list[int]:
+    def among(self, positions: Sequence[int]) -> list[int]:
         """The numbers of the continuous variables among these positions."""
         number = self.gaussians.number
         return [x for v in positions if (x := int(number[v])) >= 0]
@@ -297,7 +297,7 @@ class HybridSums(Context, NamedSums):
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
         """The joint density of continuous variables."""
         g = self.gaussians
-        numbers = self.numbers(positions)
+        numbers = self.among(positions)
         if len(numbers) < len(positions):
             with_states = [self.names[v] for v in positions if g.number[v] < 0]
             raise InvalidArgument(
@@ -363,7 +363,7 @@ class HybridSums(Context, NamedSums):
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of the discrete part, with what the continuous variables take before and after it."""
-        numbers = [x for x in self.numbers(targets or ()) if not self.seen[x]]
+        numbers = [x for x in self.among(targets or ()) if not self.seen[x]]
         if not (targets is None or numbers or self.seen.any() or self.intervals):
             found = self.plain.plan(question, targets)
             own = self.measured
@@ -405,7 +405,7 @@ class HybridSums(Context, NamedSums):
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
         """P(targets | known): a density where some are continuous."""
-        if self.numbers(targets):
+        if self.among(targets):
             return self.density(targets, tuple([variables[i] for i in targets]), self.report)
         return NamedSums.distribution(self, variables, targets)
 
@@ -444,7 +444,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         normalised: bool,
     ) -> list[Assignment]:
         """The k most probable; where some are continuous the one of greatest density."""
-        if targets is None or self.numbers(targets):
+        if targets is None or self.among(targets):
             return answers.best(variables, self, targets, k, observed)
         return NamedMaxima.assignments(self, variables, targets, k, observed, normalised=normalised)
 

@@ -33,25 +33,25 @@ class Blocks:
 def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
     """The blocks asked for, joined where only that makes the chain reach everything; else refused."""
     a, g = layout.arrays, layout.graph.arrays
-    numbers = _asked_for(layout, options)
-    again = numbers.copy()
+    block_of = _asked_for(layout, options)
+    again = block_of.copy()
     if options.blocks == "trees":
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
         budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
-        SAMPLING.grow_trees(*args, np.arange(numbers.size), budget, numbers)
+        SAMPLING.grow_trees(*args, np.arange(block_of.size), budget, block_of)
         # What did not fit into the first trees comes first in others.
-        SAMPLING.grow_trees(*args, np.argsort(-numbers, kind="stable"), budget, again)
+        SAMPLING.grow_trees(*args, np.argsort(-block_of, kind="stable"), budget, again)
     else:
-        single = numbers < 0
-        numbers[single] = numbers.max(initial=-1) + 1 + np.arange(int(single.sum()))
+        single = block_of < 0
+        block_of[single] = block_of.max(initial=-1) + 1 + np.arange(int(single.sum()))
     sizes = np.multiply.reduceat(a.cards[a.scopes], a.scope_at[:-1]) if g.table.size else np.empty(0)
     has_zero = (np.diff(g.row_at)[g.table] < sizes).astype(np.uint8)
     groups = _tied(layout, has_zero, clock)
     most = max(_ENTRIES, _WORTH * float(sizes.sum()))
-    tied_blocks = numbers.copy()
+    tied_blocks = block_of.copy()
     for group in np.unique(groups[groups >= 0]).tolist():
         mine = np.flatnonzero(groups == group)
-        if np.unique(numbers[mine]).size > 1:
+        if np.unique(block_of[mine]).size > 1:
             tied_blocks[mine] = tied_blocks.max() + 1
     tied_blocks = np.unique(tied_blocks, return_inverse=True)[1].astype(np.int64)
     found = in_blocks(layout, tied_blocks, most)
@@ -67,7 +67,7 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
             "together, too widely to be drawn as one block. "
             'Use engine="importance" or "likelihood-weighting", which need no chain.'
         )
-    if options.blocks == "trees" and numbers.max(initial=0) > 0:
+    if options.blocks == "trees" and block_of.max(initial=0) > 0:
         more = in_blocks(layout, again, most)
         if more is not None:
             found = both(found, more)
@@ -99,13 +99,13 @@ def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
 def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
     """The number of the block that the user put each variable into; -1 for none."""
     r, names = layout.problem.case.reduced, layout.problem.names
-    numbers = np.full(r.cards.size, -1, np.int64)
+    block_of = np.full(r.cards.size, -1, np.int64)
     if isinstance(options.blocks, str):
-        return numbers
+        return block_of
     place = dict(zip(names, range(len(names)), strict=True))
     for number, block in enumerate(options.blocks):
-        numbers[open_targets(layout.problem.case, [place[name] for name in block])] = number
-    return np.unique(np.append(numbers, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
+        block_of[open_targets(layout.problem.case, [place[name] for name in block])] = number
+    return np.unique(np.append(block_of, -1), return_inverse=True)[1][:-1].astype(np.int64) - 1
 
 
 def _tied(layout: Layout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:

@@ -118,7 +118,7 @@ class Told(HybridSums):
                 f'engine="{self.engine}" knows numbers one by one, not the joint density of '
                 f'{listed([v.name for v in variables])}; ask for marginals, or use engine="exact".'
             )
-        (x,) = self.numbers(positions)
+        (x,) = self.among(positions)
         if self.seen[x]:
             mean, variance = self.value[x], 0.0
         else:
