@@ -165,7 +165,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "taken.base is None or taken.size < _LEAST",
     ): "the array is not kept for later",
     (
-        "pgm/inference/trees/slicing.py",
+        "pgm/inference/trees/shared_trees.py",
         "p, low = program.arrays, np.zeros(self.tree.arrays.item_at.size - 1, np.int64)",
         "1",
         "0",

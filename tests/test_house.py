@@ -13,7 +13,7 @@ from typing import Annotated, get_origin
 
 import pytest
 
-from pgm.inference.trees.slicing import Moves
+from pgm.inference.trees.shared_trees import Moves
 from pgm.inference.trees.tree_arrays import TreeArrays
 from pgm.runtime import kinds
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgm
-from pgm.inference.trees import slicing, sparse_cliques
+from pgm.inference.trees import shared_trees, sparse_cliques
 from tests.gaussian_oracle import plains
 
 _KINDS = ("plain", "zeros", "others", "wide", "gate")
@@ -128,9 +128,9 @@ def said(ask: Callable[[], Any]) -> Any:
 def path(name: str) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if name in ("sliced", "large", "lists"):
-            patch.setattr(slicing, "_NEW_TREE", np.inf)
+            patch.setattr(shared_trees, "_NEW_TREE", np.inf)
         if name in ("large", "lists"):
-            patch.setattr(slicing, "_AT_ONCE", -1.0)
+            patch.setattr(shared_trees, "_AT_ONCE", -1.0)
         if name == "lists":
             for limit, value in {"_LEAST_ENTRIES": 0, "_SHARE": 2.0, "_FULL": 2.0}.items():
                 patch.setattr(sparse_cliques, limit, value)
@@ -200,8 +200,8 @@ def chain(n: int = 12) -> pgm.BayesianNetwork:
 
 def test_a_sliced_tree_serves_on_while_the_zeros_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    whole = slicing._make
-    monkeypatch.setattr(slicing, "_make", lambda *args: made.append(args[1]) or whole(*args))
+    whole = shared_trees._make
+    monkeypatch.setattr(shared_trees, "_make", lambda *args: made.append(args[1]) or whole(*args))
     net = chain()
     ask = [
         lambda: net.marginals(),
@@ -232,8 +232,8 @@ def test_a_sliced_tree_serves_on_while_the_zeros_stay(monkeypatch: pytest.Monkey
 
 def test_a_gate_keeps_its_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
-    whole = slicing._make
-    monkeypatch.setattr(slicing, "_make", lambda *args: made.append(args[1]) or whole(*args))
+    whole = shared_trees._make
+    monkeypatch.setattr(shared_trees, "_make", lambda *args: made.append(args[1]) or whole(*args))
     net = pgm.BayesianNetwork()
     for name in "abcd":
         net.add(name, 0.3)

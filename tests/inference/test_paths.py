@@ -13,7 +13,7 @@ from hypothesis import given, settings
 import pgm
 from pgm.inference import program, trees
 from pgm.inference.engines.exact import posterior, tree_runs
-from pgm.inference.trees import slicing, sparse_cliques, sweeps
+from pgm.inference.trees import shared_trees, sparse_cliques, sweeps
 from pgm.inference.trees.sweeps import row_slices
 from pgm.runtime import threads
 from pgm.runtime.running import Narrow
@@ -31,11 +31,11 @@ def narrow(*_: Any, **__: Any) -> None:
 
 
 def sliced_always(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(slicing, "_NEW_TREE", np.inf)
+    patch.setattr(shared_trees, "_NEW_TREE", np.inf)
 
 
 def new_tree_always(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(slicing, "consider", never)
+    patch.setattr(shared_trees, "consider", never)
 
 
 def without_domains(patch: pytest.MonkeyPatch) -> None:
@@ -51,7 +51,7 @@ def wide_numbers(patch: pytest.MonkeyPatch) -> None:
 
 def shared_by_threads(patch: pytest.MonkeyPatch) -> None:
     """Even the smallest tree is hung from its middle and swept by two threads."""
-    patch.setattr(slicing, "_AT_ONCE", -1.0)
+    patch.setattr(shared_trees, "_AT_ONCE", -1.0)
     patch.setattr(sweeps, "_WORTH_THREADS", -1.0)
     patch.setattr(trees, "_WORTH_BALANCE", -1.0)
     patch.setattr(threads, "_SHORT", -1.0)
@@ -76,7 +76,7 @@ def slabs_of_every_clique(patch: pytest.MonkeyPatch) -> None:
 def sparse(patch: pytest.MonkeyPatch) -> None:
     """Every clique that sums something out has a list of its entries."""
     sliced_always(patch)
-    patch.setattr(slicing, "_AT_ONCE", -1.0)
+    patch.setattr(shared_trees, "_AT_ONCE", -1.0)
     patch.setattr(sparse_cliques, "_LEAST_ENTRIES", 0)
     patch.setattr(sparse_cliques, "_SHARE", 2.0)
     patch.setattr(sparse_cliques, "_FULL", 2.0)

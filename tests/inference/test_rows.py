@@ -21,8 +21,8 @@ import pgm
 from pgm.frames import reading
 from pgm.inference.asking import frame_queries
 from pgm.inference.engines import model_snapshot
-from pgm.inference.trees import batching
 from pgm.inference.trees.batching import compiled
+from pgm.inference.trees.batching import lanes as batching
 from pgm.runtime import threads
 from pgm.runtime.clock import start_clock
 from tests.loops.forms import baseline, interpreted

@@ -12,7 +12,7 @@ import pgm
 from pgm.inference.asking import session
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
-from pgm.inference.trees import slicing
+from pgm.inference.trees import shared_trees
 from pgm.runtime import clock, running, threads
 
 
@@ -119,7 +119,7 @@ def test_an_interrupt_is_an_interrupt(what: str, monkeypatch: pytest.MonkeyPatch
     for owner, name in (
         (Posterior, "joint"),
         (HybridPosterior, "solve"),
-        (slicing.Sliced, "answer"),
+        (shared_trees.Sliced, "answer"),
         (frame_queries, "run_all"),
         (continuous_frames, "number_of"),
     ):

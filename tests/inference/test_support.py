@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference.trees import slicing, sparse_cliques
-from pgm.inference.trees.slicing import Sliced
+from pgm.inference.trees import shared_trees, sparse_cliques
+from pgm.inference.trees.shared_trees import Sliced
 
 
 def functional(seed: int, nodes: int = 12, states: int = 4) -> pgm.BayesianNetwork:
@@ -35,11 +35,11 @@ def functional(seed: int, nodes: int = 12, states: int = 4) -> pgm.BayesianNetwo
 def the_tree(net: pgm.BayesianNetwork, patch: pytest.MonkeyPatch) -> Sliced:
     """The tree on which all marginals are read, with a list for every clique that may have one."""
     made: list[Sliced] = []
-    patch.setattr(slicing, "_AT_ONCE", -1.0)
+    patch.setattr(shared_trees, "_AT_ONCE", -1.0)
     for name, value in {"_LEAST_ENTRIES": 0, "_SHARE": 2.0, "_FULL": 2.0}.items():
         patch.setattr(sparse_cliques, name, value)
-    whole = slicing._make
-    patch.setattr(slicing, "_make", lambda *args: made.append(whole(*args)) or made[-1])
+    whole = shared_trees._make
+    patch.setattr(shared_trees, "_make", lambda *args: made.append(whole(*args)) or made[-1])
     net.marginals()
     return made[-1]
 
@@ -80,11 +80,11 @@ def test_what_is_listed_gives_the_same_numbers(seed, monkeypatch):
 
 
 def test_lists_are_made_only_where_they_pay(monkeypatch):
-    monkeypatch.setattr(slicing, "_AT_ONCE", -1.0)
+    monkeypatch.setattr(shared_trees, "_AT_ONCE", -1.0)
     monkeypatch.setattr(sparse_cliques, "_LEAST_ENTRIES", 0)
     made: list[Sliced] = []
-    whole = slicing._make
-    monkeypatch.setattr(slicing, "_make", lambda *args: made.append(whole(*args)) or made[-1])
+    whole = shared_trees._make
+    monkeypatch.setattr(shared_trees, "_make", lambda *args: made.append(whole(*args)) or made[-1])
     full = pgm.BayesianNetwork()
     full.add("a", [0.5, 0.5], states=["x", "y"])
     full.add("b", [[0.2, 0.8], [1.0, 0.0]], parents=["a"], states=["x", "y"])

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pgm
 from pgm.inference.engines.exact import tree_runs
-from pgm.inference.trees import slicing
+from pgm.inference.trees import shared_trees
 
 LOG_TINY = math.log(1e-15)
 MANY = 90  # so many of those are 1e-1350
@@ -22,9 +22,9 @@ MANY = 90  # so many of those are 1e-1350
 def wide_runs(request, monkeypatch):
     """How often wide numbers were needed, on each of the paths."""
     if request.param == "new tree":
-        monkeypatch.setattr(slicing, "consider", lambda *_, **__: None)
+        monkeypatch.setattr(shared_trees, "consider", lambda *_, **__: None)
     elif request.param == "stepwise":
-        monkeypatch.setattr(slicing, "_AT_ONCE", -1.0)
+        monkeypatch.setattr(shared_trees, "_AT_ONCE", -1.0)
     counted: Counter[str] = Counter()
     pool = tree_runs._wide_pool
 

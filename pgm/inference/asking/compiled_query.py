@@ -17,7 +17,7 @@ from pgm.inference.engines.table_sums import entries
 from pgm.inference.program.reduction import Case
 from pgm.inference.trees import Shape
 from pgm.inference.trees.needs import Needs
-from pgm.inference.trees.slicing import sliced
+from pgm.inference.trees.shared_trees import sliced
 from pgm.printing import html_text, joined
 from pgm.results import Distribution, exact_report
 from pgm.runtime.clock import WRAPPING, Clock

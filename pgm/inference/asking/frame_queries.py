@@ -19,7 +19,7 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide import log_of
 from pgm.inference.program.reduction import Known
-from pgm.inference.trees.batching import Answers, Wanted, cost, group_of
+from pgm.inference.trees.batching.lanes import Answers, Wanted, cost, group_of
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all

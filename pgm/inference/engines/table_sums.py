@@ -105,7 +105,7 @@ class TableSums(Context, NamedSums):
             return Needs(question, results=entries(p.cards, targets), engine=self.engine)
         return Needs(question, "both", results=float(p.state_at[self.program.n_named]), engine=self.engine)
 
-    def _in_doubles_or_wide(
+    def in_doubles_or_wide(
         self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
     ) -> _Answer:
         """Run a question of tree_runs.py; where doubles are too narrow again, if the wider numbers fit."""

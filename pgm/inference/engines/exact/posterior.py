@@ -12,7 +12,7 @@ from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
 from pgm.inference.engines import fronts
-from pgm.inference.engines.exact import k_best, tree_runs
+from pgm.inference.engines.exact import expected_statistics, k_best, tree_runs
 from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima
 from pgm.inference.engines.plan import Plan, make_plan
 from pgm.inference.engines.problem import BestStates
@@ -31,11 +31,11 @@ from pgm.inference.program.reduction import (
 )
 from pgm.inference.trees import Shape, planned, tree_of
 from pgm.inference.trees.needs import Needs, Question
-from pgm.inference.trees.slicing import consider, sliced
+from pgm.inference.trees.shared_trees import consider, sliced
 from pgm.results import MaxMarginals
 from pgm.runtime.buffers import give
 from pgm.runtime.clock import Clock
-from pgm.runtime.running import READING, Impossible, Narrow, run
+from pgm.runtime.running import READING, Narrow, run
 from pgm.variables import VariableList
 
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
@@ -87,7 +87,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         case = reduce_case(self.program, self.known, [], self.clock)
         needs = replace(TOTAL, engine=self.engine)
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
-        return self._in_doubles_or_wide(tree_runs.total, case, tree, needs)
+        return self.in_doubles_or_wide(tree_runs.total, case, tree, needs)
 
     def joint(self, targets: Sequence[int], question: str = "the joint distribution") -> np.ndarray:
         """P(targets | known), one axis for each target in this order."""
@@ -110,11 +110,11 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         if inner.size == 0:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, check=check)
-            self._in_doubles_or_wide(tree_runs.total, case, tree, needs)  # it may be impossible
+            self.in_doubles_or_wide(tree_runs.total, case, tree, needs)  # it may be impossible
         else:
             check = self.check_of(case, needs)
             tree = tree_of(case, self.clock, self.trees, targets=inner, check=check)
-            compact = self._in_doubles_or_wide(tree_runs.joint, case, tree, needs, inner.size)[0]
+            compact = self.in_doubles_or_wide(tree_runs.joint, case, tree, needs, inner.size)[0]
         values, powers = compact
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
 
@@ -133,7 +133,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         results = (np.arange(mine.size + 1, dtype=np.int64), mine)
         check = self.check_of(case, needs)
         tree = tree_of(case, self.clock, self.trees, results=results, check=check)
-        values, whole = self._in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
+        values, whole = self.in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
         return spread_marginals(case, mine, places, values), whole
 
     # --- maxima ---
@@ -265,7 +265,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             return case.constant()
         needs = Needs("the value of the states")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
-        return self._in_doubles_or_wide(tree_runs.total, case, tree, needs)
+        return self.in_doubles_or_wide(tree_runs.total, case, tree, needs)
 
     # --- draws ---
 
@@ -293,21 +293,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 
     def expected_counts(self) -> dict[int, np.ndarray]:
         """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
-        p = self.program.arrays
-        case = reduce_case(
-            self.program, self.known, self.everything(), self.clock, prune=False, keep_ones=True
-        )
-        r = case.reduced
-        ours = np.flatnonzero(r.factors < p.heads.size)
-        lengths = np.diff(r.scope_at)[ours]
-        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        scopes = r.scopes[: begins[-1]]  # virtual evidence comes last
-        entries = float(r.table_at[ours.size])
-        needs = Needs("expected counts", "both", results=entries, asks=None)
-        check = self.check_of(case, needs)
-        tree = tree_of(case, self.clock, self.trees, results=(begins, scopes), check=check)
-        values, _ = self._in_doubles_or_wide(tree_runs.marginals, case, tree, needs)
-        return self._spread(case, values)
+        return expected_statistics.expected_counts(self)
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
         """The same, and the statistics of densities, of which there are none."""
@@ -315,49 +301,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 
     def derivatives(self) -> dict[int, np.ndarray]:
         """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
-        case = reduce_case(
-            self.program, self.known, self.everything(), self.clock, prune=False, domains=False
-        )
-        check = self.check_of(
-            case,
-            Needs("derivatives", "both", wide=True, results=float(case.reduced.table_at[-1]), asks=None),
-        )
-        tree = tree_of(case, self.clock, self.trees, check=check)
-        values, whole = tree_runs.derivatives(case, tree, self.clock)
-        if whole[0] == 0.0:
-            raise Impossible
-        found = self._spread(case, values[: int(case.reduced.table_at[-1])])
-        p, wide = self.program.arrays, self.program.wide_exponents
-        for (
-            f
-        ) in case.reduced.scalars.tolist():  # one entry is left of it, and the total is proportional to that
-            at = int(found[f].argmax())
-            place = int(p.table_at[f]) + at
-            power = int(p.exponent[f]) + (0 if wide is None else int(wide[place]))
-            with np.errstate(over="ignore"):
-                found[f][at] = np.ldexp(1.0 / self.program.values[place], max(-3000, min(3000, -power)))
-        return found
-
-    def _spread(self, case: Case, values: np.ndarray) -> dict[int, np.ndarray]:
-        p, r = self.program.arrays, case.reduced
-        sources = case.sources()
-        found: dict[int, np.ndarray] = {}
-        for g, f in enumerate(r.factors.tolist()):
-            if f >= p.heads.size:
-                continue
-            size = math.prod(p.cards[p.scopes[p.scope_at[f] : p.scope_at[f + 1]]].tolist())
-            table = np.zeros(size)
-            part = slice(int(r.table_at[g]), int(r.table_at[g + 1]))
-            table[sources[part] - p.table_at[f]] = values[part]
-            found[f] = table
-        for f in r.scalars.tolist():
-            scope = p.scopes[p.scope_at[f] : p.scope_at[f + 1]]
-            cards = p.cards[scope].tolist()
-            table = np.zeros(math.prod(cards))
-            at = int(np.ravel_multi_index(case.codes[scope].tolist(), cards)) if cards else 0
-            table[at] = 1.0
-            found[f] = table
-        return found
+        return expected_statistics.derivatives(self)
 
 
 def draw_forward(

@@ -15,7 +15,7 @@ from pgm.errors import InvalidArgument, InvalidEvidence, listed
 from pgm.evidence import Observed
 from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
-from pgm.inference.engines.gaussian import answers, deterministic, elimination, expected, scores
+from pgm.inference.engines.gaussian import answers, deterministic, elimination, expected_statistics, scores
 from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
@@ -306,7 +306,8 @@ class HybridSums(Context, NamedSums):
             )
         known = [x for x in numbers if self.seen[x]]
         free = [x for x in numbers if not self.seen[x]]
-        self.refuse_truncated(free)
+        if self.intervals:
+            self.refuse_truncated(free)
         k, d = 1, len(numbers)
         weights = np.ones(1)
         means, covs = np.zeros((1, d)), np.zeros((1, d, d))
@@ -488,7 +489,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
             return found
 
         # Cut off by an interval densities are not normal any more, and their statistics have no formula.
-        densities = {} if self.intervals else expected.expected_moments(self, weights)
+        densities = {} if self.intervals else expected_statistics.expected_moments(self, weights)
         return self._own(counts, discrete.program), densities
 
     def derivatives(self) -> dict[int, np.ndarray]:

@@ -15,7 +15,7 @@ from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, Int
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
-    from pgm.inference.trees.batching import Lanes, RowEvidence
+    from pgm.inference.trees.batching.lanes import Lanes, RowEvidence
     from pgm.inference.trees.tree_arrays import TreeArrays
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py

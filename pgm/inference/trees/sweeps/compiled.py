@@ -730,7 +730,7 @@ def sliced(
     scratch: Floats,
     answer: Floats,
 ):
-    """Run a whole question on a tree that is sliced by what was observed; slicing.py says what it takes.
+    """Run a whole question on a tree that is sliced by what was observed; shared_trees.py says what it takes.
 
     All arrays of 64-bit integers come as one, `at` says where each begins: to pass forty would take
     longer than a small question. `low` has bounds on log2 of the smallest non-zero entries, `row` is how long
