@@ -571,7 +571,8 @@ def with_numbers(
     """The fields of a model with continuous variables: what is known of them beside what `plain` knows."""
     gaussians = compiled.gaussians
     assert gaussians is not None
-    seen, value, intervals = np.zeros(gaussians.n, np.uint8), np.zeros(gaussians.n), {}
+    n = gaussians.n
+    seen, value, intervals = np.zeros(n, np.uint8), np.zeros(n), {}
     for name, what in observed.given.items():
         x = int(gaussians.number[compiled.position[name]])
         if x < 0:
