@@ -444,6 +444,7 @@ def _installation() -> dict[str, Any]:
 def _listed(here: Mapping[str, Any]) -> str:
     loops, memory, seconds = here["loops"], here["memory limit"], here["time limit"]
     form = f"{loops['form']}, {loops['variant']}" if loops["variant"] else loops["form"]
+    form += ", but not all" if loops["variant"] and loops["reason"] else ""
     rows = {
         "pgm": f"{here['pgm']}, in {here['folder']}",
         "python": f"{here['python']}, on {here['machine']}",

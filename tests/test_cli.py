@@ -149,6 +149,8 @@ def test_info_without_a_file_says_what_runs_here(
     assert "time limit      3 s for a question" in said(capsys, "info", "--time", "3")
     monkeypatch.setattr("pgm.cli.state", lambda: State("interpreted", None, "nothing was compiled"))
     assert "\nloops           interpreted: nothing was compiled\n" in said(capsys, "info")
+    monkeypatch.setattr("pgm.cli.state", lambda: State("compiled", "v3", "one was changed"))
+    assert "\nloops           compiled, v3, but not all: one was changed\n" in said(capsys, "info")
     assert "none was named" in complaint(capsys, "info", "--format", "bif")
 
 
