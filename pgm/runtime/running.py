@@ -1,4 +1,4 @@
-"""How loops are run: stoppable by Ctrl-C and by the clock, its status turned into an exception."""
+"""How loops are run: stopped by Ctrl-C and by the clock, their status turned into an exception."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ def run(name: str, *args: Any, steps: float, clock: Clock, module: Loops = TABLE
     loop = getattr(module, name)
     outer = threads.flag()
     stop = np.zeros(1, np.uint8) if outer is None else outer
-    clock.check(module.doing)
     waits = clock.deadline is None and clock.pulse is None
+    if not waits:
+        clock.check(module.doing)
     if steps < (_LONG if waits else _LONG_IN_TIME) or outer is not None:  # the owner of that flag watches
         status = loop(*args, stop)
     else:

@@ -357,7 +357,7 @@ def _ever(
         cards: and how many states there are.
     """
     bits: np.ndarray = values[sources[: begins[-1]]] > 0.0
-    for g in np.unique(item[item < begins.size - 1]).tolist():
+    for g in np.flatnonzero(np.bincount(item[item < begins.size - 1])).tolist():  # `unique` loads numpy.ma
         mine = slice(begins[g], begins[g + 1])
         shifts = np.zeros(1, np.int64)
         for step, card in zip(stride[item == g].tolist(), cards[item == g].tolist(), strict=True):
