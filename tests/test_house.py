@@ -157,7 +157,7 @@ ORACLES = {
     "pgm/inference/engines/counting": ("tests/inference/test_counting.py", "tests.oracle import"),
     "pgm/inference/engines/cuts": ("tests/inference/test_cuts.py", "tests.oracle import"),
     "pgm/inference/engines/factor_graph": ("tests/inference/test_loopy.py", "tests.oracle import"),
-    "pgm/inference/engines/fronts": ("tests/inference/test_fronts.py", "itertools.product"),
+    "pgm/inference/engines/gate_maxima": ("tests/inference/test_gate_maxima.py", "itertools.product"),
     "pgm/inference/engines/gaussian": ("tests/inference/test_gaussian.py", "tests.gaussian_oracle import"),
     "pgm/inference/engines/gaussian/messages": ("tests/inference/test_gaussian_messages.py", "np.linalg"),
     "pgm/inference/engines/kalman": ("tests/inference/test_kalman.py", "tests.linear_oracle import"),

@@ -21,7 +21,7 @@ from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.inference.asking.failures import refuse_soft
 from pgm.inference.asking.questions import Given, Questions, edit
 from pgm.inference.engines import Engine, find
-from pgm.inference.engines.wide import log_of, times_exp
+from pgm.inference.engines.wide_numbers import log_of, times_exp
 from pgm.inference.program import Program
 from pgm.printing import html_table, joined, text_table
 from pgm.results import Logarithm, Probability, Report

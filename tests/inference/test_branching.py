@@ -18,7 +18,7 @@ from pgm.inference.engines.branching import branch_and_bound, compiled, relaxati
 from pgm.inference.engines.branching.branching_arrays import lay_out
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.by_position import make_posterior
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import reduce_everything
 from pgm.runtime.clock import Clock
 from tests.strategies import KINDS, NUMBERS, TIES, knowledge, models

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import pgm
 from pgm.inference.engines.branching import branch_and_bound
 from pgm.inference.engines.branching.branching_arrays import lay_out
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program import SUMMED
 from pgm.runtime.clock import Clock
 from tests.inference.test_branching import case_of, ising

@@ -19,7 +19,7 @@ from pgm.inference.engines.gaussian import scores
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.row_patterns import Answers, Rows
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
 from pgm.results import EXACT
 from pgm.runtime.clock import Clock

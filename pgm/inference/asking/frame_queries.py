@@ -17,7 +17,7 @@ from pgm.frames import Columns, among, columns
 from pgm.inference.asking.failures import impossible_row
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
 from pgm.inference.trees.batching.lanes import Answers, Wanted, cost, group_of
 from pgm.runtime.clock import Clock

@@ -29,7 +29,7 @@ from pgm.inference.engines import Engine, Exact, prepare
 from pgm.inference.engines.capabilities import Draws, Everything, Maxima, Plans, Sums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.wide import log_of, ratio_of
+from pgm.inference.engines.wide_numbers import log_of, ratio_of
 from pgm.inference.program import Program
 from pgm.inference.program.other_values import with_tables
 from pgm.randomness import draw_count, generator

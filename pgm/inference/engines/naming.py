@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pgm.evidence import Observed
-from pgm.inference.engines.wide import Wide, log_of, ratio_of
+from pgm.inference.engines.wide_numbers import Wide, log_of, ratio_of
 from pgm.results import Assignment, Density, Distribution, Marginals, Report, Samples
 from pgm.variables import VariableList, states_array
 

@@ -23,7 +23,7 @@ from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.options import Engine
 from pgm.inference.engines.problem import Maximum, Problem, Solution, none_possible
 from pgm.inference.engines.table_sums import Context, entries
-from pgm.inference.engines.wide import Wide, log_of, times_exp
+from pgm.inference.engines.wide_numbers import Wide, log_of, times_exp
 from pgm.inference.program import logs_to_wide
 from pgm.inference.program.proportional_fitting import NoFit, in_doubles
 from pgm.inference.program.reduction import (

@@ -12,7 +12,7 @@ from pgm.errors import TooLarge
 from pgm.inference.engines.exact import tree_runs
 from pgm.inference.engines.naming import NamedSums
 from pgm.inference.engines.plan import Plan, make_plan
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.inference.program import Program
 from pgm.inference.program.proportional_fitting import Weights, fit_by_passes, fit_jointly, in_doubles
 from pgm.inference.program.reduction import Case, Known, WideArray, narrow, open_targets, reduce_case

@@ -25,7 +25,7 @@ from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
 from pgm.inference.engines.plan import Plan, has_turn, searched
 from pgm.inference.engines.problem import BestStates
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.inference.program import Program
 from pgm.results import Assignment, Density, Distribution, Marginals, MaxMarginals, Report, Samples
 from pgm.runtime.clock import Clock

@@ -21,7 +21,7 @@ from pgm.inference.engines.plan import Plan
 from pgm.inference.engines.problem import Maximum, Problem, Solution, none_possible
 from pgm.inference.engines.reduced import ANY, ROUNDING, ReducedMaxima, ReducedSums, below, reduced
 from pgm.inference.engines.table_sums import entries
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program.reduction import Known, open_targets, reduce_case
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible

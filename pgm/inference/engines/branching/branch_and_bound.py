@@ -21,7 +21,7 @@ from pgm.inference.engines.branching.branching_arrays import FORBIDDEN, Layout, 
 from pgm.inference.engines.branching.neighbourhoods import Neighbourhoods
 from pgm.inference.engines.branching.open_parts import Dive, OpenParts, Part
 from pgm.inference.engines.problem import Maximum, Problem
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Case
 from pgm.results import Course, Report
 from pgm.runtime import progress

@@ -16,7 +16,7 @@ from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation
 from pgm.inference.engines.problem import BestStates, Maximum, Problem, Rest
 from pgm.inference.engines.reduced import ANY, ReducedMaxima, below, reduced
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import SUMMED
 from pgm.inference.program.reduction import Case, reduce_everything
 from pgm.results import Report

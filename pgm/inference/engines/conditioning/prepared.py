@@ -15,7 +15,7 @@ from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.conditioning import Conditioned, cutsets
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.table_sums import TOTAL, TableSums
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.inference.program.reduction import Case, WideArray
 from pgm.inference.trees import Shape
 from pgm.inference.trees.needs import Needs

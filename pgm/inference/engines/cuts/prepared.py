@@ -18,7 +18,7 @@ from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.naming import Explanation, NamedMaxima
 from pgm.inference.engines.problem import BestStates, Rest, none_possible
 from pgm.inference.engines.table_sums import Context
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program.reduction import reduce_everything
 from pgm.results import Report
 from pgm.runtime.clock import Clock

@@ -18,7 +18,7 @@ from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.elimination import Elimination
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.table_sums import TableSums
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.inference.program import logs_to_wide
 from pgm.inference.program.reduction import Case, WideArray, reduce_case, spread, wide_multiply
 from pgm.inference.trees.needs import Needs

@@ -11,13 +11,13 @@ import numpy as np
 from pgm.distributions.gaussian_statistics import GaussianStatistics
 from pgm.errors import OutOfTime, TooLarge
 from pgm.evidence import Observed
-from pgm.inference.engines import fronts
+from pgm.inference.engines import gate_maxima
 from pgm.inference.engines.exact import expected_statistics, k_best, tree_runs
 from pgm.inference.engines.naming import Explanation, NamedDraws, NamedMaxima
 from pgm.inference.engines.plan import Plan, make_plan
 from pgm.inference.engines.problem import BestStates
 from pgm.inference.engines.table_sums import TOTAL, Context, TableSums, spread_marginals, wanted_of
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import SUMMED, Program
 from pgm.inference.program.reduction import (
     Case,
@@ -236,13 +236,13 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         flat[(np.repeat(p.state_at[r.variables], r.cards) + r.states)[ours]] = logs[ours]
         return flat, most
 
-    def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> fronts.Front | None:
+    def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> gate_maxima.Front | None:
         """The best states by sets of choices, where a tree that sums inside gates first is not quick."""
-        if fronts.log2_summed_first(case) < _WORTH_FRONTS:
+        if gate_maxima.log2_summed_first(case) < _WORTH_FRONTS:
             shape = planned(case, self.clock, self.trees, stage=stage)
             if needs.fits(shape) and shape.log2_total < _WORTH_FRONTS:
                 return None
-        return fronts.maximum(case, self.clock)
+        return gate_maxima.maximum(case, self.clock)
 
     def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
         """The codes of these states of the reduced variables with all others', and P(states, known).

@@ -11,7 +11,7 @@ from pgm.distributions.normal import log_peak
 from pgm.errors import InvalidArgument, listed
 from pgm.evidence import Observed
 from pgm.inference.engines.gaussian.outward import densities
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.results import (
     Assignment,
     Density,

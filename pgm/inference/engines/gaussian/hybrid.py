@@ -20,7 +20,7 @@ from pgm.inference.engines.gaussian.elimination import Eliminated
 from pgm.inference.engines.gaussian.layout import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.table_sums import Context, TableSums
-from pgm.inference.engines.wide import Wide, log_of, times_exp
+from pgm.inference.engines.wide_numbers import Wide, log_of, times_exp
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians
 from pgm.inference.program.other_values import own_table

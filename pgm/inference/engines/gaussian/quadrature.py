@@ -29,7 +29,7 @@ from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 from pgm.inference.engines.gaussian.outward import densities
 from pgm.inference.engines.gaussian.scores import Open, Tabulated, refuse_intervals, table_of, tabulate
 from pgm.inference.engines.plan import Plan
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.results import EXACT, Density, Distribution, Marginals, MixedMarginals, Report
 from pgm.runtime.clock import Clock
 from pgm.variables import REAL, VariableList, as_domain

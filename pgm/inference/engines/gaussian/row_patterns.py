@@ -16,7 +16,7 @@ import numpy as np
 from pgm.errors import TooLarge
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import elimination
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.continuous import Gaussians
 from pgm.inference.program.reduction import Known
 from pgm.runtime.running import Impossible

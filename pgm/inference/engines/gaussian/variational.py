@@ -29,7 +29,7 @@ from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, Tabulated, below, refuse_intervals, tabulate
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import starts
 from pgm.results import Density, Distribution, Marginals, Report, merged

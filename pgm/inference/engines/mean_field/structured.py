@@ -14,7 +14,7 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.factor_graph import Graph
 from pgm.inference.engines.mean_field import MeanField
 from pgm.inference.engines.problem import Problem
-from pgm.inference.engines.wide import log_of
+from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.reduction import Known, open_targets
 from pgm.inference.trees import TreeCache

@@ -33,7 +33,7 @@ from pgm.inference.engines.portfolio import Best
 from pgm.inference.engines.sampling import Importance
 from pgm.inference.engines.search import Search
 from pgm.inference.engines.table_sums import Context, TableSums
-from pgm.inference.engines.wide import Wide, log_of
+from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.results import Assignment, Intervals, Report, merged
 from pgm.runtime.clock import Clock
 from pgm.variables import VariableList

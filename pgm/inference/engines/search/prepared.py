@@ -13,7 +13,7 @@ from pgm.inference.engines.by_position import make_sums
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.search import Search, component_search
 from pgm.inference.engines.table_sums import TableSums, spread_marginals, wanted_of
-from pgm.inference.engines.wide import Wide
+from pgm.inference.engines.wide_numbers import Wide
 from pgm.inference.program.reduction import WideArray, reduce_case, spread
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock

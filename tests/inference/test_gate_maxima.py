@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm.inference.engines import fronts
+from pgm.inference.engines import gate_maxima
 from pgm.inference.engines.exact import posterior
 from tests.machine import slowness
 
@@ -23,7 +23,7 @@ Ask = Callable[[], float]
 def always(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Fronts are asked even where a tree is quick; the list says how often they answered."""
     answered: list[bool] = []
-    whole = fronts.maximum
+    whole = gate_maxima.maximum
 
     def noted(*args: Any) -> Any:
         found = whole(*args)
@@ -31,7 +31,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         return found
 
     monkeypatch.setattr(posterior, "_WORTH_FRONTS", -1.0)
-    monkeypatch.setattr(fronts, "maximum", noted)
+    monkeypatch.setattr(gate_maxima, "maximum", noted)
     return answered
 
 
@@ -257,7 +257,7 @@ def test_winners_are_those_of_the_twin(respects: int) -> None:
         keep, stop = np.empty(len(worth), np.uint8), np.zeros(1, np.uint8)
         shares = np.full(respects, np.inf)
         shares[-1] = 0.0
-        fronts.FRONTS.winners(worth, codes, begins, shares, 1e-12, False, keep, stop)
+        gate_maxima.FRONTS.winners(worth, codes, begins, shares, 1e-12, False, keep, stop)
         wanted = winners_twin(worth, groups)
         # Of equal rows one is kept, the first by its codes.
         for i in np.flatnonzero(wanted):

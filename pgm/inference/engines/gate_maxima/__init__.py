@@ -35,7 +35,7 @@ _MOST_ROWS = 1 << 20  # of a front
 _MOST_COMPARED = 4e9  # comparisons, where every choice is compared with every other
 _MOST_WORK = 2e7  # rows in all, without a time limit: some seconds
 _KEPT_TIES = 2_000  # rows of a front from which on only what is worth most is followed, not all ties
-FRONTS = Loops("pgm.inference.engines.fronts.compiled")
+FRONTS = Loops("pgm.inference.engines.gate_maxima.compiled")
 _CODE = np.uint16
 
 
