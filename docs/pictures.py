@@ -13,6 +13,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import networkx as nx
+import numpy as np
 from matplotlib.figure import Figure
 
 import pgm
@@ -123,7 +124,26 @@ def room(module: tuple[str, ...]) -> str:
     return " ".join(module[1:3]) if module[1] == "inference" else module[1]
 
 
-PICTURES = [structure, believed, bars, clinic, overlays, gate, rooms]
+def bands() -> Figure:
+    """A level that wanders and its gap: filtered, smoothed, and the steps to come."""
+    y = series()
+    system = pgm.parts.level(Q=0.3, R=1.0) + pgm.parts.season(6, Q=0.01)
+    ax = system.filter(y).plot()
+    system.smooth(y).plot(ax=ax)
+    system.forecast(y, steps=12).plot(ax=ax)
+    return ax.figure
+
+
+def series() -> np.ndarray:
+    """The series of the page on Kalman filters."""
+    rng = np.random.default_rng(2)
+    t = np.arange(60)
+    y = 10 + np.cumsum(rng.normal(scale=0.5, size=60)) + 3 * np.sin(t * np.pi / 3) + rng.normal(size=60)
+    y[30:37] = np.nan
+    return y
+
+
+PICTURES = [structure, believed, bars, clinic, overlays, gate, bands, rooms]
 
 
 def write(folder: Path) -> None:

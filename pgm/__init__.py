@@ -53,6 +53,7 @@ from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, LinearDynamicalSystem, MarkovNetwork
+from pgm.models.dynamic import parts
 from pgm.models.junction_tree import CliqueTree
 from pgm.results import (
     Assignment,
@@ -132,6 +133,7 @@ __all__ = [
     "engines",
     "list_networks",
     "load_network",
+    "parts",
     "read",
     "read_evidence",
     "read_result",

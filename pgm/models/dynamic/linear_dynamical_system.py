@@ -16,6 +16,7 @@ from . import linear_network
 from .linear_parameters import covariance as covariance_of
 from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
 from .linear_questions import Parameters, Question, asked
+from .linear_sums import parameters_of_sum
 
 if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
@@ -447,6 +448,12 @@ class LinearDynamicalSystem(Tabular):
         )
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: object) -> LinearDynamicalSystem:
+        """The sum of both: of their signals, and of their noise; see `pgm.parts`."""
+        if not isinstance(other, LinearDynamicalSystem):
+            return NotImplemented
+        return LinearDynamicalSystem(**parameters_of_sum(self, other))
 
     def copy(self) -> LinearDynamicalSystem:
         """The same system, to be fitted apart from this one."""
