@@ -72,13 +72,16 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
+    from pgm.models.dynamic import HMM, Banded, LeftToRight
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CPD",
+    "HMM",
     "Assignment",
     "AtLeast",
+    "Banded",
     "BayesianNetwork",
     "Bins",
     "Categorical",
@@ -101,6 +104,7 @@ __all__ = [
     "InvalidStructure",
     "InvalidTable",
     "InvalidVariable",
+    "LeftToRight",
     "Likelihood",
     "LinearDynamicalSystem",
     "LinearGaussian",
@@ -167,6 +171,9 @@ guard_constructors(
 )
 
 _LAZY = {
+    "HMM": "pgm.models.dynamic",
+    "LeftToRight": "pgm.models.dynamic",
+    "Banded": "pgm.models.dynamic",
     "list_networks": "pgm.io.bundled",
     "load_network": "pgm.io.bundled",
     "read": "pgm.io",

@@ -31,6 +31,8 @@ FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
+    *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
+    *(results.PerSequence, results.FitReport),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
 ]
@@ -49,6 +51,13 @@ MACHINERY = {
     *("CPD.factors", "CPD.expected", "CPD.causes", "CPD.outcomes", "CPD.listed_rows", "TableCPD.trusted"),
     *("DefaultCPD.trusted", "Deterministic.trusted", "NoisyMax.trusted", "LinearGaussian.density"),
     *("Intervals.changed", "Intervals.cells", "Course.moved"),
+    *("FitReport.changed", "LeftToRight.mask", "LeftToRight.first", "Banded.mask", "Banded.first"),
+    *(
+        f"{cls}.{name}"
+        for cls in ("Categorical", "Gaussian")
+        for name in "n_free is_value read log_rows gathered draw filled collapsed expected_log pseudo "
+        "first_guess".split()
+    ),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
     *("Questions.factors", "Questions.densities", "Questions.scores"),

@@ -1,7 +1,13 @@
 """Distributions without a graph, used for roots and as the emissions of hidden states."""
 
+from typing import Any
+
 from .categorical import Categorical
+from .emission import Emission, Observed
 from .gaussian import Gaussian
 from .protocol import LocalDistribution
 
-__all__ = ["Categorical", "Gaussian", "LocalDistribution"]
+# Emissions by the name that files give them: the only list.
+EMISSIONS: dict[str, type[Any]] = {cls.kind: cls for cls in (Categorical, Gaussian)}
+
+__all__ = ["EMISSIONS", "Categorical", "Emission", "Gaussian", "LocalDistribution", "Observed"]

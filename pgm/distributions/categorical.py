@@ -7,23 +7,27 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, InvalidTable, shown
-from pgm.printing import chances, html_table, label, text_table
+from pgm.errors import InvalidArgument, InvalidTable, listed, shown
+from pgm.frames import Sequences
+from pgm.printing import chances, html_table, html_text, label, text_table
 from pgm.randomness import draw_count, generator
-from pgm.variables import Domain, as_domain, unordered
+from pgm.variables import Domain, as_domain, is_missing, unordered
 
 from .checks import finite, row_weights
+from .emission import Observed, kept_where_empty
 from .parts import Part
 
 _ROWS = 20
+_NOTHING = 2.0**-200  # a share that EM is on the way to zero with: no digit of any answer
 _ROUNDING = 1e-6 * (1 + 1e-6)
+_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
 
 
 class Categorical:
     """A categorical distribution: a list of probabilities, or a table with a row for each of several states.
 
     Args:
-        p: probabilities that sum to one, in each row; or a dict {symbol: p}.
+        p: probabilities that sum to one, in each row; or a dict {symbol: p}. Left out: yet to be fitted.
         symbols: the symbols of the columns, in order; 0, 1, ... if left out.
 
     >>> weather = Categorical({"dry": 0.7, "rainy": 0.3})
@@ -35,10 +39,16 @@ class Categorical:
     kind, label = "categorical", "categorical"
 
     _domain: Domain
-    _p: np.ndarray  # (k, symbols)
+    _p: np.ndarray  # (k, symbols); of no rows: yet to be fitted
     n_states: int | None  # None: one distribution, not one for each state
 
-    def __init__(self, p: Any, symbols: Iterable[Any] | None = None) -> None:
+    def __init__(self, p: Any = None, symbols: Iterable[Any] | None = None) -> None:
+        if p is None:
+            if symbols is None or unordered(symbols):
+                raise InvalidArgument("A Categorical needs probabilities, or symbols= as a list.")
+            domain = as_domain(list(symbols))
+            self._fill(np.empty((0, domain.card)), domain, None)
+            return
         if isinstance(p, Mapping):
             if symbols is not None:
                 raise InvalidArgument("symbols= goes with a list; a dict has its symbols already.")
@@ -57,7 +67,8 @@ class Categorical:
         domain = as_domain(list(range(table.shape[-1]) if symbols is None else symbols))
         if domain.card != table.shape[-1]:
             raise InvalidArgument(f"There are {domain.card} symbols for {table.shape[-1]} probabilities.")
-        self._fill(table / sums, domain, table.shape[0] if table.ndim == 2 else None)
+        table = np.where(np.abs(sums - 1.0) <= _LAST_BITS, table, table / sums)
+        self._fill(table, domain, table.shape[0] if table.ndim == 2 else None)
 
     def _fill(self, table: np.ndarray, domain: Domain, n_states: int | None) -> None:
         table = np.array(table).reshape(-1, domain.card)
@@ -73,13 +84,19 @@ class Categorical:
     @property
     def p(self) -> np.ndarray:
         """The probabilities, read-only; a row for each state if there are several."""
-        return self._p if self.n_states is not None else self._p[0]
+        return self._p if self.n_states is not None else self._known[0]
+
+    @property
+    def _known(self) -> np.ndarray:
+        if not self.has_numbers:
+            raise InvalidArgument("This Categorical has no numbers yet: `fit` gives it some.")
+        return self._p
 
     def log_density(self, x: Any) -> np.ndarray:
         """Return the logarithm of the probability of each symbol in `x`, a column for each state.
 
         Args:
-            x: a symbol, or a list of them.
+            x: a symbol, or a list of them; None where nothing was observed, which has probability one.
 
         Raises:
             InvalidArgument: a value is not one of the symbols.
@@ -88,8 +105,7 @@ class Categorical:
         array([-0.287682, -1.386294])
         """
         codes, lone = self._codes(x)
-        with np.errstate(divide="ignore"):
-            found = np.log(self._p[:, codes].T)
+        found = self.log_rows(codes)
         found = found if self.n_states is not None else found[:, 0]
         return np.asarray(found[0] if lone else found)
 
@@ -112,7 +128,7 @@ class Categorical:
         """
         if (state is None) != (self.n_states is None):
             raise InvalidArgument("state= says which of several distributions to draw from, and only then.")
-        p = self._p[0 if state is None else state]
+        p = self._known[0 if state is None else state]
         codes = generator(seed).choice(self._domain.card, size=draw_count(n), p=p)
         return np.take(self._domain.array, codes)
 
@@ -130,10 +146,7 @@ class Categorical:
         [[2.0, 1.0]]
         """
         codes, _ = self._codes(x)
-        shares = row_weights(weights, codes.size)
-        found = np.zeros((self._domain.card, shares.shape[1]))
-        np.add.at(found, codes, shares)
-        return found.T
+        return self.gathered(codes, row_weights(weights, codes.size))
 
     def fit(self, x: Any, weights: Any = None) -> Self:
         """Return the maximum-likelihood distribution for these symbols.
@@ -158,7 +171,7 @@ class Categorical:
             prior: weights of symbols that were never seen, counted with the others.
 
         Raises:
-            InvalidArgument: no row has any weight.
+            InvalidArgument: no row has any weight. Of several states, one without weight keeps its own.
 
         >>> one = Categorical([0.5, 0.5], symbols=["a", "b"])
         >>> one.fitted(one.statistics(["a", "a", "b"]) + one.statistics(["a"]))
@@ -166,11 +179,14 @@ class Categorical:
         """
         statistics = statistics if prior is None else statistics + prior
         sums = statistics.sum(axis=1, keepdims=True)
-        if not (sums > 0).all():
-            raise InvalidArgument("There is no row with any weight to fit a Categorical to.")
+        empty = kept_where_empty(sums[:, 0], len(self._p), "Categorical")
+        shares = np.divide(statistics, sums, out=np.zeros_like(statistics), where=~empty[:, None])
+        shares[shares < _NOTHING] = 0.0
+        if empty.any():
+            shares[empty] = self._p[empty]
         made = self.__new__(type(self))
         states = len(sums) if self.n_states is not None or len(sums) > 1 else None
-        made._fill(statistics / sums, self._domain, states)
+        made._fill(shares, self._domain, states)
         return made
 
     def to_parts(self, state: Callable[[Any, str], Any] = lambda symbol, name: symbol) -> dict[str, Any]:
@@ -213,10 +229,94 @@ class Categorical:
         lone = isinstance(x, str) or not hasattr(x, "__len__") or self._domain.find(x) >= 0
         values = [x] if lone else list(x)
         codes = np.array([self._domain.find(value) for value in values], dtype=np.int64)
-        if (codes < 0).any():
-            unknown = values[int((codes < 0).argmax())]
-            raise InvalidArgument(f"{shown(unknown)} is none of the symbols {list(self.symbols)[:10]}.")
+        for i in np.flatnonzero(codes < 0).tolist():
+            if not is_missing(values[i]):
+                raise InvalidArgument(f"{shown(values[i])} is none of the symbols {list(self.symbols)[:10]}.")
         return codes, lone
+
+    # --- as an emission ---
+
+    @property
+    def vector(self) -> bool:
+        """Whether an observation has several entries: it is one symbol."""
+        return False
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are probabilities; else they are yet to be fitted."""
+        return len(self._p) > 0
+
+    def n_free(self, states: np.ndarray) -> int:
+        """How many numbers are free: one fewer than symbols in each row, impossible symbols left out."""
+        return int((self._known[states] > 0.0).sum() - states.sum())
+
+    @property
+    def domain(self) -> Any:
+        """The symbols with their codes, as variables have them."""
+        return self._domain
+
+    def normals(self) -> None:
+        """It emits no numbers."""
+
+    def is_value(self, value: Any) -> bool:
+        """Whether this is a symbol, even if it has a length."""
+        return self._domain.find(value) >= 0
+
+    def read(self, sequences: Sequences) -> Observed:
+        """Read symbols as codes; those that were not observed have a row of their own."""
+        codes = sequences.codes(self._domain)
+        card = self._domain.card
+        codes[codes < 0] = card
+        return Observed(np.array([*range(card), -1]), codes)
+
+    def log_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Log probability of each code, a column for each state; -1 was not observed."""
+        with np.errstate(divide="ignore"):
+            found = np.log(self._known.T)[rows]
+        found[rows < 0] = 0.0
+        return np.asarray(found)
+
+    def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """The weight of each symbol in each state."""
+        found = np.zeros((self._domain.card, weights.shape[1]))
+        there = rows >= 0
+        np.add.at(found, rows[there], weights[there])
+        return found.T
+
+    def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """What was observed, and draws from these states where it was not."""
+        codes, drawn = observed.rows[observed.code], self.draw(states, random)
+        return np.where(codes < 0, drawn, np.take(self._domain.array, codes))
+
+    def collapsed(self, rows: np.ndarray) -> None:
+        """No probability is too large."""
+
+    def expected_log(self, statistics: np.ndarray) -> float:
+        """The log probability of symbols with these weights."""
+        seen = statistics > 0.0
+        with np.errstate(divide="ignore"):
+            return float((statistics[seen] * np.log(self._known[seen])).sum())
+
+    def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """So many of each symbol in each state."""
+        return np.full((n_states, self._domain.card), weight)
+
+    def first_guess(
+        self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """Each symbol divided among the states at random."""
+        return np.asarray(random.dirichlet(np.ones(n_states), len(rows)) * counts[:, None])
+
+    def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """A symbol for each of these states."""
+        sums = np.cumsum(self._known, axis=1)
+        sums /= sums[:, -1:]
+        codes = np.empty(states.size, np.int64)
+        uniform = random.random(states.size)
+        for k in range(len(sums)):
+            mine = states == k
+            codes[mine] = np.searchsorted(sums[k], uniform[mine], side="right")
+        return np.take(self._domain.array, codes)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Categorical does not change; .{name} cannot be set")
@@ -236,12 +336,16 @@ class Categorical:
         self._fill(state["_p"], state["_domain"], state["n_states"])
 
     def __repr__(self) -> str:
+        if not self.has_numbers:
+            return f"Categorical(symbols=[{listed(self.symbols)}])"
         if self.n_states is None and self._domain.card <= 10:
             inside = ", ".join(f"{s!r}: {p:.6g}" for s, p in zip(self.symbols, self.p.tolist(), strict=True))
             return f"Categorical({{{inside}}})"
         return text_table(*self._lines(), title="Categorical")
 
     def _repr_html_(self) -> str:
+        if not self.has_numbers:
+            return html_text(repr(self))
         return html_table(*self._lines(), title="Categorical")
 
     def _lines(self) -> tuple[list[str], list[list[str]], str]:

@@ -9,16 +9,19 @@ from typing import Any, NoReturn, Self
 import numpy as np
 
 from pgm.errors import InvalidArgument, shown
+from pgm.frames import Sequences
 from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
 from .checks import finite, row_weights
-from .gaussian_statistics import GaussianStatistics
-from .normal import log_normal
+from .emission import Observed, kept_where_empty
+from .gaussian_statistics import FORMS, GaussianStatistics, gathered, near_centres, patterns, restricted
+from .normal import cholesky_of_correlations, log_normal, log_peak
 from .parts import Part
 
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
 _ROWS = 20
+_COLLAPSED = 1e-7  # of the standard deviation of all rows
 
 
 class Gaussian:
@@ -31,13 +34,15 @@ class Gaussian:
         sd: the standard deviation; 0 is allowed and means a constant.
         covariance: instead of `sd`: a matrix; with an axis before it, one for each state.
         dim: the number of dimensions, instead of parameters that are yet to be fitted.
+        form: which covariances `fitted` chooses among: "full", "diagonal", "spherical" (one variance for all
+            dimensions), or "tied" (one matrix for all states).
 
     >>> height = Gaussian(1.75, sd=0.1)
     >>> round(float(height.log_density(1.75)), 6), Gaussian([0, 1], covariance=[[2, 1], [1, 2]]).dim
     (1.383647, 2)
     """
 
-    __slots__ = ("_covariance", "_mean", "_univariate", "dim", "n_states")
+    __slots__ = ("_covariance", "_mean", "_univariate", "dim", "form", "n_states")
     kind, label = "gaussian", "Gaussian"
 
     _mean: np.ndarray | None  # (k, dim)
@@ -45,10 +50,20 @@ class Gaussian:
     _univariate: bool
     dim: int
     n_states: int | None  # None: one distribution, not one for each state
+    form: str
 
     def __init__(
-        self, mean: Any = None, sd: Any = None, *, covariance: Any = None, dim: int | None = None
+        self,
+        mean: Any = None,
+        sd: Any = None,
+        *,
+        covariance: Any = None,
+        dim: int | None = None,
+        form: str = "full",
     ) -> None:
+        if form not in FORMS:
+            raise InvalidArgument(f"form= is {' or '.join(map(repr, FORMS))}, not {shown(form)}.")
+        object.__setattr__(self, "form", form)
         if mean is None:
             if sd is not None or covariance is not None:
                 raise InvalidArgument("A Gaussian needs a mean with its sd= or covariance=.")
@@ -149,16 +164,7 @@ class Gaussian:
                [-5.418939, -0.918939]])
         """
         rows, lone = self._rows(x)
-        means, covariances = self._known
-        found = np.empty((rows.shape[0], means.shape[0]))
-        for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-            log = log_normal(rows - mean, covariance) if covariance.any() else None
-            if log is None:
-                raise InvalidArgument(
-                    "The covariance is singular: there is no density. Leave out the dimensions that follow "
-                    "from the others."
-                )
-            found[:, k] = log
+        found = self.log_rows(rows)
         found = found if self.n_states is not None else found[:, 0]
         return np.asarray(found[0] if lone else found)
 
@@ -204,13 +210,7 @@ class Gaussian:
         ([3.0], [[3.0]])
         """
         rows, _ = self._rows(x)
-        shares = row_weights(weights, rows.shape[0])
-        weight = shares.sum(axis=0)
-        part = np.divide(shares, weight, out=np.zeros_like(shares), where=weight > 0)
-        mean = part.T @ rows
-        off = rows[:, None, :] - mean
-        scatter = np.einsum("nk,nki,nkj->kij", shares, off, off)
-        return GaussianStatistics(weight, mean, scatter)
+        return self.gathered(rows, row_weights(weights, rows.shape[0]))
 
     def fit(self, x: Any, weights: Any = None) -> Self:
         """Return the maximum-likelihood Gaussian for these rows.
@@ -236,20 +236,148 @@ class Gaussian:
             prior: statistics of rows that were never seen, counted with the others.
 
         Raises:
-            InvalidArgument: no row has any weight.
+            InvalidArgument: no row has any weight. Of several states, one without weight keeps its own.
 
         >>> one = Gaussian()
         >>> one.fitted(one.statistics([1.0, 2.0, 3.0, 6.0]))
         Gaussian(3, sd=1.87083)
         """
         statistics = statistics if prior is None else statistics + prior
-        if not (statistics.weight > 0).all():
-            raise InvalidArgument("There is no row with any weight to fit a Gaussian to.")
+        own = None if self._mean is None else len(self._mean)
+        empty = kept_where_empty(statistics.weight, own, "Gaussian")
+        mean, covariance = statistics.mean, restricted(statistics.scatter, statistics.weight, self.form)
+        if self._mean is not None and self._covariance is not None and empty.any():
+            mean = np.where(empty[:, None], self._mean, mean)
+            if self.form != "tied":
+                covariance = np.where(empty[:, None, None], self._covariance, covariance)
         made = self.__new__(type(self))
-        covariance = statistics.scatter / statistics.weight[:, None, None]
+        object.__setattr__(made, "form", self.form)
         states = statistics.weight.size if self.n_states is not None or statistics.weight.size > 1 else None
-        made._fill(statistics.mean, covariance, self.dim, states, self._univariate)
+        made._fill(mean, covariance, self.dim, states, self._univariate)
         return made
+
+    # --- as an emission ---
+
+    @property
+    def vector(self) -> bool:
+        """Whether an observation has several entries, not one number."""
+        return not self._univariate
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether there are means and covariances; else they are yet to be fitted."""
+        return self._mean is not None
+
+    def n_free(self, states: np.ndarray) -> int:
+        """How many numbers are free, by the form of the covariances."""
+        k, d = int(states.sum()), self.dim
+        full = d * (d + 1) // 2
+        more = {"full": k * full, "diagonal": k * d, "spherical": k, "tied": full if k else 0}
+        return k * d + more[self.form]
+
+    @property
+    def domain(self) -> None:
+        """It emits no symbols."""
+
+    def normals(self) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the covariance of each state."""
+        return self._known
+
+    def read(self, sequences: Sequences) -> Observed:
+        """Read rows of numbers, NaN where not observed."""
+        return Observed(sequences.floats(self.dim, flat=self._univariate))
+
+    def log_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Log density of each row, a column for each state, of the entries that are not NaN."""
+        means, covariances = self._known
+        found = np.zeros((rows.shape[0], means.shape[0]))
+        for at, seen in patterns(rows):
+            some = rows if len(at) == len(rows) else rows[at][:, seen]
+            for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+                if seen.size == 0:
+                    break
+                covariance = covariance if seen.size == self.dim else covariance[np.ix_(seen, seen)]
+                log = log_normal(some - mean[seen], covariance) if covariance.any() else None
+                if log is None:
+                    state = "" if self.n_states is None else f" of state {k}"
+                    raise InvalidArgument(
+                        f"The covariance{state} is singular: there is no density. Leave out the dimensions "
+                        "that follow from the others."
+                    )
+                found[at, k] = log
+        return found
+
+    def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
+        """Sufficient statistics of weighted rows; missing entries are expected, given the rest."""
+        return gathered(rows, weights, self._mean, self._covariance)
+
+    def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """What was observed, and draws from these states, given the rest of a row, where it was not."""
+        made = observed.rows.copy()
+        means, covariances = self._known
+        for at, seen in patterns(made):
+            missing = np.setdiff1d(np.arange(self.dim), seen)
+            for k in np.unique(states[at]).tolist() if missing.size else []:
+                mine = at[states[at] == k]
+                cov = covariances[k]
+                gain = np.linalg.solve(cov[np.ix_(seen, seen)], cov[np.ix_(seen, missing)]).T
+                left = cov[np.ix_(missing, missing)] - gain @ cov[np.ix_(seen, missing)]
+                values, vectors = np.linalg.eigh((left + left.T) / 2)
+                root = vectors * np.sqrt(np.maximum(values, 0.0))
+                noise = random.standard_normal((mine.size, missing.size)) @ root.T
+                off = made[np.ix_(mine, seen)] - means[k, seen]
+                made[np.ix_(mine, missing)] = means[k, missing] + off @ gain.T + noise
+        return np.asarray(made[:, 0] if self._univariate else made)
+
+    def collapsed(self, rows: np.ndarray) -> int | None:
+        """A state whose covariance is singular, or nothing beside how far rows lie apart."""
+        spread = np.nanstd(rows, axis=0)
+        for k, covariance in enumerate(self._known[1]):
+            small = np.sqrt(np.diag(covariance)) <= _COLLAPSED * spread
+            if small.any() or cholesky_of_correlations(covariance) is None:
+                return k
+        return None
+
+    def expected_log(self, statistics: GaussianStatistics) -> float:
+        """The log density of rows with these statistics."""
+        total = 0.0
+        for k, (mean, covariance) in enumerate(zip(*self._known, strict=True)):
+            weight, off = float(statistics.weight[k]), statistics.mean[k] - mean
+            if weight > 0.0:
+                scatter = statistics.scatter[k] + weight * np.outer(off, off)
+                total += weight * log_peak(self.dim, float(np.linalg.slogdet(covariance)[1]))
+                total -= 0.5 * float(np.trace(np.linalg.solve(covariance, scatter)))
+        return total
+
+    def pseudo(
+        self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray
+    ) -> GaussianStatistics:
+        """So many rows in each state, which vary as all of the data do: a normal-Wishart prior."""
+        seen = rows[~np.isnan(rows).any(axis=1)]
+        mean, scatter = seen.mean(axis=0), np.atleast_2d(np.cov(seen.T, bias=True)) * weight
+        return GaussianStatistics(
+            np.full(n_states, weight), np.tile(mean, (n_states, 1)), np.tile(scatter, (n_states, 1, 1))
+        )
+
+    def first_guess(
+        self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
+    ) -> np.ndarray:
+        """Mostly the nearest of some centres that lie far apart (k-means++, Arthur & Vassilvitskii 2007)."""
+        return near_centres(rows, counts, n_states, random)
+
+    def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        """An observation for each of these states."""
+        means, covariances = self._known
+        values, vectors = np.linalg.eigh(covariances)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        noise = random.standard_normal((states.size, self.dim))
+        drawn = means[states]
+        for k, root in enumerate(roots):
+            mine = states == k
+            drawn[mine] += noise[mine] @ root.T
+        return np.asarray(drawn[:, 0] if self._univariate else drawn)
+
+    # --- in files ---
 
     def to_parts(self) -> dict[str, Any]:
         """Return the mean and the variance or covariance, for a file.
@@ -258,13 +386,14 @@ class Gaussian:
         {'mean': 1.75, 'variance': 0.25}
         """
         mean, covariance = self._known
+        form = {} if self.form == "full" else {"form": self.form}
         if not self._univariate:
             several = self.n_states is not None
-            return {
+            return form | {
                 "mean": (mean if several else mean[0]).tolist(),
                 "covariance": (covariance if several else covariance[0]).tolist(),
             }
-        return {
+        return form | {
             "mean": np.asarray(self._shaped(mean[:, 0])).tolist(),
             "variance": np.asarray(self._shaped(covariance[:, 0, 0])).tolist(),
         }
@@ -284,13 +413,14 @@ class Gaussian:
         >>> Gaussian.from_parts(Part.of(height.to_parts())) == height
         True
         """
-        found = part.members("a Gaussian", ["mean"], ["variance", "covariance"])
+        found = part.members("a Gaussian", ["mean"], ["variance", "covariance", "form"])
+        form = part.at("form").text("the form of the covariances") if "form" in found else "full"
         if "variance" not in found:
-            return cls(found["mean"], covariance=found.get("covariance"))
+            return cls(found["mean"], covariance=found.get("covariance"), form=form)
         variance = finite("variance", found["variance"], (0, 1))
         if (variance < 0).any():
             part.expected("a variance, which is not negative", "variance")
-        made = cls(found["mean"], np.sqrt(variance))
+        made = cls(found["mean"], np.sqrt(variance), form=form)
         exact = np.broadcast_to(variance.reshape(-1, 1, 1), made._known[1].shape)
         made._fill(made._known[0], exact, 1, made.n_states, True)  # to the last bit
         return made
@@ -311,8 +441,8 @@ class Gaussian:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Gaussian):
             return NotImplemented
-        same = (self.dim, self.n_states, self._univariate) == (other.dim, other.n_states, other._univariate)
-        return same and all(
+        alike = (self.dim, self.n_states, self._univariate, self.form)
+        return alike == (other.dim, other.n_states, other._univariate, other.form) and all(
             mine is theirs is None
             or (mine is not None and theirs is not None and np.array_equal(mine, theirs))
             for mine, theirs in ((self._mean, other._mean), (self._covariance, other._covariance))
@@ -324,13 +454,15 @@ class Gaussian:
         return {slot: getattr(self, slot) for slot in Gaussian.__slots__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        object.__setattr__(self, "form", state.get("form", "full"))
         self._fill(
             state["_mean"], state["_covariance"], state["dim"], state["n_states"], state["_univariate"]
         )
 
     def __repr__(self) -> str:
         if self._mean is None:
-            return "Gaussian()" if self._univariate else f"Gaussian(dim={self.dim})"
+            form = [] if self.form == "full" else [f"form={self.form!r}"]
+            return f"Gaussian({', '.join([*([] if self._univariate else [f'dim={self.dim}']), *form])})"
         if self._univariate and self.n_states is None:
             return f"Gaussian({self.mean:.6g}, sd={self.sd:.6g})"
         return text_table(*self._lines(), title=self._title())

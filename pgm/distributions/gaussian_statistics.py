@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm.errors import InvalidArgument
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianStatistics:
@@ -24,3 +26,129 @@ class GaussianStatistics:
         return GaussianStatistics(
             weight, self.mean + part[:, None] * off, self.scatter + other.scatter + spread
         )
+
+
+FORMS = ("full", "diagonal", "spherical", "tied")
+
+
+def restricted(scatter: np.ndarray, weight: np.ndarray, form: str) -> np.ndarray:
+    """The most likely covariances of this form for sums of products and weights of several states.
+
+    >>> restricted(np.array([[[2.0, 1.0], [1.0, 4.0]]]), np.array([2.0]), "diagonal").tolist()
+    [[[1.0, 0.0], [0.0, 2.0]]]
+    """
+    dim = scatter.shape[-1]
+    if form == "tied":
+        return np.repeat((scatter.sum(axis=0) / weight.sum())[None], weight.size, axis=0)
+    shares = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
+    found = scatter * shares[:, None, None]
+    if form == "diagonal":
+        return np.asarray(found * np.eye(dim))
+    if form == "spherical":
+        return np.asarray(np.trace(found, axis1=1, axis2=2)[:, None, None] / dim * np.eye(dim))
+    return np.asarray(found)
+
+
+def patterns(rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Rows by which of their entries were observed: (row numbers, the entries' numbers).
+
+    >>> [(at.tolist(), seen.tolist()) for at, seen in patterns(np.array([[1.0, np.nan], [1.0, 2.0]]))]
+    [([1], [0, 1]), ([0], [0])]
+    """
+    there = ~np.isnan(rows)
+    full = there.all(axis=1)
+    every = np.arange(rows.shape[1])
+    if full.all():
+        return [(np.arange(len(rows)), every)]
+    found = [(np.flatnonzero(full), every)] if full.any() else []
+    gaps = np.flatnonzero(~full)
+    distinct, which = np.unique(there[gaps], axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    found += [(gaps[which == i], np.flatnonzero(seen)) for i, seen in enumerate(distinct)]
+    return found
+
+
+def gathered(
+    rows: np.ndarray, weights: np.ndarray, means: np.ndarray | None, covariances: np.ndarray | None
+) -> GaussianStatistics:
+    """Sufficient statistics of weighted rows; what is missing is expected, given the rest and each state.
+
+    Args:
+        rows: numbers, NaN where missing.
+        weights: a column for each state.
+        means: of each state now; needed where something is missing.
+        covariances: of each state now.
+    """
+    total: GaussianStatistics | None = None
+    for at, seen in patterns(rows):
+        if seen.size == 0:
+            continue  # nothing was observed: by itself such a row teaches nothing
+        some, shares = (rows, weights) if len(at) == len(rows) else (rows[at], weights[at])
+        if not shares.any():
+            continue
+        if seen.size == rows.shape[1]:
+            part = _complete(some, shares)
+        else:
+            if means is None or covariances is None:
+                raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
+            part = _partial(some, shares, seen, means, covariances)
+        total = part if total is None else total + part
+    k, dim = weights.shape[1], rows.shape[1]
+    return total or GaussianStatistics(np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim)))
+
+
+def _complete(rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
+    weight = weights.sum(axis=0)
+    share = np.divide(weights, weight, out=np.zeros_like(weights), where=weight > 0)
+    mean = share.T @ rows
+    scatter = np.empty((weight.size, rows.shape[1], rows.shape[1]))
+    for k in range(weight.size):
+        off = rows - mean[k]
+        scatter[k] = (off * weights[:, k, None]).T @ off
+    return GaussianStatistics(weight, mean, (scatter + scatter.transpose(0, 2, 1)) / 2)
+
+
+def _partial(
+    rows: np.ndarray, weights: np.ndarray, seen: np.ndarray, means: np.ndarray, covariances: np.ndarray
+) -> GaussianStatistics:
+    """The same where the same entries are missing in all rows: their conditional means, and what is left."""
+    k, dim = means.shape
+    missing = np.setdiff1d(np.arange(dim), seen)
+    weight = weights.sum(axis=0)
+    mean, scatter = np.zeros((k, dim)), np.zeros((k, dim, dim))
+    filled = np.array(rows)
+    for s in range(k):
+        cov = covariances[s]
+        gain = np.linalg.solve(cov[np.ix_(seen, seen)], cov[np.ix_(seen, missing)]).T
+        filled[:, missing] = means[s, missing] + (rows[:, seen] - means[s, seen]) @ gain.T
+        one = _complete(filled, weights[:, s : s + 1])
+        mean[s], scatter[s] = one.mean[0], one.scatter[0]
+        left = cov[np.ix_(missing, missing)] - gain @ cov[np.ix_(seen, missing)]
+        scatter[s][np.ix_(missing, missing)] += weight[s] * (left + left.T) / 2
+    return GaussianStatistics(weight, mean, scatter)
+
+
+def near_centres(
+    rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator
+) -> np.ndarray:
+    """Weights of rows in clusters around centres that lie far apart; rows with gaps are in none."""
+    there = ~np.isnan(rows).any(axis=1)
+    x = rows[there]
+    spread = x.std(axis=0) if len(x) else np.ones(rows.shape[1])
+    x = x / np.where(spread > 0, spread, 1.0)
+    weights = np.zeros((len(rows), n_states))
+    weights[there] = 1.0 / n_states
+    if len(x) >= n_states:
+        centres = x[random.integers(len(x))][None]
+        for _ in range(1, n_states):
+            far = ((x[:, None, :] - centres) ** 2).sum(axis=2).min(axis=1)
+            p = far / far.sum() if far.sum() > 0 else np.full(len(x), 1.0 / len(x))
+            centres = np.vstack([centres, x[random.choice(len(x), p=p)]])
+        for _ in range(10):
+            nearest = ((x[:, None, :] - centres) ** 2).sum(axis=2).argmin(axis=1)
+            for k in range(n_states):
+                if (nearest == k).any():
+                    centres[k] = x[nearest == k].mean(axis=0)
+        weights[there] = 0.1 / n_states
+        weights[np.flatnonzero(there), nearest] += 0.9
+    return np.asarray(weights * counts[:, None])

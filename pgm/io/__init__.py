@@ -16,12 +16,13 @@ from typing import Any
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, nearest, shown
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.dynamic import HMM
 
 from .text import File, name_of, read_text, write_text
 from .uai import read_evidence
 from .uai_results import read_result, write_result
 
-Model = BayesianNetwork | MarkovNetwork
+Model = BayesianNetwork | MarkovNetwork | HMM
 
 # File name extension, which is also the name of the format, and its module, loaded when first used.
 FORMATS = {
@@ -77,7 +78,7 @@ def write(
     """Write a model to a file, whole or not at all; anything that the format cannot hold is an error.
 
     Args:
-        model: a Bayesian network; some formats hold others too.
+        model: a Bayesian network; some formats hold others too, JSON all.
         file: a path, gzipped if it ends in .gz, or a file open for text or bytes.
         format: the file name extension, such as "bif"; needed if the name does not have one.
         expand: write tables in place of distributions that the format does not know, and bins as text.

@@ -4,16 +4,19 @@ Every function takes `ax=` and returns the Axes. Without `ax` it makes a figure 
 needs, on a canvas that needs no screen; in a notebook the returned axes show themselves.
 """
 
+from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked_assignments
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
+from .sequences import fit, steps
 from .traces import report
 
 __all__ = [
     "assignment",
     "distribution",
+    "fit",
     "gaussian_path",
     "junction_tree",
     "marginals",
@@ -23,5 +26,7 @@ __all__ = [
     "ranked_assignments",
     "report",
     "samples",
+    "state_graph",
     "states_over_time",
+    "steps",
 ]

@@ -5,6 +5,7 @@ from pgm.results.base import condition
 from pgm.results.course import Course, Trace
 from pgm.results.density import Density, as_density
 from pgm.results.discrete import Distribution
+from pgm.results.fit_report import FitReport
 from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
 from pgm.results.marginals import Marginals, MaxMarginals
@@ -12,6 +13,7 @@ from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.report import EXACT, Report, exact_report, merged
 from pgm.results.samples import Samples
 from pgm.results.scalars import Information, Logarithm, Probability
+from pgm.results.steps import PerSequence, SampledSequence, SequenceForecast, StateBeliefs, StatePath
 
 __all__ = [
     "EXACT",
@@ -21,6 +23,7 @@ __all__ = [
     "Density",
     "Distribution",
     "Filtered",
+    "FitReport",
     "Forecast",
     "GaussianPath",
     "Information",
@@ -32,11 +35,16 @@ __all__ = [
     "MixedAssignment",
     "MixedMarginals",
     "Output",
+    "PerSequence",
     "Probability",
     "RankedAssignments",
     "Report",
+    "SampledSequence",
     "Samples",
+    "SequenceForecast",
     "Smoothed",
+    "StateBeliefs",
+    "StatePath",
     "Trace",
     "as_density",
     "condition",

@@ -3,7 +3,8 @@
     {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
-"factors". "about" says where a file comes from; it is for people, and not part of the model.
+"factors", a hidden Markov model "hmm". "about" says where a file comes from; it is for people, and not part
+of the model.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.dynamic import HMM
 
+from .chains import read_hmm, write_hmm
 from .factors import read_factors, write_factors, write_variables
 from .layout import encode, escaped, lay_out
 from .networks import read_network, write_network
 from .parts import parse
 
 VERSION = 1
-Model = BayesianNetwork | MarkovNetwork
+Model = BayesianNetwork | MarkovNetwork | HMM
 
 
 def read(text: Text) -> Model:
@@ -40,6 +43,8 @@ def model_of(part: Part) -> Model:
             f"{VERSION}: a newer pgm reads it",
             "pgm",
         )
+    if "hmm" in part.value:
+        return read_hmm(part)
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
     value = part.members("a network", ["pgm", *bodies], ["name", "about"])
@@ -55,14 +60,16 @@ def model_of(part: Part) -> Model:
 def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
     head: dict[str, Any] = {"pgm": VERSION}
-    if not isinstance(model, BayesianNetwork | MarkovNetwork):
-        raise InvalidArgument(f"JSON holds Bayesian and Markov networks, not {shown(model)}.")
+    if not isinstance(model, Model):
+        raise InvalidArgument(f"JSON holds networks and hidden Markov models, not {shown(model)}.")
     if model.name:
         head["name"] = model.name
     if about:
         head["about"] = about
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
+    elif isinstance(model, HMM):
+        return escaped(lay_out(head | {"hmm": write_hmm(model)}) + "\n")
     else:
         body = {"variables": write_variables(model), "factors": write_factors(model, expand=expand)}
     members = [f"  {encode(key)}: {encode(value)}" for key, value in head.items()]

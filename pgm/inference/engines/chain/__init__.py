@@ -1,0 +1,428 @@
+"""Chains of hidden states, many sequences at once: forwards, backwards, and the most probable paths.
+
+Everything here is arrays: `Chain` is the start and the transitions, `Rows` how likely each state makes what
+was observed. Sums are scaled, so no length underflows. Where transitions are zero, a state that is improbable
+now may be the only one left later: there, what leaves the range of doubles is run again in logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pgm.runtime.clock import Clock
+from pgm.runtime.loops import Loops
+from pgm.runtime.running import Impossible, Narrow, run
+
+LOOPS = Loops("pgm.inference.engines.chain.compiled", "walking along sequences")
+_LEAST = 2.0**-300  # transitions from here on do not lose states
+_LEAST_WITH_ZEROS = 2.0**-200  # the same, where some are impossible
+_RANGE = math.log(2.0**64)  # of the largest likelihood of a row: others are divided by it
+_SPARSE = 0.4  # the share of transitions up to which only those are visited
+_AT_ONCE = 8192  # rows of sequences whose way forwards is kept for the way back
+_LN2 = math.log(2.0)
+_NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
+
+_Found = TypeVar("_Found")
+
+
+class ImpossibleStep(Exception):
+    """No state is left after this row."""
+
+    def __init__(self, row: int) -> None:
+        """Take the row."""
+        super().__init__(row)
+        self.row = row
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Where a chain starts and how it moves: k and k x k probabilities."""
+
+    start: np.ndarray
+    move: np.ndarray
+
+    @property
+    def k(self) -> int:
+        """The number of states."""
+        return int(self.start.size)
+
+    @cached_property
+    def flat(self) -> np.ndarray:
+        """The transitions row after row."""
+        return np.ascontiguousarray(self.move, dtype=np.float64).reshape(-1)
+
+    @cached_property
+    def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Where the arcs of each state begin, where they lead, their probabilities; empty if most exist."""
+        k, there = self.k, self.move > 0.0
+        if k < 4 or there.sum() > _SPARSE * k * k:
+            return _NO_INTS, _NO_INTS, _NO_FLOATS
+        at = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
+        return at, np.nonzero(there)[1].astype(np.int64), self.move[there]
+
+    @cached_property
+    def in_logs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Logarithms of the start, of the transitions row after row, and of the arcs."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.start), np.log(self.flat), np.log(self.arcs[2])
+
+    @cached_property
+    def is_safe(self) -> bool:
+        """Whether every state soon leads to every other, so that what is lost could not have mattered."""
+        return bool(self.move.min() >= _LEAST)
+
+    @cached_property
+    def is_narrow(self) -> bool:
+        """Whether transitions are so small beside others that zero that sums may lose states."""
+        small = np.concatenate([self.start, self.flat])
+        return not self.is_safe and bool(small[small > 0.0].min(initial=1.0) < _LEAST_WITH_ZEROS)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """How likely each state makes what was observed, for all rows of all sequences.
+
+    `logs` has a row for each distinct observation, and `code` says which of them each row is; without codes
+    each row has its own.
+    """
+
+    logs: np.ndarray  # (distinct, k)
+    code: np.ndarray  # int32; empty: each its own
+    starts: np.ndarray  # int64
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def shifts(self) -> np.ndarray | None:
+        """By what each distinct row was divided, as a logarithm; None if none was."""
+        most: np.ndarray = self.logs.max(axis=1)
+        most[most == -np.inf] = 0.0
+        return None if (np.abs(most) <= _RANGE).all() else most
+
+    @cached_property
+    def like(self) -> np.ndarray:
+        """The likelihoods, row after row."""
+        shifts = self.shifts
+        return np.asarray(np.exp(self.logs if shifts is None else self.logs - shifts[:, None]).reshape(-1))
+
+    @cached_property
+    def is_narrow(self) -> bool:
+        """Whether some states are so much less likely than others that sums may lose them."""
+        like = self.like
+        small = like < _LEAST_WITH_ZEROS
+        return bool(small.any() and (self.logs.reshape(-1)[small] > -np.inf).any())
+
+    def shift_of(self) -> np.ndarray | None:
+        """The shift of each row."""
+        if self.shifts is None or not self.code.size:
+            return self.shifts
+        return np.asarray(np.take(self.shifts, self.code))
+
+    def part(self, first: int, last: int) -> Rows:
+        """Sequences first to last, without the last."""
+        begin, end = int(self.starts[first]), int(self.starts[last])
+        starts = self.starts[first : last + 1] - begin
+        coded = bool(self.code.size)
+        made = Rows(
+            self.logs if coded else self.logs[begin:end], self.code[begin:end] if coded else self.code, starts
+        )
+        k = self.logs.shape[1]
+        made.__dict__["like"] = self.like if coded else self.like[begin * k : end * k]
+        made.__dict__["shifts"] = self.shifts if coded or self.shifts is None else self.shifts[begin:end]
+        return made
+
+
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What EM needs: how often the chain starts in each state, moves, and makes each distinct row."""
+
+    first: np.ndarray  # (k)
+    pairs: np.ndarray  # (k, k)
+    seen: np.ndarray  # (distinct, k)
+    logs: np.ndarray  # log P of each sequence
+
+
+# --- sums ---------------------------------------------------------------------------------------------------
+
+
+def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
+    """Log P of each sequence."""
+    count = rows.starts.size - 1
+
+    def fast() -> np.ndarray:
+        logs, powers = np.empty(count), np.empty(count, np.int64)
+        if chain.k == 4:
+            args: tuple[Any, ...] = (chain.start, chain.flat, rows.like, rows.code)
+            name = "score_of_four"
+        else:
+            args = (chain.start, chain.flat, *chain.arcs, rows.like, rows.code)
+            name = "score"
+        _run(name, *args, rows.starts, int(chain.is_safe), logs, powers, chain=chain, rows=rows, clock=clock)
+        logs += powers * _LN2
+        shift = rows.shift_of()
+        return logs if shift is None else logs + np.add.reduceat(shift, rows.starts[:-1])
+
+    def slow() -> np.ndarray:
+        return np.add.reduceat(filtered(chain, rows, clock)[1], rows.starts[:-1])
+
+    return _either(fast, slow, chain, rows)
+
+
+def filtered(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """P(state | rows up to this one), (rows, k); and log P(row | rows before)."""
+
+    def fast() -> tuple[np.ndarray, np.ndarray]:
+        alpha, share = _forward(chain, rows, clock)
+        shift = rows.shift_of()
+        log = np.log(share)
+        return alpha, log if shift is None else log + shift
+
+    def slow() -> tuple[np.ndarray, np.ndarray]:
+        alpha, share = _forward_in_logs(chain, rows, clock)
+        return np.exp(alpha), share
+
+    return _either(fast, slow, chain, rows)
+
+
+def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """P(state | all rows, or those up to `lag` steps later), (rows, k); and log P(row | rows before)."""
+    k, count = chain.k, rows.starts.size - 1
+
+    def fast() -> tuple[np.ndarray, np.ndarray]:
+        alpha, share = _forward(chain, rows, clock)
+        shared = (chain.flat, *chain.arcs, rows.like, rows.code, rows.starts)
+        if lag is None:
+            nothing = (np.zeros(k), _NO_FLOATS, _NO_FLOATS)
+            over = (*shared, np.ones(count), alpha.reshape(-1), share, *nothing)
+            _run("backward", *over, chain=chain, rows=rows, clock=clock)
+        else:
+            gamma = np.empty_like(alpha)
+            args = (*shared, lag, k, alpha.reshape(-1), share, gamma.reshape(-1))
+            _run("lagged", *args, chain=chain, rows=rows, clock=clock, more=lag)
+            alpha = gamma
+        shift = rows.shift_of()
+        log = np.log(share)
+        return alpha, log if shift is None else log + shift
+
+    def slow() -> tuple[np.ndarray, np.ndarray]:
+        alpha, share = _forward_in_logs(chain, rows, clock)
+        if lag is None:
+            return _normal(alpha + _backward_in_logs(chain, rows, clock)), share
+        gamma = np.empty_like(alpha)
+        for begin, end in zip(rows.starts[:-1].tolist(), rows.starts[1:].tolist(), strict=True):
+            for t in range(begin, end):
+                stop = min(t + lag + 1, end)
+                starts = np.array([0, stop - t])
+                window = Rows(
+                    rows.logs[rows.code[t:stop]] if rows.code.size else rows.logs[t:stop], _NO_CODES, starts
+                )
+                beta = _backward_in_logs(chain, window, clock)
+                gamma[t] = _normal((alpha[t] + beta[0])[None])[0]
+        return gamma, share
+
+    return _either(fast, slow, chain, rows)
+
+
+def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expected:
+    """Expected counts, each sequence with its weight: the E-step of Baum and Welch."""
+    k, coded = chain.k, bool(rows.code.size)
+
+    def fast() -> Expected:
+        at, to, arc = chain.arcs
+        first, pairs = np.zeros(k), np.zeros(arc.size or k * k)
+        seen = np.zeros(rows.logs.shape if coded else (rows.n_rows, k))
+        logs = np.empty(rows.starts.size - 1)
+        for begin, end in _groups(rows.starts):
+            part = rows.part(begin, end)
+            alpha, share = _forward(chain, part, clock)
+            shared = (chain.flat, at, to, arc, part.like, part.code, part.starts, weight[begin:end])
+            kept = seen.reshape(-1) if coded else _NO_FLOATS
+            args = (*shared, alpha.reshape(-1), share, first, pairs, kept)
+            _run("backward", *args, chain=chain, rows=part, clock=clock)
+            log, shift = np.log(share), part.shift_of()
+            logs[begin:end] = np.add.reduceat(log if shift is None else log + shift, part.starts[:-1])
+            if not coded:
+                a, b = int(rows.starts[begin]), int(rows.starts[end])
+                heavy = np.repeat(weight[begin:end], np.diff(part.starts))
+                np.multiply(alpha, heavy[:, None], out=seen[a:b])
+        if arc.size:
+            full = np.zeros((k, k))
+            full[np.repeat(np.arange(k), np.diff(at)), to] = pairs * arc
+        else:
+            full = pairs.reshape(k, k) * chain.move
+        return Expected(first, full, seen, logs)
+
+    def slow() -> Expected:
+        alpha, share = _forward_in_logs(chain, rows, clock)
+        beta = _backward_in_logs(chain, rows, clock)
+        gamma = _normal(alpha + beta)
+        heavy: np.ndarray = np.repeat(weight, np.diff(rows.starts))[:, None]
+        like = rows.logs[rows.code] if coded else rows.logs
+        onward = np.delete(np.arange(rows.n_rows), rows.starts[1:] - 1)
+        pairs = np.zeros((k, k))
+        log_move = chain.in_logs[1].reshape(k, k)
+        for chunk in np.array_split(onward, len(onward) // 4096 + 1):
+            w = (like + beta)[chunk + 1]
+            joint = alpha[chunk, :, None] + log_move + w[:, None, :]
+            pairs += (heavy[chunk] * _normal(joint.reshape(len(chunk), k * k))).sum(axis=0).reshape(k, k)
+        seen = heavy * gamma
+        first = seen[rows.starts[:-1]].sum(axis=0)
+        if coded:
+            by_code = np.zeros(rows.logs.shape)
+            np.add.at(by_code, rows.code, seen)
+            seen = by_code
+        return Expected(first, pairs, seen, np.add.reduceat(share, rows.starts[:-1]))
+
+    return _either(fast, slow, chain, rows)
+
+
+def pairs_of(chain: Chain, alpha: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """P(state, next state | all rows) from what filtering and smoothing gave, (rows - sequences, k, k).
+
+    Given the next state, what is observed later says nothing more of this one (Rauch, Tung & Striebel 1965).
+    """
+    onward = np.delete(np.arange(len(alpha)), starts[1:] - 1)
+    ahead = alpha[onward] @ chain.move
+    ratio = np.divide(gamma[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
+    return np.asarray(alpha[onward][:, :, None] * chain.move * ratio[:, None, :])
+
+
+def log_joints(chain: Chain, rows: Rows, path: np.ndarray) -> np.ndarray:
+    """Log P(path, rows) of each sequence."""
+    start, move, _ = chain.in_logs
+    seen = np.arange(rows.n_rows) if not rows.code.size else rows.code
+    terms = rows.logs[seen, path]
+    first = rows.starts[:-1]
+    onward = np.delete(np.arange(rows.n_rows), first)
+    terms[first] += start[path[first]]
+    terms[onward] += move[path[onward - 1].astype(np.int64) * chain.k + path[onward]]
+    return np.add.reduceat(terms, first)
+
+
+# --- paths --------------------------------------------------------------------------------------------------
+
+
+def best_paths(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """The best path, a state for each row, and log P(path, rows) of each sequence."""
+    start, move, arc = chain.in_logs
+    at, to, _ = chain.arcs
+    longest = int(np.diff(rows.starts).max())
+    back = np.empty(longest * chain.k, np.int32)
+    path, value = np.empty(rows.n_rows, np.int32), np.empty(rows.starts.size - 1)
+    logs = np.ascontiguousarray(rows.logs).reshape(-1)
+    args = (start, move, at, to, arc, logs, rows.code, rows.starts, back, path, value)
+    _run_to_row("best_paths", *args, chain=chain, rows=rows, clock=clock)
+    return path, value
+
+
+def ranked_paths(chain: Chain, rows: Rows, many: int, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    """The best paths of one sequence, (found, steps), and their logarithms; the best first."""
+    start, move, _ = chain.in_logs
+    values, paths = np.empty(many), np.empty(many * rows.n_rows, np.int32)
+    logs = np.ascontiguousarray(rows.logs).reshape(-1)
+    clock.check("ranking paths")
+    found = LOOPS.ranked_paths(start, move, logs, rows.code, many, values, paths, np.zeros(1, np.uint8))
+    return paths.reshape(many, -1)[:found], values[:found]
+
+
+def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """States of new sequences, one below the other."""
+    path = np.empty(int(starts[-1]), np.int32)
+    sums = _sums(chain.move).reshape(-1)
+    LOOPS.walk(_sums(chain.start), sums, random.random(path.size), starts, path)
+    return path
+
+
+def draw_given(chain: Chain, alpha: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """States of one sequence given what was observed, from what filtering gave."""
+    path = np.empty(len(alpha), np.int32)
+    flat = np.ascontiguousarray(alpha).reshape(-1)
+    LOOPS.walk_back(chain.flat, chain.k, flat, random.random(path.size), path)
+    return path
+
+
+def _sums(p: np.ndarray) -> np.ndarray:
+    """Sums so far, infinite from the last possible state on: no draw falls beyond it."""
+    sums = np.cumsum(p, axis=-1)
+    later = np.flip(np.cumsum(np.flip(p, -1), axis=-1), -1) - p
+    sums[later <= 0.0] = np.inf
+    return np.ascontiguousarray(sums)
+
+
+# --- running ------------------------------------------------------------------------------------------------
+
+_NO_CODES = np.empty(0, np.int32)
+
+
+def _either(fast: Callable[[], _Found], slow: Callable[[], _Found], chain: Chain, rows: Rows) -> _Found:
+    """In doubles where that loses nothing, else in logarithms."""
+    if chain.is_safe or not (chain.is_narrow or rows.is_narrow):
+        try:
+            return fast()
+        except Narrow:
+            pass
+    return slow()
+
+
+def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
+    """Sequences in groups of about so many rows."""
+    found, begin, count = [], 0, starts.size - 1
+    while begin < count:
+        end = int(np.searchsorted(starts, starts[begin] + _AT_ONCE, side="right")) - 1
+        end = max(end, begin + 1)
+        found.append((begin, end))
+        begin = end
+    return found
+
+
+def _forward(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
+    shared = (chain.start, chain.flat, *chain.arcs, rows.like, rows.code, rows.starts, int(chain.is_safe))
+    _run_to_row("forward", *shared, alpha.reshape(-1), share, chain=chain, rows=rows, clock=clock)
+    return alpha, share
+
+
+def _forward_in_logs(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+    alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
+    start, move, _ = chain.in_logs
+    logs = np.ascontiguousarray(rows.logs).reshape(-1)
+    args = (start, move, logs, rows.code, rows.starts, alpha.reshape(-1), share)
+    _run_to_row("forward_in_logs", *args, chain=chain, rows=rows, clock=clock)
+    return alpha, share
+
+
+def _normal(logs: np.ndarray) -> np.ndarray:
+    """Probabilities from their logarithms, each row up to a factor."""
+    found = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def _backward_in_logs(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
+    beta = np.empty((rows.n_rows, chain.k))
+    logs = np.ascontiguousarray(rows.logs).reshape(-1)
+    args = (chain.in_logs[1], logs, rows.code, rows.starts, chain.k, beta.reshape(-1))
+    _run("backward_in_logs", *args, chain=chain, rows=rows, clock=clock)
+    return beta
+
+
+def _run_to_row(name: str, *args: Any, chain: Chain, rows: Rows, clock: Clock) -> None:
+    """Run a loop that says at which row nothing was left."""
+    where = np.zeros(1, np.int64)
+    try:
+        _run(name, *args, where, chain=chain, rows=rows, clock=clock)
+    except Impossible:
+        raise ImpossibleStep(int(where[0])) from None
+
+
+def _run(name: str, *args: Any, chain: Chain, rows: Rows, clock: Clock, more: int = 1) -> None:
+    arcs = chain.arcs[1].size or chain.k**2
+    run(name, *args, steps=float(rows.n_rows * arcs * max(more, 1)), clock=clock, module=LOOPS)

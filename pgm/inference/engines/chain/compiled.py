@@ -1,0 +1,628 @@
+"""Chains of hidden states: the loops.
+
+Rows of all sequences stand one below the other; sequence n is rows starts[n] to starts[n + 1]. Row t observes
+`like[code[t]]`, the likelihood of each of the k states, divided by the largest of them; without codes its own
+row, `like[t]`. `move` is the k x k matrix of transitions, row after row; where most of it is zero, `arc` has
+what is not, those out of state i at[i] to at[i + 1], and `to` where each leads. Where it has zeros (`safe` is
+0), a state that is nearly but not quite impossible may matter later: loops stop with NARROW before its
+probability leaves the range of doubles, and the same is done in logarithms.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pgm.runtime.kinds import Flag, Floats, Ints, Ints32
+
+DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
+_LOOK = 4096  # rows between two looks at the stop flag
+_LOW = 2.0**-64  # what is summed up below this is scaled
+_UP = 2.0**64
+_TINY = 2.0**-500  # a positive share below this may be lost later
+_FIRST = 2.0**-300  # the least sum in the first step
+
+
+def _ahead(k, move, at, to, arc, a, o, out):
+    """One step of a distribution that stands at a[o]: out = a * move."""
+    for j in range(k):
+        out[j] = 0.0
+    if at.size == 0:
+        for i in range(k):
+            x = a[o + i]
+            if x != 0.0:
+                m = i * k
+                for j in range(k):
+                    out[j] += x * move[m + j]
+    else:
+        for i in range(k):
+            x = a[o + i]
+            if x != 0.0:
+                for e in range(at[i], at[i + 1]):
+                    out[to[e]] += x * arc[e]
+
+
+def _back(k, move, at, to, arc, w, out):
+    """One step back: out = move * w."""
+    if at.size == 0:
+        for i in range(k):
+            m = i * k
+            x = 0.0
+            for j in range(k):
+                x += move[m + j] * w[j]
+            out[i] = x
+    else:
+        for i in range(k):
+            x = 0.0
+            for e in range(at[i], at[i + 1]):
+                x += arc[e] * w[to[e]]
+            out[i] = x
+
+
+def forward(
+    start: Floats,
+    move: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    safe: int,
+    alpha: Floats,
+    share: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """P(state | rows up to this one) in `alpha`, P(row | rows before) in `share` (Rabiner 1989)."""
+    k = start.size
+    coded = code.size > 0
+    ahead = np.empty(k)
+    for n in range(starts.size - 1):
+        for t in range(starts[n], starts[n + 1]):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * k
+            b = code[t] * k if coded else o
+            if t == starts[n]:
+                for j in range(k):
+                    ahead[j] = start[j]
+            else:
+                _ahead(k, move, at, to, arc, alpha, o - k, ahead)
+            total = 0.0
+            for j in range(k):
+                x = ahead[j] * like[b + j]
+                alpha[o + j] = x
+                total += x
+            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
+                where[0] = t
+                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and t > starts[n]) else NARROW
+            inverse = 1.0 / total
+            for j in range(k):
+                alpha[o + j] *= inverse
+            if safe == 0:
+                for j in range(k):
+                    if 0.0 < alpha[o + j] < _TINY:
+                        return NARROW
+            share[t] = total
+    return DONE
+
+
+def backward(
+    move: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    weight: Floats,
+    alpha: Floats,
+    share: Floats,
+    first: Floats,
+    pairs: Floats,
+    seen: Floats,
+    stop: Flag,
+):
+    """P(state | all rows) in place of `alpha`; what is expected is added to first, pairs and seen if given.
+
+    `pairs` lacks the factor of the transition itself. `seen` is by code. Each sequence counts `weight`.
+    """
+    k = first.size
+    coded = code.size > 0
+    paired = pairs.size > 0
+    counted = seen.size > 0
+    beta = np.empty(k)
+    w = np.empty(k)
+    for n in range(starts.size - 1):
+        begin = starts[n]
+        heavy = weight[n]
+        for t in range(starts[n + 1] - 1, begin - 1, -1):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * k
+            if t == starts[n + 1] - 1:
+                for j in range(k):
+                    beta[j] = 1.0
+            else:
+                _back(k, move, at, to, arc, w, beta)
+                if paired:
+                    if at.size == 0:
+                        for i in range(k):
+                            x = alpha[o + i] * heavy
+                            if x != 0.0:
+                                m = i * k
+                                for j in range(k):
+                                    pairs[m + j] += x * w[j]
+                    else:
+                        for i in range(k):
+                            x = alpha[o + i] * heavy
+                            if x != 0.0:
+                                for e in range(at[i], at[i + 1]):
+                                    pairs[e] += x * w[to[e]]
+            b = code[t] * k if coded else o
+            inverse = 1.0 / share[t]
+            for j in range(k):
+                a = alpha[o + j]
+                # From a state that cannot be reached the way on may seem as likely as it wants.
+                w[j] = like[b + j] * inverse * beta[j] if a != 0.0 else 0.0
+                alpha[o + j] = a * beta[j] if a != 0.0 else 0.0
+            if counted:
+                for j in range(k):
+                    seen[b + j] += heavy * alpha[o + j]
+        for j in range(k):
+            first[j] += heavy * alpha[begin * k + j]
+    return DONE
+
+
+def lagged(
+    move: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    lag: int,
+    k: int,
+    alpha: Floats,
+    share: Floats,
+    gamma: Floats,
+    stop: Flag,
+):
+    """P(state | rows up to `lag` steps later) in `gamma`."""
+    coded = code.size > 0
+    beta = np.empty(k)
+    w = np.empty(k)
+    for n in range(starts.size - 1):
+        for t in range(starts[n], starts[n + 1]):
+            if stop[0] != 0:
+                return STOPPED
+            for j in range(k):
+                beta[j] = 1.0
+            for s in range(min(t + lag, starts[n + 1] - 1), t, -1):
+                b = code[s] * k if coded else s * k
+                inverse = 1.0 / share[s]
+                for j in range(k):
+                    w[j] = like[b + j] * inverse * beta[j] if alpha[s * k + j] != 0.0 else 0.0
+                _back(k, move, at, to, arc, w, beta)
+            for j in range(k):
+                a = alpha[t * k + j]
+                gamma[t * k + j] = a * beta[j] if a != 0.0 else 0.0
+    return DONE
+
+
+def score(
+    start: Floats,
+    move: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    safe: int,
+    logs: Floats,
+    powers: Ints,
+    stop: Flag,
+):
+    """Of each sequence log P: `logs`, and powers of two to be added; nothing is kept of the way."""
+    k = start.size
+    coded = code.size > 0
+    a = np.empty(k)
+    ahead = np.empty(k)
+    for n in range(starts.size - 1):
+        power = 0
+        total = 1.0
+        for t in range(starts[n], starts[n + 1]):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            b = code[t] * k if coded else t * k
+            if t == starts[n]:
+                for j in range(k):
+                    ahead[j] = start[j]
+            else:
+                _ahead(k, move, at, to, arc, a, 0, ahead)
+            total = 0.0
+            for j in range(k):
+                x = ahead[j] * like[b + j]
+                a[j] = x
+                total += x
+            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
+                return NARROW  # or impossible: whoever looks for the step will see
+            while total < _LOW:
+                total *= _UP
+                power -= 64
+                for j in range(k):
+                    a[j] *= _UP
+            if safe == 0:
+                for j in range(k):
+                    if 0.0 < a[j] < _TINY:
+                        return NARROW
+        logs[n] = math.log(total)
+        powers[n] = power
+    return DONE
+
+
+def score_of_four(
+    start: Floats,
+    move: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    safe: int,
+    logs: Floats,
+    powers: Ints,
+    stop: Flag,
+):
+    """The same for four states, from both ends at once: neither way waits for the other's last step."""
+    coded = code.size > 0
+    m00, m01, m02, m03 = move[0], move[1], move[2], move[3]
+    m10, m11, m12, m13 = move[4], move[5], move[6], move[7]
+    m20, m21, m22, m23 = move[8], move[9], move[10], move[11]
+    m30, m31, m32, m33 = move[12], move[13], move[14], move[15]
+    for n in range(starts.size - 1):
+        begin, end = starts[n], starts[n + 1]
+        power = 0
+        b = code[begin] * 4 if coded else begin * 4
+        a0, a1, a2, a3 = (
+            start[0] * like[b],
+            start[1] * like[b + 1],
+            start[2] * like[b + 2],
+            start[3] * like[b + 3],
+        )
+        total = (a0 + a1) + (a2 + a3)
+        if not total > 0.0 or (safe != 0 and total < _FIRST):
+            return NARROW
+        b0, b1, b2, b3 = 1.0, 1.0, 1.0, 1.0
+        half = (end - begin - 1) // 2
+        for i in range(half):
+            if i % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            b = code[begin + 1 + i] * 4 if coded else (begin + 1 + i) * 4
+            c = code[end - 1 - i] * 4 if coded else (end - 1 - i) * 4
+            x0 = ((a0 * m00 + a1 * m10) + (a2 * m20 + a3 * m30)) * like[b]
+            x1 = ((a0 * m01 + a1 * m11) + (a2 * m21 + a3 * m31)) * like[b + 1]
+            x2 = ((a0 * m02 + a1 * m12) + (a2 * m22 + a3 * m32)) * like[b + 2]
+            x3 = ((a0 * m03 + a1 * m13) + (a2 * m23 + a3 * m33)) * like[b + 3]
+            b0 *= like[c]
+            b1 *= like[c + 1]
+            b2 *= like[c + 2]
+            b3 *= like[c + 3]
+            y0 = (m00 * b0 + m01 * b1) + (m02 * b2 + m03 * b3)
+            y1 = (m10 * b0 + m11 * b1) + (m12 * b2 + m13 * b3)
+            y2 = (m20 * b0 + m21 * b1) + (m22 * b2 + m23 * b3)
+            y3 = (m30 * b0 + m31 * b1) + (m32 * b2 + m33 * b3)
+            a0, a1, a2, a3 = x0, x1, x2, x3
+            b0, b1, b2, b3 = y0, y1, y2, y3
+            total = (x0 + x1) + (x2 + x3)
+            other = (y0 + y1) + (y2 + y3)
+            if total < _LOW or other < _LOW:
+                if not total > 0.0 or not other > 0.0:
+                    return NARROW
+                while total < _LOW:
+                    total *= _UP
+                    power -= 64
+                    a0, a1, a2, a3 = a0 * _UP, a1 * _UP, a2 * _UP, a3 * _UP
+                while other < _LOW:
+                    other *= _UP
+                    power -= 64
+                    b0, b1, b2, b3 = b0 * _UP, b1 * _UP, b2 * _UP, b3 * _UP
+            if safe == 0:
+                if 0.0 < a0 < _TINY or 0.0 < a1 < _TINY or 0.0 < a2 < _TINY or 0.0 < a3 < _TINY:
+                    return NARROW
+                if 0.0 < b0 < _TINY or 0.0 < b1 < _TINY or 0.0 < b2 < _TINY or 0.0 < b3 < _TINY:
+                    return NARROW
+        if (end - begin) % 2 == 0:  # a step is left in the middle
+            b = code[begin + 1 + half] * 4 if coded else (begin + 1 + half) * 4
+            x0 = ((a0 * m00 + a1 * m10) + (a2 * m20 + a3 * m30)) * like[b]
+            x1 = ((a0 * m01 + a1 * m11) + (a2 * m21 + a3 * m31)) * like[b + 1]
+            x2 = ((a0 * m02 + a1 * m12) + (a2 * m22 + a3 * m32)) * like[b + 2]
+            x3 = ((a0 * m03 + a1 * m13) + (a2 * m23 + a3 * m33)) * like[b + 3]
+            a0, a1, a2, a3 = x0, x1, x2, x3
+        total = (a0 * b0 + a1 * b1) + (a2 * b2 + a3 * b3)
+        if not total > 0.0:
+            return NARROW
+        logs[n] = math.log(total)
+        powers[n] = power
+    return DONE
+
+
+# --- in logarithms: slower, and nothing is too small --------------------------------------------------------
+
+
+def forward_in_logs(
+    start: Floats,
+    move: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    alpha: Floats,
+    share: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """Log P(state | rows up to this one), and log P(row | rows before); all that is given are logarithms."""
+    k = start.size
+    coded = code.size > 0
+    for n in range(starts.size - 1):
+        for t in range(starts[n], starts[n + 1]):
+            if stop[0] != 0:
+                return STOPPED
+            o = t * k
+            b = code[t] * k if coded else o
+            most = -math.inf
+            for j in range(k):
+                if t == starts[n]:
+                    x = start[j]
+                else:
+                    top = -math.inf
+                    for i in range(k):
+                        top = max(top, alpha[o - k + i] + move[i * k + j])
+                    x = -math.inf
+                    if top > -math.inf:
+                        s = 0.0
+                        for i in range(k):
+                            s += math.exp(alpha[o - k + i] + move[i * k + j] - top)
+                        x = top + math.log(s)
+                x += like[b + j]
+                alpha[o + j] = x
+                most = max(most, x)
+            if most == -math.inf:
+                where[0] = t
+                return IMPOSSIBLE
+            s = 0.0
+            for j in range(k):
+                s += math.exp(alpha[o + j] - most)
+            share[t] = most + math.log(s)
+            for j in range(k):
+                alpha[o + j] -= share[t]
+    return DONE
+
+
+def backward_in_logs(
+    move: Floats, like: Floats, code: Ints32, starts: Ints, k: int, beta: Floats, stop: Flag
+):
+    """Log P(rows after | state), less the largest of each row: sums of many rows would lose digits."""
+    coded = code.size > 0
+    w = np.empty(k)
+    for n in range(starts.size - 1):
+        for t in range(starts[n + 1] - 1, starts[n] - 1, -1):
+            if stop[0] != 0:
+                return STOPPED
+            o = t * k
+            if t == starts[n + 1] - 1:
+                for j in range(k):
+                    beta[o + j] = 0.0
+                continue
+            b = code[t + 1] * k if coded else o + k
+            for j in range(k):
+                w[j] = like[b + j] + beta[o + k + j]
+            most = -math.inf
+            for i in range(k):
+                top = -math.inf
+                for j in range(k):
+                    top = max(top, move[i * k + j] + w[j])
+                beta[o + i] = -math.inf
+                if top > -math.inf:
+                    s = 0.0
+                    for j in range(k):
+                        s += math.exp(move[i * k + j] + w[j] - top)
+                    beta[o + i] = top + math.log(s)
+                most = max(most, beta[o + i])
+            if most > -math.inf:
+                for i in range(k):
+                    beta[o + i] -= most
+    return DONE
+
+
+# --- the most probable paths --------------------------------------------------------------------------------
+
+
+def best_paths(
+    start: Floats,
+    move: Floats,
+    at: Ints,
+    to: Ints,
+    arc: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    back: Ints32,
+    path: Ints32,
+    value: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """The best path of each sequence and its logarithm (Viterbi 1967); all that is given are logarithms.
+
+    `back` has room for the longest sequence. Of equal paths that with the first states wins, from the end.
+    """
+    k = start.size
+    coded = code.size > 0
+    best = np.empty(k)
+    ahead = np.empty(k)
+    for n in range(starts.size - 1):
+        begin, end = starts[n], starts[n + 1]
+        kept = 0.0
+        for t in range(begin, end):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            b = code[t] * k if coded else t * k
+            o = (t - begin) * k
+            if t == begin:
+                for j in range(k):
+                    ahead[j] = start[j]
+            else:
+                for j in range(k):
+                    ahead[j] = -math.inf
+                    back[o + j] = 0
+                if at.size == 0:
+                    for i in range(k):
+                        x = best[i]
+                        m = i * k
+                        for j in range(k):
+                            y = x + move[m + j]
+                            if y > ahead[j]:
+                                ahead[j] = y
+                                back[o + j] = i
+                else:
+                    for i in range(k):
+                        x = best[i]
+                        for e in range(at[i], at[i + 1]):
+                            y = x + arc[e]
+                            if y > ahead[to[e]]:
+                                ahead[to[e]] = y
+                                back[o + to[e]] = i
+            most = -math.inf
+            for j in range(k):
+                best[j] = ahead[j] + like[b + j]
+                most = max(most, best[j])
+            if most == -math.inf:
+                where[0] = t
+                return IMPOSSIBLE
+            if t % 64 == 0:  # so that sums do not lose digits as they grow
+                kept += most
+                for j in range(k):
+                    best[j] -= most
+        j = 0
+        for i in range(1, k):
+            if best[i] > best[j]:
+                j = i
+        value[n] = best[j] + kept
+        for t in range(end - 1, begin - 1, -1):
+            path[t] = j
+            j = back[(t - begin) * k + j]
+    return DONE
+
+
+def ranked_paths(
+    start: Floats,
+    move: Floats,
+    like: Floats,
+    code: Ints32,
+    many: int,
+    values: Floats,
+    paths: Ints32,
+    stop: Flag,
+):
+    """The `many` best paths of one sequence, the best first; returns how many there are.
+
+    Each state keeps as many best ways to itself, of which each is one of those to the state before
+    (Seshadri & Sundberg 1994). All that is given are logarithms.
+    """
+    k = start.size
+    coded = code.size > 0
+    steps = code.size if coded else like.size // k
+    best = np.full(k * many, -math.inf)
+    ahead = np.full(k * many, -math.inf)
+    back = np.zeros(steps * k * many, np.int32)  # which of all ways to the step before
+    for t in range(steps):
+        if stop[0] != 0:
+            return -STOPPED
+        b = code[t] * k if coded else t * k
+        o = t * k * many
+        for j in range(k):
+            for r in range(many):
+                ahead[j * many + r] = -math.inf
+            if t == 0:
+                ahead[j * many] = start[j] + like[b + j]
+                continue
+            here = j * many
+            for i in range(k):
+                step = move[i * k + j] + like[b + j]
+                if step == -math.inf:
+                    continue
+                for r in range(many):
+                    y = best[i * many + r] + step
+                    if not y > ahead[here + many - 1]:
+                        break  # those after it are no better
+                    place = many - 1
+                    while place > 0 and y > ahead[here + place - 1]:
+                        ahead[here + place] = ahead[here + place - 1]
+                        back[o + here + place] = back[o + here + place - 1]
+                        place -= 1
+                    ahead[here + place] = y
+                    back[o + here + place] = i * many + r
+        for i in range(k * many):
+            best[i] = ahead[i]
+    found = 0
+    while found < many:
+        top = 0
+        for i in range(1, k * many):
+            if best[i] > best[top]:
+                top = i
+        if best[top] == -math.inf:
+            break
+        values[found] = best[top]
+        best[top] = -math.inf
+        place = top
+        for t in range(steps - 1, -1, -1):
+            paths[found * steps + t] = place // many
+            place = back[t * k * many + place]
+        found += 1
+    return found
+
+
+# --- drawing ------------------------------------------------------------------------------------------------
+
+
+def walk(start: Floats, move: Floats, uniform: Floats, starts: Ints, path: Ints32):
+    """States drawn one after the other; `start` and the rows of `move` are sums of probabilities so far."""
+    k = start.size
+    for n in range(starts.size - 1):
+        state = 0
+        for t in range(starts[n], starts[n + 1]):
+            j = 0
+            if t == starts[n]:
+                while j < k - 1 and uniform[t] >= start[j]:
+                    j += 1
+            else:
+                while j < k - 1 and uniform[t] >= move[state * k + j]:
+                    j += 1
+            state = j
+            path[t] = j
+
+
+def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32):
+    """One path given all rows, from the end, by what is believed at each step (Fruehwirth-Schnatter 1994)."""
+    steps = path.size
+    w = np.empty(k)
+    state = 0
+    for t in range(steps - 1, -1, -1):
+        total = 0.0
+        for i in range(k):
+            x = alpha[t * k + i]
+            if t < steps - 1:
+                x *= move[i * k + state]
+            w[i] = x
+            total += x
+        x = uniform[t] * total
+        chosen = -1
+        for i in range(k):
+            if w[i] > 0.0 and (chosen < 0 or x >= 0.0):
+                chosen = i
+            x -= w[i]
+        state = chosen
+        path[t] = state

@@ -1,0 +1,603 @@
+"""Hidden Markov models: a chain of states that nobody sees, each of which emits what is observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from pgm.distributions import Emission
+from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown, warn
+from pgm.frames import Sequences, sequences
+from pgm.inference.engines import chain as engine
+from pgm.printing import html_table, label, text_table
+from pgm.randomness import draw_count, generator
+from pgm.results import (
+    Density,
+    Distribution,
+    FitReport,
+    Logarithm,
+    PerSequence,
+    SampledSequence,
+    SequenceForecast,
+    StateBeliefs,
+    StatePath,
+)
+from pgm.results.steps import CHAIN
+from pgm.runtime.clock import start_clock
+from pgm.variables import REAL, Variable
+
+from . import hmm_learning, unrolled
+from .numbers import distribution, domain_of, names, printed_rows, transitions
+from .topology import allowed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from pgm.models import BayesianNetwork
+
+_Answer = TypeVar("_Answer")
+_ROWS = 12  # states that are printed
+_ARRAYS = ("_initial", "_transition", "_mask")
+
+
+class HMM:
+    """A hidden Markov model: states that follow each other by chance, and emit what is observed.
+
+    What is left out is learned by `fit`; what is given is where it starts.
+
+    Args:
+        initial: the probabilities of the states in the first step; a list, or a dict by state.
+        transition: for each state the probabilities of the next one: rows are "from".
+        emission: what the states emit: `pgm.Categorical`, `pgm.Gaussian`, ..., with a row for each state.
+        states: the names of the states; 0, 1, ... if left out.
+        n_states: their number, where nothing else says it.
+        topology: which transitions are possible: `pgm.LeftToRight(max_jump=2)`, `pgm.Banded(1)`, or rows of
+            booleans. What is not possible stays so in learning, as do zeros in `transition`.
+        name: what the model is called in print and in files.
+
+    A sequence is a list, an array or a series of observations; several are a list of them, or one array with
+    `lengths=`, or a data frame with `sequence="column"`. None and NaN were not observed.
+
+    >>> import pgm
+    >>> weather = HMM(
+    ...     initial=[0.6, 0.4],
+    ...     transition=[[0.7, 0.3], [0.4, 0.6]],
+    ...     emission=pgm.Categorical([[0.1, 0.4, 0.5], [0.6, 0.3, 0.1]], symbols=["walk", "shop", "clean"]),
+    ...     states=["rainy", "sunny"],
+    ... )
+    >>> weather.decode(["walk", "shop", "clean"]).path
+    ('sunny', 'rainy', 'rainy')
+    """
+
+    name: str
+    variable: Variable
+    emission: Emission
+    fit_report: FitReport | None
+    _initial: np.ndarray | None
+    _transition: np.ndarray | None
+    _mask: np.ndarray
+    _first: np.ndarray
+
+    def __init__(
+        self,
+        initial: Any = None,
+        transition: Any = None,
+        emission: Any = None,
+        *,
+        states: Any = None,
+        n_states: int | None = None,
+        topology: Any = None,
+        name: str = "",
+    ) -> None:
+        if not isinstance(emission, Emission):
+            raise InvalidArgument(
+                f"emission= is a distribution such as pgm.Categorical(...) or pgm.Gaussian(...), not "
+                f"{shown(emission)}."
+            )
+        if not isinstance(name, str):
+            raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
+        sizes = {
+            "initial=": len(initial)
+            if hasattr(initial, "__len__") and not isinstance(initial, dict)
+            else None,
+            "transition=": len(transition) if hasattr(transition, "__len__") else None,
+            "emission=": emission.n_states,
+        }
+        self.name, self.emission, self.fit_report = name, emission, None
+        self.variable = Variable.of("state", domain_of(states, n_states, sizes))
+        k = self.variable.card
+        self._initial = None if initial is None else distribution(initial, self.variable, "initial=")
+        self._transition = None if transition is None else transitions(transition, self.variable)
+        if topology is None:
+            self._mask, self._first = np.ones((k, k), bool), np.ones(k, bool)
+        else:
+            self._mask, self._first = allowed(topology, k)
+            if self._transition is not None and (self._transition[~self._mask] > 0).any():
+                i, j = np.argwhere((self._transition > 0) & ~self._mask)[0].tolist()
+                a, b = self.states[i], self.states[j]
+                raise InvalidArgument(
+                    f"topology= rules out {a!r} -> {b!r}, which transition= makes possible."
+                )
+        if emission.has_numbers and emission.n_states is None and k > 1:
+            raise InvalidArgument(
+                f"emission= is one distribution, and there are {k} states: it needs a row for each of them."
+            )
+
+    # --- what there is ---
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """The states, in order."""
+        return self.variable.states
+
+    @property
+    def n_states(self) -> int:
+        """How many states there are."""
+        return self.variable.card
+
+    @property
+    def initial(self) -> np.ndarray:
+        """The probabilities of the states in the first step."""
+        if self._initial is None:
+            raise self._incomplete("initial=")
+        return self._initial
+
+    @property
+    def transition(self) -> np.ndarray:
+        """P(next state | state): rows are "from"."""
+        if self._transition is None:
+            raise self._incomplete("transition=")
+        return self._transition
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free; impossible transitions and symbols are not."""
+        start, move = self.initial, self.transition
+        return int((start > 0).sum() - 1 + (move > 0).sum() - len(move)) + self.emission.n_free(
+            np.ones(self.n_states, bool)
+        )
+
+    def _incomplete(self, what: str) -> IncompleteModel:
+        return IncompleteModel(f"The model has no {what} yet: give it one, or fit it to data.")
+
+    def _chain(self) -> engine.Chain:
+        if not self.emission.has_numbers:
+            raise self._incomplete("emission= with numbers")
+        return engine.Chain(self.initial, self.transition)
+
+    # --- questions ---
+
+    def score(self, data: Any, *, lengths: Any = None, sequence: Any = None, by: str | None = None) -> Any:
+        """Return log P of what was observed; of densities where numbers are observed.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            by: "sequence" for an array with one number for each, "step" for each step's share given those
+                before; all together if left out.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> round(coin.score([0, 0, 1]), 6), coin.score([0, 0, 1], by="step").round(6).tolist()
+        (-2.151754, [-0.356675, -0.293413, -1.501667])
+        """
+        read = self._read(data, lengths, sequence)
+        if by not in (None, "sequence", "step"):
+            raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+        clock = start_clock()
+        if by == "step":
+            shares = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock)[1])
+            return shares if read.lone else np.split(shares, read.starts[1:-1])
+        logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
+        return logs if by else Logarithm(float(logs.sum()), CHAIN)
+
+    def filter(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
+        """Return P(state | what was observed until then) for each step.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> coin.filter([0, None]).values.round(6).tolist()
+        [[0.357143, 0.642857], [0.385714, 0.614286]]
+        """
+        read, clock = self._read(data, lengths, sequence), start_clock()
+        values, scores = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
+        return self._each(
+            read, lambda a, b: StateBeliefs(self.variable, values[a:b], scores[a:b], "filtered")
+        )
+
+    def smooth(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        lag: int | None = None,
+        pairs: bool = False,
+    ) -> Any:
+        """Return P(state | the whole sequence) for each step.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            lag: given only what was observed until so many steps later.
+            pairs: whether `.pairs`, P(state, next state), is wanted too.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; a bad lag.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> coin.smooth([0, 1]).values.round(6).tolist()
+        [[0.646067, 0.353933], [0.758427, 0.241573]]
+        """
+        if lag is not None and (isinstance(lag, bool) or not isinstance(lag, int) or lag < 0):
+            raise InvalidArgument(f"lag= is a whole number of steps, not {shown(lag)}.")
+        if pairs and lag is not None:
+            raise InvalidArgument("pairs= are of the whole sequence: leave out lag=.")
+        read, clock = self._read(data, lengths, sequence), start_clock()
+        values, scores = self._answered(read, lambda c, rows: engine.smoothed(c, rows, clock, lag))
+        both = None
+        if pairs:
+            alpha, _ = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
+            both = engine.pairs_of(self._chain(), alpha, values, read.starts)
+        about = "smoothed" if lag is None else f"smoothed with a lag of {lag}"
+
+        def one(a: int, b: int) -> StateBeliefs:
+            at = a - int(np.searchsorted(read.starts, a, side="right")) + 1  # each before has one pair less
+            some = None if both is None else both[at : at + b - a - 1]
+            return StateBeliefs(self.variable, values[a:b], scores[a:b], about, some)
+
+        return self._each(read, one)
+
+    def decode(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        k: int | None = None,
+        pointwise: bool = False,
+    ) -> Any:
+        """Return the most probable path of states (Viterbi).
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            k: so many best paths, as a list, the best first.
+            pointwise: the most probable state of each step by itself; warns where these are no possible path.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; k is below 1.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> [path.path for path in coin.decode([0, 1], k=2)]
+        [(0, 0), (1, 1)]
+        """
+        if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+            raise InvalidArgument(f"k= is a whole number of at least 1, not {shown(k)}.")
+        if k is not None and pointwise:
+            raise InvalidArgument("Paths are ranked as a whole: k= does not go with pointwise=.")
+        read, clock = self._read(data, lengths, sequence), start_clock()
+        logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
+        if k is not None:
+            return self._ranked(read, logs, k)
+        if pointwise:
+            gamma, _ = self._answered(read, lambda c, rows: engine.smoothed(c, rows, clock))
+            codes = gamma.argmax(axis=1).astype(np.int32)
+            joint = self._answered(read, lambda c, rows: engine.log_joints(c, rows, codes))
+            if (joint == -np.inf).any():
+                warn(
+                    "The most probable states of single steps are no possible path: a transition in it has "
+                    "probability zero. Without pointwise= the most probable path is found."
+                )
+        else:
+            codes, joint = self._answered(read, lambda c, rows: engine.best_paths(c, rows, clock))
+        numbers = iter(range(len(read)))
+
+        def one(a: int, b: int) -> StatePath:
+            n = next(numbers)
+            return StatePath(self.variable, codes[a:b], joint[n], logs[n])
+
+        return self._each(read, one)
+
+    def _ranked(self, read: Sequences, logs: np.ndarray, k: int) -> Any:
+        chain, rows, clock = self._chain(), self._rows(read), start_clock()
+        found = []
+        for n in range(len(read)):
+            paths, values = engine.ranked_paths(chain, rows.part(n, n + 1), k, clock)
+            found.append(
+                [StatePath(self.variable, p, v, logs[n]) for p, v in zip(paths, values, strict=True)]
+            )
+        return found[0] if read.lone else found
+
+    def forecast(self, data: Any, steps: int = 1, *, lengths: Any = None, sequence: Any = None) -> Any:
+        """Return what follows a sequence: the states, and what will be observed.
+
+        Args:
+            data: a sequence, or several; see the class.
+            steps: how many steps to look ahead.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; steps is no
+                number of at least 1.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> coin.forecast([0, 0, 1], steps=2).values.round(6).tolist()
+        [[0.651084, 0.348916], [0.620867, 0.379133]]
+        """
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+        read, clock = self._read(data, lengths, sequence), start_clock()
+        values, scores = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
+
+        def one(a: int, b: int) -> SequenceForecast:
+            ahead, p = [], values[b - 1]
+            for _ in range(steps):
+                p = p @ self.transition
+                ahead.append(p)
+            believed = np.array(ahead)
+            seen = [self._emitted(p) for p in believed]
+            return SequenceForecast(self.variable, believed, seen, float(scores[a:b].sum()))
+
+        return self._each(read, one)
+
+    def _emitted(self, p: np.ndarray) -> Distribution | Density:
+        """What is observed where the states have these probabilities."""
+        if (domain := self.emission.domain) is not None:
+            with np.errstate(divide="ignore"):
+                table = np.exp(self.emission.log_rows(np.arange(domain.card)))
+            return Distribution((Variable.of("observation", domain),), table @ p)
+        found = self.emission.normals()
+        if found is None:
+            raise InvalidArgument(f"What a {type(self.emission).__name__} emits cannot be forecast.")
+        d = found[0].shape[1]
+        called = ["observation"] if d == 1 else [f"observation[{i}]" for i in range(d)]
+        return Density(tuple(Variable.of(name, REAL) for name in called), p, *found)
+
+    def sample(
+        self,
+        n: int,
+        *,
+        sequences: int | None = None,
+        given: Any = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Draw states and what they emit; or, given a sequence, paths that may be behind it.
+
+        Args:
+            n: how many steps; with `given`, how many paths.
+            sequences: how many sequences, each of n steps; one by itself if left out.
+            given: a sequence: its states are drawn, and what was not observed.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n is not a whole number; the seed is none; a value of `given` is no symbol.
+            ImpossibleEvidence: no path of states emits what is given.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[1.0, 0.0], [0.0, 1.0]]))
+        >>> drawn = coin.sample(3, given=[0, None, 1], seed=1)
+        >>> [one.observations.tolist() for one in drawn]
+        [[0, 1, 1], [0, 0, 1], [0, 1, 1]]
+        """
+        chain, random = self._chain(), generator(seed)
+        n = draw_count(n)
+        if given is not None:
+            if sequences is not None:
+                raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
+            return self._drawn_given(n, given, random)
+        many = 1 if sequences is None else draw_count(sequences)
+        if n < 1 or many < 1:
+            raise InvalidArgument("A sequence has one step at least.")
+        codes = engine.draw(chain, np.arange(many + 1) * n, random)
+        seen = self.emission.draw(codes, random)
+        drawn = [
+            SampledSequence(self.variable, codes[i * n : (i + 1) * n], seen[i * n : (i + 1) * n])
+            for i in range(many)
+        ]
+        return drawn[0] if sequences is None else PerSequence(drawn)
+
+    def _drawn_given(self, n: int, given: Any, random: np.random.Generator) -> PerSequence[SampledSequence]:
+        read, clock = self._read(given, None, None), start_clock()
+        if not read.lone:
+            raise InvalidArgument("given= is one sequence.")
+        alpha, _ = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
+        chain, observed = self._chain(), self.emission.read(read)
+        drawn = []
+        for _ in range(n):
+            codes = engine.draw_given(chain, alpha, random)
+            seen = self.emission.filled(observed, codes, random)
+            drawn.append(SampledSequence(self.variable, codes, seen))
+        return PerSequence(drawn)
+
+    # --- learning ---
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        weights: Any = None,
+        fixed: Any = (),
+        prior: Any = None,
+        starts: int = 1,
+        method: str = "em",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        seed: int | np.random.Generator | None = None,
+    ) -> Self:
+        """Learn from sequences whose states nobody saw (Baum & Welch); returns the model itself.
+
+        It climbs from the numbers that there are; what has none begins with a guess from the data. Zeros stay
+        zero, and a state that is never visited keeps its numbers. `fit_report` says how it went.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            weights: how much each sequence counts; 1 if left out.
+            fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
+                whose rows stay, or (but for emission) to an array of booleans.
+            prior: pseudo-counts: one number for all, or a dict from the names above to a number, an array, or
+                for the emission what its `statistics` returned.
+            starts: how often to begin; all but the first from guesses. The best is kept.
+            method: "em", or "viterbi" for counts along the best paths.
+            max_iter: how many steps at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            seed: of the guesses.
+
+        Raises:
+            InvalidArgument: an option is out of range; a value is no symbol; a covariance collapses.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> coin.fit([[0, 0, 0, 1, 1, 0], [0, 0, 1]], fixed=["initial"]).initial.tolist()
+        [0.5, 0.5]
+        """
+        read = self._read(data, lengths, sequence)
+        task = hmm_learning.Task(self, read, weights, fixed, prior, method)
+        made, report = task.run(starts, max_iter, tol, generator(seed))
+        self._initial, self._transition, self.emission = made.start, made.move, made.emission
+        self.fit_report = report
+        return self
+
+    # --- as other models ---
+
+    def to_network(self, steps: int) -> BayesianNetwork:
+        """Return the Bayesian network of so many steps: "state[0]", "observation[0]", "state[1]", ...
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: it is no number of at least 1, or what is emitted has no network.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> net = coin.to_network(2)
+        >>> round(net.query("state[0]", {"observation[0]": 0, "observation[1]": 1})[0], 6)
+        0.646067
+        """
+        return unrolled.network(self, steps)
+
+    def copy(self) -> Self:
+        """A model of its own with the same numbers."""
+        made = self.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when states and numbers are."""
+        if not isinstance(other, HMM):
+            return NotImplemented
+        if (self.name, self.variable, self.emission) != (other.name, other.variable, other.emission):
+            return False
+        return all(_same(getattr(self, name), getattr(other, name)) for name in _ARRAYS)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the states and the transitions between them; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        return plot.state_graph(self, ax, figsize=figsize, title=title)
+
+    def __repr__(self) -> str:
+        """States and transitions as a table, then the emission."""
+        return f"{text_table(*self._lines(), title=self._title())}\n{self.emission!r}"
+
+    def _repr_html_(self) -> str:
+        below = getattr(self.emission, "_repr_html_", lambda: label(repr(self.emission)))()
+        return html_table(*self._lines(), title=self._title()) + below
+
+    def _title(self) -> str:
+        return f"HMM{f' {self.name!r}' if self.name else ''}: {self.n_states} states"
+
+    def _lines(self) -> tuple[list[str], list[list[str]], str]:
+        k = min(self.n_states, _ROWS)
+        called = names(self.variable)[:k]
+        unknown = [["?"] * k] * k
+        start = unknown[0] if self._initial is None else printed_rows(self._initial[None, :k])[0]
+        move = unknown if self._transition is None else printed_rows(self._transition[:k, :k])
+        rows = [[called[i], start[i], *move[i]] for i in range(k)]
+        more = self.n_states - k
+        note = f"... {more:,} more of {self.n_states:,} states" if more else ""
+        return ["state", "initial", *(f"to {name}" for name in called)], rows, note
+
+    # --- how ---
+
+    def _read(self, data: Any, lengths: Any, sequence: Any) -> Sequences:
+        is_value = getattr(self.emission, "is_value", lambda value: False)
+        return sequences(
+            data, vector=self.emission.vector, lengths=lengths, sequence=sequence, is_value=is_value
+        )
+
+    def _rows(self, read: Sequences) -> engine.Rows:
+        observed = self.emission.read(read)
+        return engine.Rows(self.emission.log_rows(observed.rows), observed.code, read.starts)
+
+    def _answered(self, read: Sequences, ask: Callable[[engine.Chain, engine.Rows], _Answer]) -> _Answer:
+        chain = self._chain()
+        try:
+            return ask(chain, self._rows(read))
+        except engine.ImpossibleStep as error:
+            raise impossible(read, error.row) from None
+
+    def _each(self, read: Sequences, make: Callable[[int, int], Any]) -> Any:
+        found: Sequence[Any] = [make(a, b) for a, b in pairwise(read.starts.tolist())]
+        return found[0] if read.lone else PerSequence(found, read.ids)
+
+
+def _same(mine: np.ndarray | None, theirs: np.ndarray | None) -> bool:
+    if mine is None or theirs is None:
+        return mine is theirs
+    return np.array_equal(mine, theirs)
+
+
+def impossible(read: Sequences, row: int) -> ImpossibleEvidence:
+    """The error for a sequence of probability zero, which says where it became impossible."""
+    place = read.place(row)
+    return ImpossibleEvidence(
+        f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed before: "
+        "no state that can be reached emits it."
+    )

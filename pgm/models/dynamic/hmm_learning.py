@@ -1,0 +1,289 @@
+"""How hidden Markov models learn: expected counts of a chain, in the one EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.distributions import Emission
+from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
+from pgm.frames import Sequences
+from pgm.inference.engines import chain as engine
+from pgm.learning import Collapsed, Step, climb
+from pgm.results import FitReport
+from pgm.runtime.clock import Clock, start_clock
+
+from .numbers import normalised, rows_fixed
+
+if TYPE_CHECKING:
+    from .hmm import HMM
+
+_NOTHING = 2.0**-200  # a transition that is used less often changes no digit of any answer
+_PARTS = ("initial", "transition", "emission")
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """The parameters of a hidden Markov model."""
+
+    start: np.ndarray
+    move: np.ndarray
+    emission: Emission
+
+
+class Task:
+    """What is learned, from what, and what stays; one for each call of `fit`."""
+
+    def __init__(
+        self, model: HMM, read: Sequences, weights: Any, fixed: Any, prior: Any, method: Any
+    ) -> None:
+        """Check what was asked for."""
+        if method not in ("em", "viterbi"):
+            raise InvalidArgument(
+                f'method= is "em" or "viterbi", not {shown(method)}.{nearest(method, ("em",))}'
+            )
+        self.model, self.read, self.hard = model, read, method == "viterbi"
+        self.k = model.n_states
+        self.observed = model.emission.read(read)
+        rows, code = self.observed.rows, self.observed.code
+        self.weight = _weights(weights, len(read))
+        heavy = np.repeat(self.weight, read.lengths)
+        self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
+        self.clock = start_clock()
+        self.fixed = _fixed(fixed, model)
+        self._take_prior(prior)
+
+    def _take_prior(self, prior: Any) -> None:
+        k, model = self.k, self.model
+        given = prior if isinstance(prior, Mapping) else dict.fromkeys(_PARTS, prior)
+        for name in given:
+            if name not in _PARTS:
+                raise InvalidArgument(f"prior= has no part {shown(name)}; there are {listed(_PARTS)}.")
+        self.prior_start = _pseudo(given.get("initial"), (k,), "initial") * model._first
+        self.prior_move = _pseudo(given.get("transition"), (k, k), "transition") * model._mask
+        if model._initial is not None:
+            self.prior_start = self.prior_start * (model._initial > 0)
+        if model._transition is not None:
+            self.prior_move = self.prior_move * (model._transition > 0)
+        emitted = given.get("emission")
+        if isinstance(emitted, int | float) and not isinstance(emitted, bool):
+            if not 0.0 <= emitted < np.inf:
+                raise InvalidArgument(f"prior= is a number that is not negative, not {shown(emitted)}.")
+            rows = self.observed.rows
+            emitted = model.emission.pseudo(float(emitted), k, rows, self.counts) if emitted else None
+        if emitted is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
+            raise InvalidArgument("A prior of the emission does not go with states whose emission is fixed.")
+        self.prior_emission = emitted
+
+    # --- the two steps ---
+
+    def expect(self, now: Numbers) -> Step[engine.Expected]:
+        """Expected counts, or those along the best paths."""
+        chain = engine.Chain(now.start, now.move)
+        rows = engine.Rows(now.emission.log_rows(self.observed.rows), self.observed.code, self.read.starts)
+        try:
+            if self.hard:
+                found = self._along_best(chain, rows)
+            else:
+                found = engine.expected(chain, rows, self.weight, self.clock)
+        except engine.ImpossibleStep as error:
+            place = self.read.place(error.row)
+            raise ImpossibleEvidence(
+                f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
+                "before, with the numbers that learning begins with. Zeros stay zero: begin with others, or "
+                "leave out what is to be learned."
+            ) from None
+        log = float(self.weight @ found.logs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
+            prior += np.where(self.prior_move > 0, self.prior_move * np.log(now.move), 0.0).sum()
+        if self.prior_emission is not None:
+            prior += now.emission.expected_log(self.prior_emission)
+        return Step(log, log + float(prior), found)
+
+    def _along_best(self, chain: engine.Chain, rows: engine.Rows) -> engine.Expected:
+        path, logs = engine.best_paths(chain, rows, self.clock)
+        k, heavy = self.k, np.repeat(self.weight, self.read.lengths)
+        onward = np.delete(np.arange(len(path)), self.read.starts[1:] - 1)
+        moves = path[onward].astype(np.int64) * k + path[onward + 1]
+        pairs = np.bincount(moves, heavy[onward], k * k).reshape(k, k)
+        first = np.bincount(path[self.read.starts[:-1]], self.weight, k)
+        code = self.observed.code if self.observed.code.size else np.arange(len(path))
+        seen = np.zeros((len(self.observed.rows), k))
+        np.add.at(seen, (code, path), heavy)
+        return engine.Expected(first, pairs, seen, logs)
+
+    def maximise(self, now: Numbers, found: engine.Expected, iteration: int) -> Numbers:
+        """The most likely numbers for these counts."""
+        fixed = self.fixed
+        start = normalised((found.first + self.prior_start)[None], now.start[None], fixed["initial"][None])[0]
+        move = normalised(found.pairs + self.prior_move, now.move, fixed["transition"])
+        for table, stays in ((start, fixed["initial"]), (move, fixed["transition"])):
+            table[(table < _NOTHING) & ~stays] = 0.0
+        emission = now.emission
+        if not fixed["emission"].all():
+            seen = np.where(fixed["emission"], 0.0, found.seen)
+            try:
+                emission = emission.fitted(emission.gathered(self.observed.rows, seen), self.prior_emission)
+            except InvalidArgument:  # the states that are left have no weight, and keep their numbers
+                if seen.sum() > 0.0:
+                    raise
+            self._check(emission, f"in iteration {iteration}")
+        return Numbers(start, move, emission)
+
+    def _check(self, emission: Emission, when: str) -> None:
+        bad = emission.collapsed(self.observed.rows)
+        if bad is not None:
+            raise Collapsed(
+                f"The covariance of state {shown(self.model.states[bad])} collapsed {when}: the rows that it "
+                "explains lie on one point or line. Use fewer states, another form= of covariance, or "
+                'prior={"emission": 1.0}, which adds a row in each state that varies as all data do.'
+            )
+
+    # --- where it begins ---
+
+    def given(self, random: np.random.Generator) -> Numbers:
+        """The numbers that the model has, and guesses for others."""
+        model = self.model
+        guess = self.guess(random) if self._lacks() else None
+        return Numbers(
+            model._initial if model._initial is not None else guess.start,  # type: ignore[union-attr]
+            model._transition if model._transition is not None else guess.move,  # type: ignore[union-attr]
+            model.emission if model.emission.has_numbers else guess.emission,  # type: ignore[union-attr]
+        )
+
+    def _lacks(self) -> bool:
+        model = self.model
+        return model._initial is None or model._transition is None or not model.emission.has_numbers
+
+    def guess(self, random: np.random.Generator) -> Numbers:
+        """Guesses from the data, but for what is fixed."""
+        model, k = self.model, self.k
+        start, mask = model._first, model._mask
+        if model._initial is not None:
+            start = start & (model._initial > 0)
+        if model._transition is not None:
+            mask = mask & (model._transition > 0)
+        first = start / start.sum()
+        shares = random.dirichlet(np.ones(k), k) * mask
+        shares = 0.5 * shares / shares.sum(axis=1, keepdims=True) + 0.5 * mask / mask.sum(
+            axis=1, keepdims=True
+        )
+        emission = model.emission
+        if not self.fixed["emission"].any():
+            rows = self.observed.rows
+            if start.sum() == 1 and k > 1:
+                weights = self._in_order()
+            else:
+                weights = emission.first_guess(rows, self.counts, k, random)
+            emission = emission.fitted(emission.gathered(rows, weights), self.prior_emission)
+            self._check(emission, "at the start")
+        keep_first = self.fixed["initial"].any() and model._initial is not None
+        keep_move = self.fixed["transition"].any() and model._transition is not None
+        return Numbers(
+            model._initial if keep_first else first,  # type: ignore[arg-type]
+            model._transition if keep_move else shares,  # type: ignore[arg-type]
+            emission,
+        )
+
+    def _in_order(self) -> np.ndarray:
+        """Where states come one after the other: each has its part of every sequence."""
+        lengths, k = self.read.lengths, self.k
+        position = np.arange(self.read.n_rows) - np.repeat(self.read.starts[:-1], lengths)
+        state = np.minimum(position * k // np.repeat(lengths, lengths), k - 1)
+        rows = self.observed.rows
+        code = self.observed.code if self.observed.code.size else np.arange(len(rows))
+        weights = np.full((len(rows), k), 1e-3)
+        np.add.at(weights, (code, state), np.repeat(self.weight, lengths))
+        if rows.ndim > 1:
+            weights[np.isnan(rows).any(axis=1)] = 0.0
+        return weights
+
+    def run(
+        self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
+    ) -> tuple[Numbers, FitReport]:
+        """Climb from each start, and keep the best."""
+        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
+            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        for name in ("initial", "transition"):
+            if self.fixed[name].any() and getattr(self.model, f"_{name}") is None:
+                raise InvalidArgument(f"fixed= names {name!r}, which has no numbers yet.")
+        if self.fixed["emission"].any() and not self.model.emission.has_numbers:
+            raise InvalidArgument("fixed= names 'emission', which has no numbers yet.")
+        seeds = random.spawn(int(starts))
+        begin: list[Callable[[], Numbers]] = [lambda: self.given(seeds[0])]
+        begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
+        best, reports, number = climb(
+            begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="Baum-Welch"
+        )
+        self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
+        kept = () if self.hard else self._never_visited(best)
+        logs = tuple(report.log_likelihoods for report in reports)
+        made = reports[number].changed(
+            n_parameters=self._n_free(best), n_rows=self.read.n_rows, starts=logs, kept=kept
+        )
+        for table in (best.start, best.move):
+            table.flags.writeable = False
+        return best, made
+
+    def _never_visited(self, now: Numbers) -> tuple[Any, ...]:
+        visits = self.expect(now).statistics.seen.sum(axis=0)
+        return tuple(s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0)
+
+    def _n_free(self, now: Numbers) -> int:
+        fixed = self.fixed
+        total = now.emission.n_free(~fixed["emission"])
+        for table, stays in ((now.start[None], fixed["initial"][None]), (now.move, fixed["transition"])):
+            free = ((table > 0) & ~stays).sum(axis=1)
+            total += int(np.maximum(free - 1, 0).sum())
+        return total
+
+
+def _weights(weights: Any, count: int) -> np.ndarray:
+    if weights is None:
+        return np.ones(count)
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise InvalidArgument(
+            f"weights= has a number that is not negative for each of {count} sequences, not {shown(weights)}."
+        )
+    return found
+
+
+def _fixed(fixed: Any, model: HMM) -> dict[str, np.ndarray]:
+    """What stays, as booleans: of each state, transition, and state's emission."""
+    k = model.n_states
+    shapes: dict[str, tuple[int, ...]] = {"initial": (k,), "transition": (k, k), "emission": (k,)}
+    found = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
+    given = fixed if isinstance(fixed, Mapping) else [fixed] if isinstance(fixed, str) else list(fixed)
+    for name in given:
+        if name not in shapes:
+            raise InvalidArgument(
+                f"fixed= has no part {shown(name)}; there are {listed(_PARTS)}.{nearest(name, _PARTS)}"
+            )
+        if not isinstance(given, Mapping) or given[name] is True:
+            found[name][...] = True
+        elif given[name] is not False:
+            found[name] = rows_fixed(given[name], model.variable, shapes[name], name)
+    return found
+
+
+def _pseudo(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
+    if given is None:
+        return np.zeros(shape)
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.shape not in ((), shape) or not np.isfinite(found).all() or (found < 0).any():
+        raise InvalidArgument(
+            f"prior= of {name!r} is a number, or an array of shape {shape}, that is not negative; not "
+            f"{shown(given)}."
+        )
+    return np.broadcast_to(found, shape)

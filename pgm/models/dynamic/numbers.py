@@ -1,0 +1,136 @@
+"""What models of chains check: distributions over states, transitions, and the states themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidTable, shown
+from pgm.printing import label
+from pgm.variables import Domain, Variable, as_domain, unordered
+
+_ROUNDING = 1e-6 * (1 + 1e-6)
+_LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
+
+
+def domain_of(states: Any, n_states: Any, sizes: Mapping[str, int | None]) -> Domain:
+    """The states of a chain, from their names or their number, or from the sizes of what was given.
+
+    Args:
+        states: the names, or None.
+        n_states: how many, or None.
+        sizes: by what was given, how many states that has.
+    """
+    known = {name: size for name, size in sizes.items() if size is not None}
+    if n_states is not None:
+        if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
+            raise InvalidArgument(f"n_states= is a whole number of at least 1, not {shown(n_states)}.")
+        known = {"n_states=": int(n_states), **known}
+    if states is not None:
+        if unordered(states) or isinstance(states, str | int):
+            raise InvalidArgument(f"states= is a list, for the states have an order, not {shown(states)}.")
+        domain = as_domain(list(states))
+        known = {"states=": domain.card, **known}
+    if not known:
+        raise InvalidArgument("How many states are there? Say n_states=, states=, or give the transitions.")
+    (first, size), *others = known.items()
+    for name, other in others:
+        if other != size:
+            raise InvalidArgument(f"{first} has {size} states, and {name} {other}.")
+    return domain if states is not None else as_domain(list(range(size)))
+
+
+def distribution(given: Any, variable: Variable, what: str) -> np.ndarray:
+    """Probabilities of the states, from a list or from a dict by state."""
+    if isinstance(given, Mapping):
+        made = np.zeros(variable.card)
+        for state, p in given.items():
+            made[variable.code(state)] = _numbers(p, what)
+        given = made
+    found = _numbers(given, what)
+    if found.shape != (variable.card,):
+        raise InvalidTable(
+            f"{what} has {variable.card} probabilities, one for each state; not {shown(given)}."
+        )
+    return np.asarray(_normal(found[None], what, lambda row: "")[0])
+
+
+def transitions(given: Any, variable: Variable, what: str = "transition=") -> np.ndarray:
+    """A row of probabilities for each state: from an array, or a dict of rows by state."""
+    k = variable.card
+    if isinstance(given, Mapping):
+        rows: list[Any] = [None] * k
+        for state, row in given.items():
+            rows[variable.code(state)] = distribution(row, variable, f"{what} row {shown(state)}")
+        missing = [variable.states[i] for i, row in enumerate(rows) if row is None]
+        if missing:
+            raise InvalidTable(f"{what} has no row for the state {shown(missing[0])}.")
+        given = np.array(rows)
+    found = _numbers(given, what)
+    if found.shape != (k, k):
+        raise InvalidTable(f"{what} has {k} rows of {k} probabilities, not the shape {found.shape}.")
+    return _normal(found, what, lambda row: f" row {shown(variable.states[row])}")
+
+
+def _numbers(given: Any, what: str) -> np.ndarray:
+    try:
+        found = np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidTable(f"{what} takes probabilities, not {shown(given)}.") from None
+    return found
+
+
+def _normal(table: np.ndarray, what: str, of: Any) -> np.ndarray:
+    """The rows divided by their sums, which are one up to rounding; an error names the row."""
+    for i, row in enumerate(table):
+        if not np.isfinite(row).all() or (row < 0).any():
+            bad = row[~(np.isfinite(row) & (row >= 0))][0]
+            raise InvalidTable(f"{what}{of(i)} has {bad:.10g}, which is no probability.")
+        if abs(row.sum() - 1.0) > _ROUNDING:
+            raise InvalidTable(f"{what}{of(i)} sums to {row.sum():.10g}, and not to one.")
+    sums = table.sum(axis=1, keepdims=True)
+    made: np.ndarray = np.where(np.abs(sums - 1.0) <= _LAST_BITS, table, table / sums)
+    made.flags.writeable = False
+    return made
+
+
+def normalised(counts: np.ndarray, own: np.ndarray, fixed: np.ndarray | None = None) -> np.ndarray:
+    """Rows of shares of these counts; a row of no counts, and what is fixed, stay as they are.
+
+    >>> normalised(np.array([[1.0, 3.0], [0.0, 0.0]]), np.array([[0.5, 0.5], [0.9, 0.1]])).tolist()
+    [[0.25, 0.75], [0.9, 0.1]]
+    """
+    free = np.ones_like(own, dtype=bool) if fixed is None else ~fixed
+    counts = np.where(free, counts, 0.0)
+    left = 1.0 - np.where(free, 0.0, own).sum(axis=1, keepdims=True)
+    sums = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts * left, sums, out=np.zeros_like(counts), where=sums > 0)
+    return np.where(sums > 0, np.where(free, shares, own), own)
+
+
+def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:
+    """Which entries stay: those of some states, or an array of booleans."""
+    if isinstance(given, np.ndarray | list | tuple) and np.shape(given) == shape:
+        found = np.asarray(given)
+        if found.dtype == bool:
+            return found
+    if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+        given = [given]
+    made = np.zeros(shape, bool)
+    for state in given:
+        made[variable.code(state)] = True
+    if not made.any():
+        raise InvalidArgument(f"fixed={{{what!r}: ...}} names states, or is an array of booleans.")
+    return made
+
+
+def printed_rows(table: np.ndarray) -> list[list[str]]:
+    """Probabilities as short as six digits allow."""
+    return [[f"{p:.6g}" for p in row] for row in table.tolist()]
+
+
+def names(variable: Variable) -> list[str]:
+    """The states as a picture or a table writes them."""
+    return [label(state) for state in variable.states]

@@ -1,0 +1,147 @@
+"""Which transitions are possible: what is not stays impossible, however much is learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
+
+
+@runtime_checkable
+class Topology(Protocol):
+    """Which state may follow which, and which may be first."""
+
+    def mask(self, n: int) -> np.ndarray:
+        """Whether each of n states may be followed by each."""
+
+    def first(self, n: int) -> np.ndarray:
+        """Whether each of n states may be the first."""
+
+
+def _jump(value: object, name: str, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidArgument(f"{name}= is a whole number of at least {least}, not {shown(value)}.")
+
+
+@dataclass(frozen=True)
+class LeftToRight:
+    """States in order: each is followed by itself or one of the next, and the first comes first.
+
+    Args:
+        max_jump: how many states further one step may lead.
+
+    >>> LeftToRight(max_jump=2).mask(4).astype(int)
+    array([[1, 1, 1, 0],
+           [0, 1, 1, 1],
+           [0, 0, 1, 1],
+           [0, 0, 0, 1]])
+    """
+
+    max_jump: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        _jump(self.max_jump, "max_jump", 1)
+
+    def mask(self, n: int) -> np.ndarray:
+        """Whether each of n states may be followed by each.
+
+        Args:
+            n: how many states there are.
+
+        Raises:
+            InvalidArgument: never here; a mask may not fit n.
+
+        >>> LeftToRight().mask(2).tolist()
+        [[True, True], [False, True]]
+        """
+        off = np.arange(n) - np.arange(n)[:, None]
+        return np.asarray((off >= 0) & (off <= self.max_jump))
+
+    def first(self, n: int) -> np.ndarray:
+        """Whether each of n states may be the first: only that on the left.
+
+        Args:
+            n: how many states there are.
+
+        Raises:
+            InvalidArgument: never here; a mask may not fit n.
+
+        >>> LeftToRight().first(3).tolist()
+        [True, False, False]
+        """
+        return np.asarray(np.arange(n) == 0)
+
+
+@dataclass(frozen=True)
+class Banded:
+    """States in order: one step leads to a neighbour at most so far away, in either direction.
+
+    Args:
+        width: how many states to either side.
+
+    >>> Banded(1).mask(3).astype(int)
+    array([[1, 1, 0],
+           [1, 1, 1],
+           [0, 1, 1]])
+    """
+
+    width: int = 1
+
+    def __post_init__(self) -> None:
+        """Check the number."""
+        _jump(self.width, "width", 0)
+
+    def mask(self, n: int) -> np.ndarray:
+        """Whether each of n states may be followed by each.
+
+        Args:
+            n: how many states there are.
+
+        Raises:
+            InvalidArgument: never here; a mask may not fit n.
+
+        >>> Banded(0).mask(2).tolist()
+        [[True, False], [False, True]]
+        """
+        return np.asarray(np.abs(np.arange(n) - np.arange(n)[:, None]) <= self.width)
+
+    def first(self, n: int) -> np.ndarray:
+        """Whether each of n states may be the first: all.
+
+        Args:
+            n: how many states there are.
+
+        Raises:
+            InvalidArgument: never here; a mask may not fit n.
+
+        >>> Banded().first(2).tolist()
+        [True, True]
+        """
+        return np.ones(n, bool)
+
+
+def allowed(topology: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which transitions, and which first states, a topology or a mask allows.
+
+    Args:
+        topology: `LeftToRight`, `Banded`, or an array of booleans with a row for each state.
+        n: how many states there are.
+    """
+    if isinstance(topology, Topology):
+        return topology.mask(n), topology.first(n)
+    mask = np.asarray(topology)
+    if mask.shape != (n, n) or not np.isin(mask, (0, 1)).all():
+        raise InvalidArgument(
+            f"topology= is pgm.LeftToRight(...), pgm.Banded(...), or {n} rows of {n} booleans, not "
+            f"{shown(topology)}."
+        )
+    mask = mask.astype(bool)
+    if not mask.any(axis=1).all():
+        raise InvalidArgument(
+            f"topology= lets state {int((~mask.any(axis=1)).argmax())} be followed by none."
+        )
+    return mask, np.ones(n, bool)

@@ -1,0 +1,145 @@
+"""How a fit went: its log-likelihoods, why it stopped, and what the number of parameters makes of them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pgm.printing import html_facts, text_facts
+from pgm.results.base import Frozen
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class FitReport(Frozen):
+    """How a fit went; `log_likelihoods` begins with that of the start and has one more for each iteration.
+
+    `stopped_by` says what ended it: "tol", "max_iter" or "time limit". Of several starts it is the best that
+    is reported; `starts` has the log-likelihoods of all.
+
+    >>> FitReport((-10.0, -8.0), "tol", n_parameters=3, n_rows=20)
+    log-likelihood  -8
+    iterations      1
+    converged       yes
+    parameters      3
+    AIC, BIC        22, 24.9872
+    """
+
+    log_likelihoods: tuple[float, ...]
+    stopped_by: str
+    n_parameters: int | None
+    n_rows: int | None  # observations, for BIC
+    starts: tuple[tuple[float, ...], ...]
+    kept: tuple[Any, ...]  # states that were never visited, which keep their numbers
+
+    def __init__(
+        self,
+        log_likelihoods: tuple[float, ...],
+        stopped_by: str,
+        n_parameters: int | None = None,
+        n_rows: int | None = None,
+        starts: tuple[tuple[float, ...], ...] = (),
+        kept: tuple[Any, ...] = (),
+    ) -> None:
+        """Take what was recorded."""
+        self.__dict__.update(
+            log_likelihoods=log_likelihoods,
+            stopped_by=stopped_by,
+            n_parameters=n_parameters,
+            n_rows=n_rows,
+            starts=starts,
+            kept=kept,
+        )
+
+    def changed(self, **changes: Any) -> FitReport:
+        """The same report with other values of what is named here."""
+        return FitReport(**{**self.__dict__, **changes})
+
+    @property
+    def log_likelihood(self) -> float:
+        """The log-likelihood of what was learned."""
+        return self.log_likelihoods[-1]
+
+    @property
+    def iterations(self) -> int:
+        """How often parameters were changed."""
+        return len(self.log_likelihoods) - 1
+
+    @property
+    def converged(self) -> bool:
+        """Whether it stopped because nothing more than `tol` was gained."""
+        return self.stopped_by == "tol"
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion, smaller is better: 2 (parameters - log-likelihood)."""
+        return 2.0 * ((self.n_parameters or 0) - self.log_likelihood)
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion, smaller is better: parameters times log(rows), less 2 log-likelihood."""
+        return (self.n_parameters or 0) * math.log(self.n_rows or 1) - 2.0 * self.log_likelihood
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain Python objects."""
+        names = ("log_likelihood", "iterations", "converged", "stopped_by", "n_parameters", "aic", "bic")
+        return {name: getattr(self, name) for name in names} | {"log_likelihoods": list(self.log_likelihoods)}
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when all that was recorded is."""
+        return self.__dict__ == other.__dict__ if isinstance(other, FitReport) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle everything."""
+        return self.__dict__
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """As it was."""
+        self.__dict__.update(state)
+
+    def _lines(self) -> list[tuple[str, str]]:
+        stopped = "yes" if self.converged else f"no, stopped by {self.stopped_by}"
+        lines = [
+            ("log-likelihood", f"{self.log_likelihood:.6g}"),
+            ("iterations", f"{self.iterations:,}"),
+            ("converged", stopped),
+        ]
+        if self.n_parameters is not None:
+            lines += [
+                ("parameters", f"{self.n_parameters:,}"),
+                ("AIC, BIC", f"{self.aic:.6g}, {self.bic:.6g}"),
+            ]
+        if len(self.starts) > 1:
+            ends = ", ".join(f"{logs[-1]:.6g}" for logs in self.starts)
+            lines.append(("starts", f"{len(self.starts)}, which ended at {ends}"))
+        if self.kept:
+            lines.append(("never visited", ", ".join(map(str, self.kept))))
+        return lines
+
+    def __repr__(self) -> str:
+        """A line for each thing that was recorded."""
+        return text_facts(self._lines())
+
+    def _repr_html_(self) -> str:
+        return html_facts(self._lines())
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the log-likelihood over the iterations, a line for each start; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        return plot.fit(self, ax, figsize=figsize, title=title)

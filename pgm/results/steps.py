@@ -1,0 +1,510 @@
+"""Answers about steps of sequences: beliefs about states, paths, draws and forecasts, for one or for many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.printing import ROWS, Share, Tabular, label, number
+from pgm.results.base import Result, noted, pandas, put
+from pgm.results.density import Density
+from pgm.results.discrete import Distribution
+from pgm.results.report import Report
+from pgm.results.scalars import Probability
+from pgm.variables import Variable, typed_array
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+CHAIN = Report("chain", exact=True)
+_Step = TypeVar("_Step", bound="_OfSteps")
+
+
+class _OfSteps(Result, Tabular):
+    """What is said of each step of one sequence."""
+
+    __slots__ = ()
+    log_likelihood: float
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the steps from left to right; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        return plot.steps(self, ax, figsize=figsize, title=title)
+
+
+class StateBeliefs(_OfSteps):
+    """What is believed of the hidden state in each step of a sequence, and how likely the sequence is.
+
+    `values` has a row for each step and a column for each state; `log_likelihood` is the logarithm of the
+    probability, or density, of all that was observed, and `step_scores` each step's share of it.
+
+    >>> import pgm
+    >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+    >>> found = coin.filter([0, 0, 1])
+    >>> found.values[-1].round(6).tolist(), round(found.log_likelihood, 6)
+    ([0.688854, 0.311146], -2.151754)
+    """
+
+    __slots__ = ("_pairs", "about", "log_likelihood", "report", "step_scores", "values", "variable")
+    variable: Variable
+    values: np.ndarray  # (steps, states)
+    log_likelihood: float
+    step_scores: np.ndarray
+    about: str  # "filtered", "smoothed", ...
+    _pairs: np.ndarray | None
+
+    def __init__(
+        self,
+        variable: Variable,
+        values: np.ndarray,
+        step_scores: np.ndarray,
+        about: str,
+        pairs: np.ndarray | None = None,
+        report: Report = CHAIN,
+    ) -> None:
+        """Take the beliefs, the logarithm of each step's share, and what kind of beliefs these are."""
+        for name, value in (("values", values), ("step_scores", step_scores), ("_pairs", pairs)):
+            if value is not None:
+                value.flags.writeable = False
+            put(self, name, value)
+        put(self, "variable", variable)
+        put(self, "log_likelihood", float(step_scores.sum()))
+        put(self, "about", about)
+        put(self, "report", report)
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """The states, in the order of the columns."""
+        return self.variable.states
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """P(state, next state) of each step but the last, (steps - 1, states, states); see `HMM.smooth`."""
+        if self._pairs is None:
+            raise InvalidArgument("Pairs of states are found on request: hmm.smooth(sequence, pairs=True).")
+        return self._pairs
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """The most probable state of each step by itself; together they may be impossible."""
+        return tuple([self.states[code] for code in self.values.argmax(axis=1).tolist()])
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.values)
+
+    def __getitem__(self, step: int) -> Distribution:
+        """The distribution over states in one step; -1 is the last."""
+        return Distribution((self.variable,), self.values[step], self.report)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The beliefs by state, the log-likelihood and the scores of the steps, as plain Python objects."""
+        columns = {state: self.values[:, k].tolist() for k, state in enumerate(self.states)}
+        scores = self.step_scores.tolist()
+        return {"states": columns, "log_likelihood": self.log_likelihood, "step_scores": scores}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each step and a column for each state."""
+        index = pandas().RangeIndex(len(self), name="step")
+        columns = pandas().Index(self.states, name=self.variable.name, tupleize_cols=False)
+        frame: pd.DataFrame = pandas().DataFrame(self.values, index, columns, copy=True)
+        return frame
+
+    def _parts(self) -> tuple[object, ...]:
+        scores = self.step_scores
+        return self.variable, self.values, scores, self.about, self._pairs, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        some = self.values[:ROWS].tolist()
+        rows = [[str(t), *map(Share, row)] for t, row in enumerate(some)]
+        notes = noted(len(self), len(rows), "steps", self.report)
+        said = f"{self.about}; log-likelihood {self.log_likelihood:.6f}"
+        return ["step", *map(label, self.states)], rows, f"{notes}\n{said}".strip()
+
+
+class StatePath(_OfSteps):
+    """A state for each step of a sequence: the most probable path, or another.
+
+    `log_joint` is log P(path, observations), and `probability` P(path | observations).
+
+    >>> import pgm
+    >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+    >>> coin.decode([0, 0, 0, 0, 1, 1]).path
+    (1, 1, 1, 1, 0, 0)
+    """
+
+    __slots__ = ("codes", "log_joint", "log_likelihood", "report", "variable")
+    variable: Variable
+    codes: np.ndarray
+    log_joint: float
+
+    def __init__(
+        self,
+        variable: Variable,
+        codes: np.ndarray,
+        log_joint: float,
+        log_likelihood: float,
+        report: Report = CHAIN,
+    ) -> None:
+        """Take codes of states, log P(path, observations) and log P(observations)."""
+        kept = np.array(codes, dtype=np.int32)
+        kept.flags.writeable = False
+        for name, value in (("variable", variable), ("codes", kept), ("report", report)):
+            put(self, name, value)
+        put(self, "log_joint", float(log_joint))
+        put(self, "log_likelihood", float(log_likelihood))
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """All states, in order."""
+        return self.variable.states
+
+    @property
+    def path(self) -> tuple[Any, ...]:
+        """The state of each step."""
+        return tuple([self.states[code] for code in self.codes.tolist()])
+
+    @property
+    def log_probability(self) -> float:
+        """Log P(path | observations)."""
+        return self.log_joint - self.log_likelihood
+
+    @property
+    def probability(self) -> Probability:
+        """P(path | observations)."""
+        log = self.log_probability
+        return Probability(math.exp(min(log, 0.0)), self.report, log=log)
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return int(self.codes.size)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The states, step by step."""
+        return iter(self.path)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when states and probabilities are."""
+        if not isinstance(other, StatePath):
+            return NotImplemented
+        same = self.variable == other.variable and np.array_equal(self.codes, other.codes)
+        return same and (self.log_joint, self.log_likelihood) == (other.log_joint, other.log_likelihood)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The path and its logarithms, as plain Python objects."""
+        logs = {"log_joint": self.log_joint, "log_probability": self.log_probability}
+        return {"path": list(self.path), **logs}
+
+    def to_pandas(self) -> pd.Series:
+        """A Series of states, its index the steps."""
+        index = pandas().RangeIndex(len(self), name="step")
+        series: pd.Series = pandas().Series(typed_array(self.path), index, name=self.variable.name)
+        return series
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.variable, self.codes, self.log_joint, self.log_likelihood, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        """A line for each run of the same state."""
+        ends = [*(np.flatnonzero(np.diff(self.codes)) + 1).tolist(), len(self)]
+        runs = list(zip([0, *ends[:-1]], ends, strict=True))
+        rows = [
+            [str(a) if b == a + 1 else f"{a} to {b - 1}", label(self.states[self.codes[a]])]
+            for a, b in runs[:ROWS]
+        ]
+        notes = noted(len(runs), len(rows), "runs", self.report)
+        said = f"probability {number(self.probability)}, log joint {self.log_joint:.6f}"
+        return ["step", "state"], rows, f"{notes}\n{said}".strip()
+
+
+class SampledSequence(_OfSteps):
+    """States and observations that were drawn, step by step.
+
+    >>> import pgm
+    >>> coin = pgm.HMM([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], pgm.Categorical([[1.0, 0.0], [0.0, 1.0]]))
+    >>> coin.sample(4, seed=0).observations.tolist()
+    [0, 1, 0, 1]
+    """
+
+    __slots__ = ("codes", "log_likelihood", "observations", "report", "variable")
+    variable: Variable
+    codes: np.ndarray
+    observations: np.ndarray
+
+    def __init__(
+        self, variable: Variable, codes: np.ndarray, observations: np.ndarray, report: Report = CHAIN
+    ) -> None:
+        """Take codes of states and what was observed in each step."""
+        for name, value in (("codes", codes), ("observations", observations)):
+            value.flags.writeable = False
+            put(self, name, value)
+        put(self, "variable", variable)
+        put(self, "report", report)
+
+    @property
+    def states(self) -> np.ndarray:
+        """The state of each step."""
+        return np.take(self.variable.domain.array, self.codes)
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return int(self.codes.size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """States and observations as lists."""
+        return {"states": self.states.tolist(), "observations": self.observations.tolist()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each step."""
+        index = pandas().RangeIndex(len(self), name="step")
+        frame: pd.DataFrame = pandas().DataFrame({self.variable.name: self.states, **self._columns()}, index)
+        return frame
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        if self.observations.ndim == 1:
+            return {"observation": self.observations}
+        return {f"observation[{d}]": column for d, column in enumerate(self.observations.T)}
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.variable, self.codes, self.observations, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        columns = {self.variable.name: self.states, **self._columns()}
+        rows = [
+            [str(t), *(_cell(column[t]) for column in columns.values())] for t in range(min(ROWS, len(self)))
+        ]
+        return ["step", *map(label, columns)], rows, noted(len(self), len(rows), "steps", self.report)
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float | np.floating) else label(value)
+
+
+class SequenceForecast(_OfSteps):
+    """What is expected of the steps that follow: `values` of the states, and `observations` one by one.
+
+    >>> import pgm
+    >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+    >>> coin.forecast([0, 0, 1], steps=2).observations.round(6).tolist()
+    [[0.639567, 0.360433], [0.651653, 0.348347]]
+    """
+
+    __slots__ = ("_observed", "log_likelihood", "report", "values", "variable")
+    variable: Variable
+    values: np.ndarray  # (steps, states)
+    log_likelihood: float
+    _observed: tuple[Distribution | Density, ...]
+
+    def __init__(
+        self,
+        variable: Variable,
+        values: np.ndarray,
+        observed: Sequence[Distribution | Density],
+        log_likelihood: float,
+        report: Report = CHAIN,
+    ) -> None:
+        """Take the states, and the distribution of what will be observed, of each step."""
+        values.flags.writeable = False
+        for name, value in (("variable", variable), ("values", values), ("_observed", tuple(observed))):
+            put(self, name, value)
+        put(self, "log_likelihood", float(log_likelihood))
+        put(self, "report", report)
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """The states, in the order of the columns of `values`."""
+        return self.variable.states
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.values)
+
+    def __getitem__(self, step: int) -> Distribution | Density:
+        """What will be observed in one of the steps; 0 is the first after the sequence."""
+        return self._observed[step]
+
+    @property
+    def observations(self) -> np.ndarray:
+        """Probabilities of the symbols, (steps, symbols), or means of numbers."""
+        if isinstance(self._observed[0], Distribution):
+            return np.array([p.values for p in self._observed])
+        return self.mean
+
+    @property
+    def mean(self) -> np.ndarray:
+        """The mean of what will be observed, of numbers or of symbols that are numbers."""
+        return np.array([p.mean for p in self._observed])
+
+    @property
+    def std(self) -> np.ndarray:
+        """The standard deviation of what will be observed."""
+        return np.array([p.std for p in self._observed])
+
+    def interval(self, level: float = 0.9) -> tuple[np.ndarray, np.ndarray]:
+        """The least and the greatest value of each step between which it falls with this probability.
+
+        Args:
+            level: the probability, from 0 to 1; half of the rest lies below, half above.
+
+        Raises:
+            InvalidArgument: it is no probability, or what is observed has no numbers.
+
+        >>> import pgm
+        >>> noise = pgm.HMM([1.0], [[1.0]], pgm.Gaussian([0.0], sd=1.0))
+        >>> [ends.round(3).tolist() for ends in noise.forecast([0.3], steps=1).interval(0.95)]
+        [[-1.96], [1.96]]
+        """
+        if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
+            raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
+        if not all(isinstance(p, Density) for p in self._observed):
+            raise InvalidArgument("Intervals are of numbers; symbols have probabilities, .observations.")
+        tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
+        ends = np.array(
+            [
+                [p.marginal(name).quantile(tails) for name in p.names]  # type: ignore[union-attr]
+                for p in self._observed
+            ]
+        )
+        low, high = ends[..., 0], ends[..., 1]
+        return (low[:, 0], high[:, 0]) if low.shape[1] == 1 else (low, high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """States and observations as lists."""
+        columns = {state: self.values[:, k].tolist() for k, state in enumerate(self.states)}
+        return {"states": columns, "observations": self.observations.tolist()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each step: the states, then the observations."""
+        columns = dict(zip([f"P({label(s)})" for s in self.states], self.values.T, strict=True))
+        index = pandas().RangeIndex(1, len(self) + 1, name="steps ahead")
+        frame: pd.DataFrame = pandas().DataFrame(columns | self._seen(), index)
+        return frame
+
+    def _seen(self) -> dict[str, np.ndarray]:
+        first = self._observed[0]
+        if isinstance(first, Distribution):
+            names = [f"P({label(s)})" for s in first.variables[0].states]
+            return dict(zip([f"observation: {name}" for name in names], self.observations.T, strict=True))
+        mean, std = (part.reshape(len(self), -1) for part in (self.mean, self.std))
+        found: dict[str, np.ndarray] = {}
+        for d, name in enumerate(first.names):
+            found |= {f"{name} mean": mean[:, d], f"{name} sd": std[:, d]}
+        return found
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.variable, np.array(self.values), self._observed, self.log_likelihood, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        seen = self._seen()
+        rows = [
+            [str(t + 1), *map(Share, self.values[t].tolist()), *(number(c[t]) for c in seen.values())]
+            for t in range(min(ROWS, len(self)))
+        ]
+        header = ["ahead", *map(label, self.states), *seen]
+        return header, rows, noted(len(self), len(rows), "steps", self.report)
+
+
+class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
+    """The same answer for each of several sequences: by number, or by the name that a frame gave them.
+
+    >>> import pgm
+    >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+    >>> found = coin.filter([[0, 0, 1], [1]])
+    >>> len(found), found[1].values.round(6).tolist(), found.values.shape
+    (2, [[0.833333, 0.166667]], (4, 2))
+    """
+
+    __slots__ = ("_ids", "_items", "report")
+    _items: tuple[_Step, ...]
+    _ids: tuple[Any, ...] | None
+
+    def __init__(
+        self, items: Sequence[_Step], ids: Sequence[Any] | None = None, report: Report = CHAIN
+    ) -> None:
+        """Take the answers, and what the sequences are called."""
+        put(self, "_items", tuple(items))
+        put(self, "_ids", None if ids is None else tuple(ids))
+        put(self, "report", report)
+
+    @property
+    def ids(self) -> tuple[Any, ...]:
+        """What the sequences are called: as in the frame, else 0, 1, ..."""
+        return tuple(range(len(self))) if self._ids is None else self._ids
+
+    @property
+    def log_likelihood(self) -> float:
+        """The logarithm of the probability of all sequences."""
+        return math.fsum(one.log_likelihood for one in self._items)
+
+    @property
+    def values(self) -> np.ndarray:
+        """The rows of all sequences, one below the other."""
+        return np.concatenate([one.values for one in self._items])  # type: ignore[attr-defined]
+
+    @property
+    def path(self) -> tuple[tuple[Any, ...], ...]:
+        """The path of each sequence."""
+        return tuple([one.path for one in self._items])  # type: ignore[attr-defined]
+
+    @overload
+    def __getitem__(self, which: int) -> _Step: ...
+    @overload
+    def __getitem__(self, which: slice) -> Sequence[_Step]: ...
+    def __getitem__(self, which: Any) -> Any:
+        """The answer for one sequence."""
+        if self._ids is not None and not isinstance(which, slice):
+            if which not in self._ids:
+                raise InvalidArgument(f"There is no sequence {shown(which)}; there are {listed(self._ids)}.")
+            return self._items[self._ids.index(which)]
+        return self._items[which]
+
+    def __len__(self) -> int:
+        """The number of sequences."""
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[_Step]:
+        """The answers, sequence by sequence."""
+        return iter(self._items)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """Each answer as plain Python objects, by the name of its sequence."""
+        return {name: one.to_dict() for name, one in zip(self.ids, self._items, strict=True)}  # type: ignore[attr-defined]
+
+    def to_pandas(self) -> Any:
+        """All answers one below the other, indexed by sequence and step."""
+        frames = [one.to_pandas() for one in self._items]  # type: ignore[attr-defined]
+        return pandas().concat(frames, keys=self.ids, names=["sequence"])
+
+    def _parts(self) -> tuple[object, ...]:
+        return self._items, self._ids, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        scored = not isinstance(self._items[0], SampledSequence)
+        rows = []
+        for name, one in list(zip(self.ids, self._items, strict=True))[:ROWS]:
+            rows.append([label(name), f"{len(one):,}", *([f"{one.log_likelihood:.6f}"] if scored else [])])
+        header = ["sequence", "steps", *(["log-likelihood"] if scored else [])]
+        return header, rows, noted(len(self), len(rows), "sequences", self.report)
