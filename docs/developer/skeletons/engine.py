@@ -1,6 +1,6 @@
 """An engine that approximates: copy, rename, fill in. `->` says what else belongs to it.
 
--> a folder in pgm/inference/engines, with this file; `module` below is its name
+-> a folder in pgm/inference/engines: the class of options in its __init__.py, all else in its prepared.py
 -> its class in ENGINES: pgm/inference/engines/__init__.py; the conformance suite, messages and docs find it there
 -> its page: docs/reference/engines.rst
 
@@ -19,10 +19,8 @@ from pgm.evidence import Observed
 from pgm.inference.engines.factor_graph import make_graph
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.options import Engine
-from pgm.inference.engines.problem import Problem
-from pgm.inference.engines.problem import Solution
-from pgm.inference.engines.reduced import ReducedSums
-from pgm.inference.engines.reduced import reduced
+from pgm.inference.engines.problem import Problem, Solution
+from pgm.inference.engines.reduced import ReducedSums, reduced
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 
@@ -36,10 +34,11 @@ class Alone(Engine):
     """
 
     name = "alone"
-    module = __name__  # which has `prepare`; imported when first used
+    module = __name__  # -> f"{__name__}.prepared", which has `prepare`; imported when first used
     answers = ("query", "marginals", "probability")
     approximates = True
     takes_soft = False
+    # -> turns = {"query": Turn(2, "why")} where "auto" shall ask it when no tree fits
 
 
 def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
