@@ -6,7 +6,18 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 import pgm
-from benchmarks import counting, growth, memory, networks, overhead, random_networks, reading, rows, uai
+from benchmarks import (
+    counting,
+    growth,
+    memory,
+    networks,
+    other_values,
+    overhead,
+    random_networks,
+    reading,
+    rows,
+    uai,
+)
 from benchmarks.harness import Options, Report, load_loops
 from benchmarks.peers import NotInstalled
 
@@ -16,6 +27,7 @@ PARTS: dict[str, Part] = {
     "networks": networks.run,
     "pgmpy": networks.beside_pgmpy,
     "overhead": overhead.run,
+    "other_values": other_values.run,
     "rows": rows.run,
     "reading": reading.run,
     "stand-ins": random_networks.run,

@@ -19,7 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pgm
+from pgm.inference import trees
+from pgm.inference.engines.exact import expected_statistics
+from pgm.inference.engines.gaussian import hybrid
 from pgm.inference.trees import shared_trees, sparse_cliques
+from pgm.inference.trees.batching import lanes
 from tests.gaussian_oracle import plains
 
 _KINDS = ("plain", "zeros", "others", "wide", "gate")
@@ -228,6 +232,63 @@ def test_a_sliced_tree_serves_on_while_the_zeros_stay(monkeypatch: pytest.Monkey
         one()
     assert len(made) == 2 * first
     assert all(key[0] is not support for key in net._compile().trees._trees)
+
+
+def test_rows_and_expected_statistics_find_the_same_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """EM asks both again and again, with other values each time."""
+    used: list[Any] = []
+    find = trees.tree_of
+
+    def noted(*args: Any, **named: Any) -> Any:
+        used.append(find(*args, **named))
+        return used[-1]
+
+    monkeypatch.setattr(lanes, "tree_of", noted)
+    monkeypatch.setattr(expected_statistics, "tree_of", noted)
+    net = chain()
+    frame = {f"v{i}": [True, False, None] for i in range(0, 12, 3)}
+    ask: list[Callable[[], Any]] = [
+        lambda: net.log_likelihood(frame),
+        lambda: net.predict_proba(frame, "v4"),
+        lambda: net.predict_proba(frame, ["v4", "v5"]),
+        lambda: net.expected_counts({"v3": True}),
+    ]
+    for one in ask:
+        one()
+    first = list(used)
+    assert len(first) >= len(ask)
+    for value in (0.5, 0.8):
+        used.clear()
+        net.set("v2", {True: value, False: 0.4})
+        for one in ask:
+            one()
+        assert [id(tree) for tree in used] == [id(tree) for tree in first]
+    made = []
+    lay_out = trees.lay_out_tree
+    monkeypatch.setattr(trees, "lay_out_tree", lambda *args: made.append(args) or lay_out(*args))
+    statistics = net.expected_counts({"v3": True})
+    net.set("v1", net.cpd("v1").fitted(statistics["v1"] + 1.0))
+    net.expected_counts({"v3": True})
+    assert not made
+
+
+def test_expected_statistics_of_densities_find_the_same_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Any] = []
+    lay_out, tree = hybrid.make_layout, trees.lay_out_tree
+    monkeypatch.setattr(hybrid, "make_layout", lambda *args: made.append(args) or lay_out(*args))
+    monkeypatch.setattr(trees, "lay_out_tree", lambda *args: made.append(args) or tree(*args))
+    net = pgm.BayesianNetwork()
+    net.add("z", 0.3)
+    net.add("x", {True: pgm.Gaussian(0.0, 1.0), False: pgm.Gaussian(3.0, 0.5)}, parents=["z"])
+    net.add("y", pgm.LinearGaussian({"x": 2.0}, sd=0.3))
+    first = net.expected_counts({"y": 2.0})
+    count = len(made)
+    assert count
+    for _ in range(3):  # steps of EM on one row, with one that was never seen
+        found = net.expected_counts({"y": 1.0})
+        for name, statistics in first.items():
+            net.set(name, net.cpd(name).fitted(found[name], prior=statistics))
+    assert len(made) == count
 
 
 def test_a_gate_keeps_its_trees_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,14 @@ class Program:
         return rank
 
     @cached_property
+    def own_tables(self) -> np.ndarray:
+        """For each variable the number of the table that is its distribution given its parents; -1: none."""
+        p, found = self.arrays, np.full(self.n, -1)
+        of_one = np.flatnonzero(p.heads == 1)[::-1]
+        found[p.scopes[p.scope_at[1:][of_one] - 1]] = of_one
+        return found
+
+    @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
         """The factors that pruning would drop if nothing were needed: in its order, and as a mask."""
         p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)

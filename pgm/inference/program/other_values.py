@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pgm.inference.program import NARROWEST, Program
-from pgm.inference.program.program_arrays import ProgramArrays
+from pgm.runtime.running import REDUCTION
 
 
 def same_structure(a: Program, b: Program) -> bool:
@@ -46,31 +46,10 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
         return None
     values, low, exponent = program.values.copy(), p.low.copy(), p.exponent.copy()
     for v, table in tables.items():
-        f = own_table(p, v)
-        part = values[p.table_at[f] : p.table_at[f] + table.size]
-        mantissas, powers = np.frexp(table.ravel())
-        known = powers
-        if p.has_zero[f] != 0:
-            positive = mantissas > 0.0
-            known = powers[positive]
-            if not np.array_equal(positive, part > 0.0):
-                return None
-        elif np.count_nonzero(mantissas) < mantissas.size:
+        f, flat = int(program.own_tables[v]), table.ravel()
+        if REDUCTION.replace_table(flat, int(p.table_at[f]), values, f, low, exponent, NARROWEST):
             return None
-        least, top = int(np.minimum.reduce(known)), int(np.maximum.reduce(known))
-        if least - top < NARROWEST:
-            return None
-        np.ldexp(mantissas, powers - top, out=part)
-        low[f], exponent[f] = least - top - 1, top
     return _with(program, arrays=p._replace(low=low, exponent=exponent), values=values)
-
-
-def own_table(p: ProgramArrays, v: int) -> int:
-    """The number of the table that is a distribution of this variable."""
-    for f in p.users[p.user_at[v] : p.user_at[v + 1]].tolist():
-        if p.heads[f] == 1 and p.scopes[p.scope_at[f + 1] - 1] == v:
-            return int(f)
-    raise AssertionError("a variable of a network without a distribution")
 
 
 def _with(program: Program, **fields: object) -> Program:

@@ -26,7 +26,7 @@ from pgm.inference.trees.sparse_cliques import with_lists
 from pgm.inference.trees.sweeps import sweep_in, sweep_out
 from pgm.runtime.buffers import give, take
 from pgm.runtime.clock import RUNNING, TRIANGULATING, Clock
-from pgm.runtime.running import TABLES, Impossible, raise_status, seconds_of
+from pgm.runtime.running import REDUCTION, TABLES, Impossible, raise_status, seconds_of
 
 Wide = tuple[float, int]
 
@@ -85,8 +85,8 @@ class Sliced:
             if kept.program() is program:
                 return kept
         p, low = program.arrays, np.zeros(self.tree.arrays.item_at.size - 1, np.int64)
-        low[: self.n_tables] = p.low[self.factors[: self.n_tables]]
-        made = _Scales(ref(program), low, int(np.add.reduce(p.exponent[self.factors])))
+        exponent = REDUCTION.scales(self.factors, self.n_tables, p.low, p.exponent, low)
+        made = _Scales(ref(program), low, int(exponent))
         self.last[:] = [made]
         return made
 

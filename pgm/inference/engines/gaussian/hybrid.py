@@ -23,7 +23,6 @@ from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide_numbers import Wide, log_of, times_exp
 from pgm.inference.program import Program, compile_program
 from pgm.inference.program.continuous import Gaussians
-from pgm.inference.program.other_values import own_table
 from pgm.results import (
     Assignment,
     Density,
@@ -485,7 +484,8 @@ class HybridPosterior(HybridSums, NamedMaxima):
             if not axes:
                 return np.ones(1)
             (v,) = axes
-            found: np.ndarray = counts[own_table(p, v)].reshape(-1, int(p.cards[v])).sum(axis=0)
+            own = counts[int(discrete.program.own_tables[v])]
+            found: np.ndarray = own.reshape(-1, int(p.cards[v])).sum(axis=0)
             return found
 
         # Cut off by an interval densities are not normal any more, and their statistics have no formula.

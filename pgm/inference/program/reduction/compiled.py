@@ -15,6 +15,38 @@ if TYPE_CHECKING:
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py
 
 
+def replace_table(
+    table: Floats, begin: int, values: Floats, f: int, low: Ints, exponent: Ints, narrowest: int
+):
+    """Write another table over that of a factor; 1, and nothing written, where other entries are zero.
+
+    Or where they span more than doubles do: more than `narrowest` powers of two.
+    """
+    least, top = 1 << 40, -(1 << 40)
+    for i in range(table.size):
+        if (table[i] > 0.0) != (values[begin + i] > 0.0):
+            return 1
+        if table[i] > 0.0:
+            power = math.frexp(table[i])[1]
+            least, top = min(least, power), max(top, power)
+    if least - top < narrowest:
+        return 1
+    for i in range(table.size):
+        values[begin + i] = math.ldexp(table[i], -top)
+    low[f], exponent[f] = least - top - 1, top
+    return 0
+
+
+def scales(factors: Ints32, n_tables: int, low: Ints, exponent: Ints, lows: Ints):
+    """How some tables were scaled: bounds on the first of them, and the power of two taken out of all."""
+    total = 0
+    for i in range(factors.size):
+        if i < n_tables:
+            lows[i] = low[factors[i]]
+        total += exponent[factors[i]]
+    return total
+
+
 def _droppable(p, count, needed, f):
     end = p.scope_at[f + 1]
     if p.heads[f] == 0:
