@@ -355,7 +355,7 @@ def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, state = _halves(model, text)
         if name in found:
-            raise InvalidArgument(f"--given says twice what {shown(name)} is.")
+            raise InvalidArgument(f"--given has {shown(name)} twice; keep one.")
         found[name] = state
     return found
 
@@ -379,7 +379,7 @@ def _state(variable: Variable, text: str, without: bool) -> Any:
     if variable.continuous or variable.bins is not None:
         if variable.continuous and without:
             raise InvalidArgument(
-                f"--given: {shown(variable.name)} is a number: = may say which, != says nothing."
+                f"--given: {shown(variable.name)} is continuous: use = with a number, not !=."
             )
         with contextlib.suppress(ValueError):
             return pgm.Not(float(text)) if without else float(text)
@@ -575,7 +575,7 @@ def _frame(model: Model, given: argparse.Namespace) -> dict[str, list[Any]]:
     try:
         rows = [row for row in csv.reader(io.StringIO(text.content, newline=""), strict=True) if row]
     except csv.Error as error:
-        raise InvalidFrame(f"{text.path}: this is no CSV: {error}.") from None
+        raise InvalidFrame(f"{text.path}: this is not a CSV file: {error}.") from None
     if not rows:
         raise InvalidFrame(f"{text.path}: the file is empty; its first line has the names of the columns.")
     header, *body = rows

@@ -168,22 +168,22 @@ def test_gaussian_roots_are_fitted_by_mean_and_deviation() -> None:
         (lambda n: n.query("weight", {"height": True}), "takes a finite number, not True"),
         (lambda n: n.query("sex", {"height": pgm.OneOf(1, 2)}), "no states for OneOf"),
         (lambda n: n.query("sex", {"height": pgm.Likelihood({1: 0.5})}), "no states for Likelihood"),
-        (lambda n: n.map(engine="cuts"), 'engine="cuts" is for variables with states'),
+        (lambda n: n.map(engine="cuts"), 'engine="cuts" is for discrete variables'),
         (
             lambda n: n.map({"height": 1.7, "weight": 60}, targets="sex", engine="cuts"),
             'engine="cuts" is for',
         ),
         (
             lambda n: n.map({"height": 1.7, "weight": 60}, targets="sex", engine="expansion"),
-            "is for variables",
+            "is for discrete variables",
         ),
-        (lambda n: n.query(["sex", "height"]), "no one table of states and numbers"),
-        (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no normal distributions any more"),
+        (lambda n: n.query(["sex", "height"]), "are of both kinds"),
+        (lambda n: n.query("height", {"weight": pgm.Interval(60, 70)}), "no longer normally distributed"),
         (lambda n: n.predict_proba({"sex": ["f"]}, "height"), "has no states"),
         (lambda n: n.predict({"height": ["tall"]}, "sex"), "Row 0"),
         (lambda n: n.to_markov_network(), "Markov network has discrete variables only"),
         (lambda n: pgm.write(n, "n.bif"), "these are continuous: 'height', 'weight'"),
-        (lambda n: n.k_best(k=2), "no second best"),
+        (lambda n: n.k_best(k=2), "a continuous variable has no second best"),
     ],
 )
 def test_mistakes_are_named(make: Any, what: str) -> None:

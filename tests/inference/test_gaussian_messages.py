@@ -135,12 +135,12 @@ def test_what_it_cannot_take_is_refused_by_name():
     assert float(net.query("x", engine="loopy").std) == 1.0  # which does not need y
     with pytest.raises(pgm.InvalidArgument, match=r"takes no pgm\.Interval"):
         net.query("x", given={"y": pgm.Interval(0, 1)}, engine="loopy")
-    with pytest.raises(pgm.InvalidArgument, match="one by one"):
+    with pytest.raises(pgm.InvalidArgument, match="of one continuous variable, not a joint"):
         net.query(["x", "x2"], engine="loopy")
     for options in (Loopy(trace=True), Loopy(schedule="residual")):
-        with pytest.raises(pgm.InvalidArgument, match="for variables with states, and 'x' are numbers"):
+        with pytest.raises(pgm.InvalidArgument, match="for discrete variables, and 'x' is continuous"):
             net.query("x", engine=options)
-    with pytest.raises(pgm.InvalidArgument, match="variables with states"):
+    with pytest.raises(pgm.InvalidArgument, match="for discrete variables"):
         net.map(engine="loopy")
     small = pgm.BayesianNetwork()
     small.add("x", pgm.Gaussian(0.0, 1.0))

@@ -133,7 +133,7 @@ def test_blocks_that_cannot_be():
     net.add("b", 0.4)
     net.add("c", {(x, y): 0.2 + 0.3 * x + 0.1 * y for x in (0, 1) for y in (0, 1)}, parents=["a", "b"])
     for blocks, given_, said in (
-        ([["a", "b"]], {}, "'a', 'b', 'c' has several variables in a block of structured="),
+        ([["a", "b"]], {}, "'a', 'b', 'c' has several of its variables in one block of structured="),
         ([["a", "b"], ["b", "c"]], {}, "'b' is in structured= twice"),
         ([["a", "b", "c"]], {"a": pgm.Soft({True: 0.5, False: 0.5})}, "'a' has a pgm.Soft"),
     ):

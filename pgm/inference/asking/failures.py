@@ -16,7 +16,7 @@ from pgm.runtime.running import Impossible
 
 
 def possible(compiled: ModelSnapshot, observed: Observed, names: Iterable[str], clock: Clock) -> bool:
-    """Whether these pieces of the evidence can hold together."""
+    """Whether these pieces of the evidence are possible together."""
     kept = set(names)
     supports = {name: ((w > 0).astype(np.float64),) for name, w in observed.soft.items()}
     part = Observed(
@@ -37,8 +37,8 @@ def possible(compiled: ModelSnapshot, observed: Observed, names: Iterable[str], 
 
 
 def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """Find evidence that cannot hold together and of which no piece can be spared, or say that some may."""
-    items = list(observed.given)  # with the core they cannot hold together
+    """Find an irreducible contradiction in the evidence, or one that is said to be reducible perhaps."""
+    items = list(observed.given)  # together with the core, impossible
     core: list[str] = []
     smallest = True
     try:
@@ -66,12 +66,13 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
         message = f"The evidence is impossible: {text} has probability zero."
     elif smallest:
         message = (
-            f"The evidence is impossible: {text} cannot hold together; without any one of these the rest can."
+            f"The evidence is impossible: {text} cannot all be true; without any one of these "
+            "the rest can be."
         )
     else:
         message = (
-            f"The evidence is impossible: {text} cannot hold together. Fewer of these may already be "
-            "impossible: looking for a smaller contradiction was too large, or took too long."
+            f"The evidence is impossible: {text} cannot all be true. Fewer of these may already be "
+            "impossible: the search for a smaller contradiction needed too much memory or time."
         )
     return ImpossibleEvidence(message, found, smallest=smallest)
 
@@ -101,11 +102,11 @@ def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: No
         variable = compiled.variables[failed.place[0]]
         state = variable.states[failed.place[1]]
         return InvalidEvidence(
-            f"{what} cannot be had: pgm.Soft gives {variable.name!r} = {shown(state)} the probability "
-            f"{failed.error:.6g}, and the model or the other evidence excludes it. Give it 0."
+            f"{what} cannot be reached: pgm.Soft gives {variable.name!r} = {shown(state)} the probability "
+            f"{failed.error:.6g}, and the model or the other evidence excludes that state. Give it 0."
         )
     return InvalidEvidence(
-        f"{what} cannot all be had at once: fitting stopped {failed.error:.2g} away from them. Change "
+        f"{what} cannot all be reached at once: fitting stopped {failed.error:.2g} away from them. Change "
         "the targets, or use pgm.Likelihood for evidence that need not be met exactly."
     )
 

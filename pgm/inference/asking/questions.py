@@ -502,7 +502,7 @@ class Questions:
             a: the name of a variable, or a list of several, taken as one.
             b: others.
             given: evidence, or names.
-            engine: who answers; see `query`.
+            engine: the engine that answers; see `query`.
 
         Raises:
             UnknownVariable: a name that the model does not have.

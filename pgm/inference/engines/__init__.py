@@ -86,7 +86,7 @@ def prepare(
         observed: what is known.
         about: the names that the question is about, none for the probability of what is known; None: all.
         clock: the time of the question.
-        fit: whether marginals that are wanted afterwards are had, not only what having them costs.
+        fit: whether to fit the marginals that `Soft` evidence asks for; False where only a plan is wanted.
 
     Returns:
         What has the capabilities that `answers` of the options names, see capabilities.py.

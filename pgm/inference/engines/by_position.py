@@ -80,9 +80,9 @@ def by_position(
 
 
 def no_states(engine: str, names: Sequence[str]) -> InvalidArgument:
-    """What to say where an engine for tables is asked about numbers."""
-    have = "has" if len(names) == 1 else "have"
+    """What to say where an engine for tables is asked about continuous variables."""
+    are = "is" if len(names) == 1 else "are"
     return InvalidArgument(
-        f'engine="{engine}" is for variables with states, and {listed(names)} {have} none; ask for others, '
+        f'engine="{engine}" is for discrete variables, and {listed(names)} {are} continuous; ask for others, '
         'or use engine="exact".'
     )

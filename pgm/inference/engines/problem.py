@@ -61,7 +61,7 @@ class Maximum:
 
 
 def none_possible(engine: str) -> NoSupportFound:
-    """What says that an engine met only what cannot be, which does not prove that nothing else can."""
+    """The error where an engine found only impossible states, which does not prove that all are."""
     return NoSupportFound(
-        f'engine="{engine}" met no states of non-zero probability; this is no proof that there are none.'
+        f'engine="{engine}" found no states of non-zero probability; this does not prove that there are none.'
     )

@@ -251,14 +251,14 @@ class ReducedMaxima(Reduced, NamedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states found, and P(known) where it is had quickly."""
+        """The best states found, and P(known) where it is cheap."""
         codes, value, bound, at = self.most_probable()
         return [Explanation(codes, value, self.report, bound).of(targets)], at.total_in_passing
 
     def most_probable(self) -> tuple[np.ndarray, Wide, float, Posterior]:
         """Good states of all the user's variables, P(states, known), a bound on its log for any states.
 
-        The last is what is known, put to the exact engine: for P(known), where that is had.
+        The last is the same evidence for the exact engine, which gives P(known) where that fits.
         """
         self.only_states(None)
         known = self.known_for_maxima()

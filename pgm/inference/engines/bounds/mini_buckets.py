@@ -26,7 +26,7 @@ from pgm.results import Intervals, Report, farthest
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible, run
 
-_SHARE = 1e-3  # of the width of the bounds, that those with states chosen may be off to be had sooner
+_SHARE = 1e-3  # of the width of the bounds: so far may those with chosen states be off, to be found sooner
 _TIGHTEN = 0.4  # of the time that is left, for each of the two bounds
 _NEAR = 1 << 14  # entries of a table over a variable and its neighbours
 _OUT = 1e-14  # by which probabilities are moved outwards, relative

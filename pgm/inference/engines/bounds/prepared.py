@@ -44,7 +44,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states found, all others summed out, and P(known) where it is had quickly."""
+        """The best states found, all others summed out, and P(known) where it is cheap."""
         if targets is None or len({*targets, *self.known.hard}) == self.program.n_named:
             return ReducedMaxima.explained(self, targets, k)
         codes, value, bound, at = self.most_probable_of(targets)

@@ -10,7 +10,7 @@ _KEPT = 200_000  # numbers of neighbours, some megabytes
 
 
 class Neighbourhoods:
-    """Sets of variables that hang together, another one each time."""
+    """Connected sets of variables, another one each time."""
 
     def __init__(self, p: Problem) -> None:
         """Of this problem."""

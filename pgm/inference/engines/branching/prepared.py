@@ -36,7 +36,7 @@ class BranchingMaxima(ReducedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The k best states found, and P(known) where it is had quickly."""
+        """The k best states found, and P(known) where it is cheap."""
         if k == 1:
             return ReducedMaxima.explained(self, targets, k)
         ranked = [Explanation(codes, value, how, bound) for codes, value, bound, how in self.several(k)]

@@ -73,7 +73,7 @@ class Growth:
         self._number = 0
 
     def grow(self) -> None:
-        """Put all tables into forests, each with what it is told first."""
+        """Put all tables into forests, each with the messages that it receives first."""
         self._add(np.arange(self.tables.scope_at.size - 1))
         for number in sorted(self._groups):
             self._close(number)

@@ -145,7 +145,7 @@ def cut_case(
             from pgm.inference.engines.plan import make_plan
 
             plan = make_plan(case, shape, needs, posterior.names)
-            raise TooLarge(f"No few variables to condition on make this fit.\n\n{plan!r}", plan)
+            raise TooLarge(f"No small set of variables to condition on makes this fit.\n\n{plan!r}", plan)
         # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
         cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)

@@ -1,4 +1,4 @@
-"""The search over a formula: arrays that grow, the clock, and what the compiled loops are told."""
+"""The search over a formula: arrays that grow, the clock, and what is passed to the compiled loops."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class Counter:
         needed = self._bytes() + more
         if needed > self._limit:
             raise TooLarge(
-                f"The search has come to need {needed / 1e6:,.1f} MB, and {self._limit / 1e6:,.1f} MB are "
-                "allowed: what it must not forget does not fit. Observe more, or allow more with "
+                f"The search now needs {needed / 1e6:,.1f} MB for what it must keep, and "
+                f"{self._limit / 1e6:,.1f} MB are allowed. Observe more, or allow more with "
                 "pgm.set_config(memory_limit=...)"
                 + ("; or query one variable, which keeps no record." if self._n[_RECORDING] else ".")
             )

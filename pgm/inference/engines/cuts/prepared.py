@@ -34,7 +34,7 @@ class CutsMaxima(Context, NamedMaxima):
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states, and P(known) where it is had quickly."""
+        """The best states, and P(known) where it is cheap."""
         at = exactly(self)
         if isinstance(self.options, Expansion):
             found = by_moves(at, self.options)
@@ -95,8 +95,9 @@ def by_cuts(
         if error.plan is None:
             raise
         raise TooLarge(
-            "The most probable states cannot be had exactly within the limits: a tree of cliques is too "
-            f"large, minimum cuts do not settle enough{', a short search has not ended' if search else ''}. "
+            "The most probable states cannot be found exactly within the limits: the junction tree is too "
+            "large, and minimum cuts leave too many variables undecided"
+            f"{'; a short search did not finish either' if search else ''}. "
             "Observe more, or allow more with "
             f"pgm.set_config({'time_limit' if search else 'memory_limit'}=...)."
             f"{remedies('map')}\n\n{plan or error.plan!r}",

@@ -196,7 +196,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return found, self.total
 
     def total_in_passing(self) -> Wide | None:
-        """P(known) where it is had quickly."""
+        """P(known) where it is cheap."""
         try:
             case = reduce_case(self.program, self.known, [], self.clock)
             shape = planned(case, self.clock, self.trees)

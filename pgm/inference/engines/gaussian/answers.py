@@ -76,7 +76,9 @@ def best(
 ) -> list[Assignment]:
     """The states and values of greatest density: of all variables, or of some continuous ones."""
     if k > 1:
-        raise InvalidArgument("The k best are of states; numbers have no second best. Use map, or targets=.")
+        raise InvalidArgument(
+            "k_best ranks states; a continuous variable has no second best value. Use map, or targets=."
+        )
     if places is not None:
         return [_top(variables, posterior, places, observed)]
     hard, number = posterior.known.hard, posterior.gaussians.number
@@ -99,13 +101,13 @@ def _top(
     names = [v.name for v in asked]
     if not all(v.continuous for v in asked):
         raise InvalidArgument(
-            f"map with targets= of both kinds, {listed(names)}, would need the highest points of mixtures, "
-            "which have no formula. Ask for all variables, or for those with states."
+            f"map with both discrete and continuous targets, {listed(names)}, would need the modes of "
+            "mixtures, which have no formula. Ask for all variables, or for the discrete ones."
         )
     found = posterior.density(places, asked, posterior.report)
     if found.form != "normal":
         raise InvalidArgument(
-            f"The density of {listed(names)} is a mixture of normals, whose highest point has no formula."
+            f"The density of {listed(names)} is a mixture of normals, whose mode has no formula."
         )
     mean, (covariance,) = np.atleast_1d(found.mean), found.components[2]
     log = _log_peak(covariance)

@@ -42,8 +42,8 @@ def check_comparable(posterior: HybridSums) -> None:
         names = posterior.named(wrong)
         what = "follows from its parents" if len(names) == 1 else "follow from their parents"
         raise InvalidArgument(
-            f"{listed(names)} {what} without noise (sd = 0) for some states, and otherwise for others: these "
-            "are densities of different variables. Observe the states that select, ask for marginals, or "
+            f"{listed(names)} {what} without noise (sd = 0) for some states of the discrete parents but not "
+            "for others: their densities cannot be compared. Observe these parents, ask for marginals, or "
             "sample."
         )
 
@@ -92,8 +92,8 @@ def _equations(g: Gaussians, seen: np.ndarray, rows: np.ndarray) -> np.ndarray:
         return np.zeros((0, 0))
     if 8.0 * observed.size * (followers.size + free.size) > current().memory_limit:
         raise TooLarge(
-            f"{observed.size:,} variables without noise are observed: what they leave free among "
-            f"{free.size:,} others is a table that does not fit. Ask for marginals, or sample."
+            f"{observed.size:,} observed variables without noise (sd = 0) constrain {free.size:,} others: "
+            "the matrix of these constraints does not fit in memory. Ask for marginals, or sample."
         )
     counts = np.diff(d.parent_at)
     k = counts[followers]

@@ -171,9 +171,9 @@ class HybridSums(Context, NamedSums):
                 self.refuse_truncated([], always=True)
             if c in found or t.parent[c] >= 0:
                 raise InvalidEvidence(
-                    f"{listed(self.named(list(self.intervals)))}: intervals of several variables that hang "
-                    "together would take an integral in several dimensions, which is not exact. Give one "
-                    "interval, and numbers for the others."
+                    f"{listed(self.named(list(self.intervals)))}: intervals of several dependent variables "
+                    "need an integral in several dimensions, which has no exact value. Give one interval, "
+                    "and numbers for the others."
                 )
             mean, cov = self._root(made, c, [j])
             with np.errstate(invalid="ignore"):
@@ -244,9 +244,9 @@ class HybridSums(Context, NamedSums):
             low = float(logs[logs > -np.inf].min())
             if top - low > _FARTHEST:
                 raise InvalidEvidence(
-                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from what is expected that "
-                    f"likelihoods of different states differ by a factor of e**{top - low:.3g}, and up to "
-                    f"e**{_FARTHEST:g} can be worked with. Choose another unit, or a larger sd."
+                    f"{listed(self.named(np.flatnonzero(self.seen)))}: so far from what is expected that the "
+                    f"likelihoods of different states differ by a factor of e**{top - low:.3g}; the largest "
+                    f"that can be handled is e**{_FARTHEST:g}. Use other units, or a larger sd."
                 )
             narrow = top - low < _DOUBLES
             values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
@@ -300,8 +300,9 @@ class HybridSums(Context, NamedSums):
         if len(numbers) < len(positions):
             with_states = [self.names[v] for v in positions if g.number[v] < 0]
             raise InvalidArgument(
-                f"There is no one table of states and numbers: {listed(with_states)} beside "
-                f"{listed(self.named(numbers))}. Ask for them apart, or for the numbers given each state."
+                f"A joint distribution is of discrete or of continuous variables; {listed(with_states)} and "
+                f"{listed(self.named(numbers))} are of both kinds. Ask for them separately, or for the "
+                "continuous ones given each state."
             )
         known = [x for x in numbers if self.seen[x]]
         free = [x for x in numbers if not self.seen[x]]
@@ -337,8 +338,8 @@ class HybridSums(Context, NamedSums):
         if held or always:
             some = held or list(self.intervals)
             raise InvalidEvidence(
-                f"{listed(self.named(some))}: given an interval the continuous variables that hang together "
-                "with it are no normal distributions any more. Give a number, or ask for P(interval): "
+                f"{listed(self.named(some))}: given an interval, the continuous variables that depend on it "
+                "are no longer normally distributed. Give a number, or ask for P(interval): "
                 "net.probability({name: pgm.Interval(lo, hi)}, given=...)."
             )
 
@@ -452,10 +453,10 @@ class HybridPosterior(HybridSums, NamedMaxima):
         """Of each state the most probable assignment that has it, where all that is continuous is known."""
         free = [n for n in self.named() if isinstance(observed.given.get(n), Interval | None)]
         if free:
-            have = "have" if free[1:] else "has"
+            is_or_are = "are" if free[1:] else "is"
             raise InvalidArgument(
-                f"Max-marginals are of states; {listed(free)} {have} none. Give numbers for all that "
-                "is continuous, or use `map` for the highest point of the density."
+                f"Max-marginals are of discrete variables; {listed(free)} {is_or_are} continuous. Give the "
+                "values of all continuous variables, or use `map` for the mode of the density."
             )
         more = observed.log_weight + self.log_density()
         return self._solved().max_assignments(variables, replace(observed, log_weight=more))

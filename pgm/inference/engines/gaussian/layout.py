@@ -224,8 +224,8 @@ def _check_scopes(g: Gaussians, o: _Scopes, names: Sequence[str]) -> None:
         name = names[int(g.positions[o.owners[at]])]
         raise TooLarge(
             f"An exact answer needs at least {needed / 1e9:,.3g} GB of memory, and {allowed / 1e9:,.3g} GB "
-            f"are allowed: the density of {name!r} ties {int(wide[at]):,} variables together that are not "
-            "observed. Observe more of them, or write its sum in parts: a node with sd=0 for the sum of some."
+            f"are allowed: the density of {name!r} couples {int(wide[at]):,} unobserved variables. Observe "
+            "some of them, or split its sum: add nodes with sd=0 for partial sums."
         )
 
 

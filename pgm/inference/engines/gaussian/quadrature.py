@@ -115,8 +115,9 @@ def _independent(open_: Sequence[Open]) -> Axes:
     needed = 8.0 * count * (numbers.size + sum(one.weights.shape[1] for one in open_))
     if needed > current().memory_limit:
         raise TooLarge(
-            f"{len(open_):,} states that matter follow {numbers.size:,} hidden numbers; the weights alone "
-            f"would take {needed / 1e9:.3g} GB. Ask for less at once, or observe some of the numbers."
+            f"{len(open_):,} discrete variables in this question depend on {numbers.size:,} unobserved "
+            f"continuous ones; the weights alone would take {needed / 1e9:.3g} GB. Ask for less at once, or "
+            "observe some of the continuous ones."
         )
     weights = np.zeros((count, numbers.size))
     shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
@@ -187,9 +188,9 @@ def _spread(
         share, means, covs = of([first + i for i in block])
         if _is_flat(covs):
             raise InvalidArgument(
-                f"The scores of {listed(names)} follow from each other, or from what is known, without noise "
-                "(sd = 0), at least for some states: a grid has no place for that. Give the numbers that "
-                "they depend on some noise, or observe them."
+                f"The scores of {listed(names)} are determined by each other, or by the evidence, without "
+                "noise (sd = 0), at least for some states, which no grid can represent. Give the continuous "
+                "variables that they depend on a positive sd, or observe them."
             )
         pooled = np.tensordot(share, covs, 1)
         sd = np.sqrt(np.diag(pooled))
@@ -217,10 +218,10 @@ def _spread(
         narrow[block] = np.minimum(_STEP / np.sqrt(precision.max(axis=0)), _ODDS_STEP / steepest)
     wanted = np.ceil((high - low) / narrow) if points is None else np.full(n, float(points))
     if wanted.max() > _MOST_POINTS:
-        why = "" if points else ": what is known of them is very unequally precise, or a weight very large"
+        why = "" if points else ": their precisions differ widely, or a weight is very large"
         raise TooLarge(
             f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points{why}. "
-            f"engine=pgm.engines.Quadrature(points=...) takes fewer, {_MOST_POINTS:,} at most."
+            f"Set engine=pgm.engines.Quadrature(points=...) to fewer, at most {_MOST_POINTS:,}."
         )
     return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
 

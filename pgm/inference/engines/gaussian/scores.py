@@ -86,7 +86,7 @@ def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] |
 
 
 def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> ModelSnapshot:
-    """The model for one question, or an error that names who answers where it has no exact answer."""
+    """The model for one question, or an error that names other engines where it has no exact answer."""
     if compiled.linked is None:
         return compiled
     found = tabulate(compiled, observed, about)
@@ -98,10 +98,10 @@ def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | 
     numbers = [compiled.names[int(compiled.gaussians.positions[x])] for x in positions]
     depend = "depends" if len(states) == 1 else "depend"
     raise InvalidArgument(
-        f"{listed(states)} {depend} on {listed(numbers)}, not observed: where states follow numbers there is "
-        'no exact answer. engine="quadrature" sums over a grid, and says how well; where that is too large '
-        'engine="variational" has a lower bound (both answer `query`, `marginals`, `probability`). Or '
-        "observe the numbers."
+        f"{listed(states)} {depend} on {listed(numbers)}, not observed: where a discrete variable has "
+        'continuous parents there is no exact answer. engine="quadrature" sums over a grid and estimates its '
+        'error; where that is too large, engine="variational" has a lower bound (both answer `query`, '
+        f"`marginals`, `probability`). Or observe {listed(numbers)}."
     )
 
 
@@ -167,8 +167,8 @@ def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -
     ]
     if names:
         raise InvalidArgument(
-            f'engine="{engine}" takes no pgm.Interval, given here for {listed(names)}: what is left of it is '
-            "no normal density, and its ends fall between the points of a grid. Give a number."
+            f'engine="{engine}" takes no pgm.Interval, given here for {listed(names)}: a truncated density '
+            "is not normal, and the ends fall between the points of a grid. Give a number."
         )
 
 

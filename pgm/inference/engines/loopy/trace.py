@@ -65,8 +65,8 @@ class Notes:
     def _note(self, sweep: int, label: tuple[str, str, str], logs: np.ndarray) -> None:
         if len(self._rows) >= _MOST:
             raise TooLarge(
-                f"trace=True notes every message, and these are more than {_MOST:,}. Trace a smaller model, "
-                "or with a smaller max_iter=."
+                f"trace=True records every message, and there are more than {_MOST:,}. Trace a smaller "
+                "model, or with a smaller max_iter=."
             )
         values = np.exp(logs - logs.max())
         if not label[0].startswith("lambda"):

@@ -107,8 +107,9 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
             best = ascent
     if best is None:
         raise NoSupportFound(
-            'engine="mean-field" met nothing of non-zero probability in any of its starts; this is no proof '
-            "that there is nothing. Put variables that exclude states of others into a block of structured=."
+            'engine="mean-field" found nothing of non-zero probability from any of its starts, which does '
+            "not prove that there is nothing. Put variables that exclude each other's states into one block "
+            "of structured=."
         )
     constant = graph.constant
     parts = best.bound, math.log(constant[0]), constant[1] * math.log(2.0)

@@ -193,7 +193,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _exactly(
         self, ask: Callable[[Any], _Answer], targets: Sequence[int] | None
     ) -> tuple[_Answer, Report] | None:
-        """The exact answer if it is planned to be had in the time, or is found by a short search."""
+        """The exact answer, if its plan fits the time or a short search finds it."""
         clock = self._clock(_RUN)
         try:
             posterior = self._planned(clock, "", targets)[0]
@@ -243,7 +243,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The plan of the exact answer, or of the tree that does not fit the time, and who answers then."""
+        """The plan of the exact answer, or of the tree that does not fit the time, and the engines that answer then."""
         seconds = f"{max(0.0, self.until - time.monotonic()):.2g} s"
         posterior, plan = self._planned(self.clock, question, targets, fit=False)
         if posterior is not None:
@@ -256,7 +256,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
             plan,
             engine=Best.name,
             exact=False,
-            chosen=f"no exact answer is planned to be had within {seconds}",
+            chosen=f"no exact answer is expected within {seconds}",
             later=f"{first}{listed(list(names))} in turn, and the tightest answer counts; the sizes are "
             "those of one tree",
         )

@@ -232,10 +232,10 @@ def draw_from(
 
 
 def nothing_found(name: str, samples: int) -> NoSupportFound:
-    """What says that every case was impossible."""
+    """The error where every sample was impossible."""
     return NoSupportFound(
-        f'engine="{name}": no sample of {samples:,} had non-zero weight; this is no proof that there '
-        'is none. engine="importance" looks for what is rare; more samples= may find it.'
+        f'engine="{name}": no sample of {samples:,} had non-zero weight; this does not prove that '
+        'the evidence is impossible. engine="importance" looks for rare cases; more samples= may find one.'
     )
 
 

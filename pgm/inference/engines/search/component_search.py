@@ -183,8 +183,8 @@ class Search:
         needed = self._bytes() + more
         if needed > self._limit:
             raise TooLarge(
-                f"The search has come to need {needed / 1e6:,.1f} MB, and {self._limit / 1e6:,.1f} MB are "
-                "allowed: what it must not forget does not fit. Observe more, or allow more with "
+                f"The search now needs {needed / 1e6:,.1f} MB for what it must keep, and "
+                f"{self._limit / 1e6:,.1f} MB are allowed. Observe more, or allow more with "
                 "pgm.set_config(memory_limit=...)"
                 + ("; or query one variable, which keeps no record." if self._n[_RECORDING] else ".")
             )

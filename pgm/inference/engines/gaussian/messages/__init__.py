@@ -87,7 +87,7 @@ class Told(HybridSums):
         return self.found[0]
 
     def at_once(self) -> bool:
-        """All are had at once, but not from a tree."""
+        """All are computed at once, but not on a tree."""
         return False
 
     @property
@@ -115,8 +115,8 @@ class Told(HybridSums):
         """What messages say of one number."""
         if len(positions) > 1:
             raise InvalidArgument(
-                f'engine="{self.engine}" knows numbers one by one, not the joint density of '
-                f'{listed([v.name for v in variables])}; ask for marginals, or use engine="exact".'
+                f'engine="{self.engine}" gives the density of one continuous variable, not a joint density '
+                f'as of {listed([v.name for v in variables])}; ask for marginals, or use engine="exact".'
             )
         (x,) = self.among(positions)
         if self.seen[x]:
@@ -126,7 +126,7 @@ class Told(HybridSums):
             precision, weighted = told.belief[np.searchsorted(told.numbers, x)]
             if precision <= 0.0:
                 raise InvalidArgument(
-                    f"After {told.report.iterations} sweeps nothing has reached {variables[0].name!r} yet: "
+                    f"After {told.report.iterations} sweeps no message has reached {variables[0].name!r}: "
                     "raise max_iter= of pgm.engines.Loopy."
                 )
             mean, variance = weighted / precision, 1.0 / precision
@@ -147,7 +147,8 @@ def told(
     if options.schedule == "residual" or options.trace:
         what = "trace=True" if options.trace else 'schedule="residual"'
         raise InvalidArgument(
-            f"pgm.engines.Loopy({what}) is for variables with states, and {listed(list(names))} are numbers."
+            f"pgm.engines.Loopy({what}) is for discrete variables, and {listed(list(names))} "
+            f"{'are' if names[1:] else 'is'} continuous."
         )
     known, _ = by_position(compiled, observed, fit=False)
     plain = Posterior(
@@ -166,7 +167,7 @@ def told(
 
 
 def _equations(at: Told) -> tuple[np.ndarray, Equations]:
-    """The hidden numbers that matter, and the equations that tie them together."""
+    """The unobserved continuous variables of the question, and the equations between them."""
     g = at.gaussians
     d, marked = g.arrays, at.seen.copy()
     marked[at.wanted] = 1
@@ -180,15 +181,15 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     if (open_ := relevant[of_switch] & unknown[d.switches]).any():
         names = [at.names[v] for v in np.unique(d.switches[open_])]
         raise InvalidEvidence(
-            f'engine="{at.engine}": numbers that matter depend on {listed(names)}, so they are mixtures. '
-            'Observe these states, or use engine="exact".'
+            f'engine="{at.engine}": continuous variables in this question depend on {listed(names)}, so '
+            'their distributions are mixtures. Observe these, or use engine="exact".'
         )
     rows = chosen_rows(at, codes)
     sd = d.sd[rows]
     if (silent := relevant & (sd < _LEAST)).any():
         raise InvalidArgument(
             f'engine="{at.engine}" sends no messages through densities without noise (sd=0): '
-            f'{listed(at.named(np.flatnonzero(silent)))}. Give them some, or use engine="exact".'
+            f'{listed(at.named(np.flatnonzero(silent)))}. Give them a positive sd, or use engine="exact".'
         )
     per = np.where(relevant, 1.0 / np.maximum(sd, _LEAST), 0.0)  # what is not relevant has no equation
     counts = np.diff(d.parent_at)
