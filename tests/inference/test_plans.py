@@ -134,7 +134,7 @@ def test_the_plan_of_the_best_is_what_runs():
     plan = mrf.plan(engine=Best(seconds=1e-3))
     assert (plan.exact, plan.fits) == (False, True)
     text = repr(plan)
-    assert "no exact answer is planned to be had within" in text
+    assert "no exact answer is expected within" in text
     for name in ("clique-sequence", "loopy", "bounds", "importance"):
         assert f"'{name}'" in text
     assert not mrf.marginals(engine=Best(seconds=1e-3)).report.exact
@@ -149,8 +149,8 @@ def test_engines_that_search_or_eliminate_say_when_they_ran(engine):
         table = np.ones((2, 2, 2))
         table[tuple(rng.integers(0, 2, 3))] = 0.0
         mrf.add_factor([f"x{i}", f"x{i + 1}", f"x{i + 2}"], table)
-    profile = mrf.query("x0", engine=engine).report.profile
-    assert profile.run > 10 * profile.wrapping
+    profiles = [mrf.query("x0", engine=engine).report.profile for _ in range(5)]  # others may run beside
+    assert min(p.run for p in profiles) > 10 * min(p.wrapping for p in profiles)
 
 
 def test_a_joint_of_millions_takes_what_the_plan_says():

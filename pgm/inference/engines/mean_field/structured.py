@@ -93,8 +93,8 @@ def find_blocks(
         if counts.max() < scope.size:
             named = [problem.names[v] for v in r.variables[scope].tolist() if v < len(problem.names)]
             raise InvalidArgument(
-                f"A factor over {listed(named)} has several of its variables in one block of structured=, but "
-                "not all. Put all of them into it, or only one."
+                f"A factor over {listed(named)} has several of its variables in one block of structured=, "
+                "but not all. Put all of them into it, or only one."
             )
         inside[int(blocks[0])].append(f)
         between[f] = 0

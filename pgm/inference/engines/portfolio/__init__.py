@@ -14,9 +14,9 @@ class Best(Engine):
     """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
 
     Where a tree does not fit the memory, but does with some variables conditioned on, that is done.
-    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Draws tell
-    which answer is nearest to the truth, where there are enough; sure bounds hold it wherever they were had
-    in the time.
+    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Samples tell
+    which answer is nearest to the truth, where there are enough; guaranteed bounds limit it wherever they
+    were found in time.
 
     Args:
         seconds: how long it may take, about.
