@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
 from pgm.inference.engines import kalman
 from pgm.printing import Tabular
 from pgm.randomness import draw_count, generator
-from pgm.results import Filtered, Forecast, Matrices, Output, Report, Smoothed
+from pgm.results import Filtered, FitReport, Forecast, Matrices, Output, Report, Smoothed
 
-from . import linear_network
+from . import linear_learning, linear_network
 from .linear_parameters import covariance as covariance_of
 from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
 from .linear_questions import Parameters, Question, asked
@@ -55,10 +55,11 @@ class LinearDynamicalSystem(Tabular):
     -7.346238
     """
 
-    __slots__ = ("_names", "_p", "_start")
+    __slots__ = ("_fit_report", "_names", "_p", "_start")
     _p: Parameters
     _names: tuple[tuple[str, ...], tuple[str, ...]]
-    _start: str  # "given", "stationary" or "diffuse", as asked for
+    _start: str  # "given", "stationary" or "diffuse", as asked for; "fitted"
+    _fit_report: FitReport | None
 
     def __init__(
         self,
@@ -112,6 +113,7 @@ class LinearDynamicalSystem(Tabular):
         start, own_mean, own_covariance = _start(own_A, own_Q, own_b, mean, covariance, n)
         self._p = Parameters(*parts, own_mean, own_covariance, n, m, widths.pop() if widths else 0)
         self._start = start
+        self._fit_report = None
         self._names = (names_of("states", states, n, "x"), names_of("observations", observations, m, "y"))
 
     # --- what it is ---
@@ -387,6 +389,58 @@ class LinearDynamicalSystem(Tabular):
         x, y = kalman.simulated(question.schedules[0], one.pushes, question.shifts[0], 1, generator(seed))
         return x[0], y[0] if self._p.m > 1 else y[0, :, 0]
 
+    def fit(
+        self,
+        y: Any,
+        *,
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        fixed: Any = (),
+        max_iter: int = 100,
+        tol: float = 1e-6,
+    ) -> Self:
+        """Learn the matrices by EM (Shumway & Stoffer 1982), beginning with those given; returns the system.
+
+        The log-likelihood never falls; `fit_report` says how it went. The mean and covariance of the first
+        state are learned as well, from the stationary ones if none are given; a diffuse start stays.
+
+        Args:
+            y: as for `score`, and so are the others.
+            inputs: a row for each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+            fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
+                where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
+                zero stays.
+            max_iter: how many steps at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+
+        Raises:
+            InvalidArgument: matrices change from step to step; an option is out of range; noise collapses.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> found = lds.fit([1.0, 0.5, -0.3, 1.2, 2.0], max_iter=1)
+        >>> float(found.A[0, 0].round(6)), [round(log, 6) for log in found.fit_report.log_likelihoods]
+        (0.9478, [-7.346238, -6.537988])
+        """
+        task = linear_learning.Task(self, y, inputs, lengths, sequence, fixed)
+        self._p, self._fit_report = task.run(max_iter, tol)
+        if self._start == "stationary":
+            self._start = "fitted"
+        return self
+
+    @property
+    def fit_report(self) -> FitReport:
+        """How the last fit went.
+
+        Raises:
+            InvalidArgument: there was none.
+        """
+        if self._fit_report is None:
+            raise InvalidArgument("This system was not fitted: its matrices are as given.")
+        return self._fit_report
+
     def to_network(self, steps: int) -> BayesianNetwork:
         """The same system as a Bayesian network of so many steps: variables x[0], y[0], x[1], ...
 
@@ -459,6 +513,7 @@ class LinearDynamicalSystem(Tabular):
         """The same system, to be fitted apart from this one."""
         made = LinearDynamicalSystem.__new__(LinearDynamicalSystem)
         made._p, made._names, made._start = self._p, self._names, self._start
+        made._fit_report = self._fit_report
         return made
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:

@@ -47,15 +47,34 @@ class Parameters:
 
 
 @dataclass(frozen=True)
+class Given:
+    """What a question brings: rows, inputs and times of each series."""
+
+    y: list[np.ndarray]
+    inputs: list[np.ndarray] | None
+    times: list[np.ndarray] | None
+    data: Sequences = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Question:
     """Series with a schedule for each, and where each stands in what was given."""
 
+    given: Given
     schedules: list[Schedule]
     series: list[Series]
-    y: list[np.ndarray]
     shifts: list[np.ndarray | None]
     steps: list[np.ndarray]  # numbers of steps, or times
-    data: Sequences = field(repr=False)
+
+    @property
+    def y(self) -> list[np.ndarray]:
+        """What was observed."""
+        return self.given.y
+
+    @property
+    def data(self) -> Sequences:
+        """Where each series stands in what was given."""
+        return self.given.data
 
     @property
     def lone(self) -> bool:
@@ -69,27 +88,30 @@ def asked(
     """Read a question; `more` steps come after those observed, for which inputs and times are given too."""
     data = sequences(y, vector=p.m > 1, lengths=lengths, sequence=sequence)
     rows = data.floats(p.m, flat=p.m == 1)
-    starts = data.starts.tolist()
-    each = [rows[a:b] for a, b in pairwise(starts)]
+    each = [rows[a:b] for a, b in pairwise(data.starts.tolist())]
     if more:
         each = [np.concatenate([one, np.full((more, p.m), np.nan)]) for one in each]
     sizes = [len(one) for one in each]
     given = _inputs(p, inputs, sizes, data, more)
-    clocks = _times(p, times, sizes, data, more)
+    return prepared(p, Given(each, given, _times(p, times, sizes, data, more), data))
+
+
+def prepared(p: Parameters, given: Given) -> Question:
+    """The same rows for these parameters."""
     kept: dict[Any, Schedule] = {}
     schedules, series, shifts, steps = [], [], [], []
-    for i, one in enumerate(each):
-        T = len(one)
-        key = T if clocks is None else clocks[i].tobytes()
+    for i, one in enumerate(given.y):
+        T, clock = len(one), None if given.times is None else given.times[i]
+        key = T if clock is None else clock.tobytes()
         if key not in kept:
-            kept[key] = schedule(p, T, None if clocks is None else clocks[i])
+            kept[key] = schedule(p, T, clock)
         schedules.append(kept[key])
-        u = None if given is None else given[i]
+        u = None if given.inputs is None else given.inputs[i]
         shift = added(T, p.d, p.D, u)
         shifts.append(shift)
         series.append(Series(one if shift is None else one - shift, added(T - 1, p.b, p.B, u)))
-        steps.append(np.arange(T) if clocks is None else clocks[i])
-    return Question(schedules, series, each, shifts, steps, data)
+        steps.append(np.arange(T) if clock is None else clock)
+    return Question(given, schedules, series, shifts, steps)
 
 
 def added(

@@ -1,0 +1,208 @@
+"""EM for linear dynamical systems (Shumway & Stoffer 1982): expected moments, and what maximises given them.
+
+Both equations are regressions: x[t+1] on (x[t], u[t], 1) and y[t] on the same. Coefficients are found given
+the covariance of the noise, and then that given the coefficients: the likelihood rises whatever is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.inference.engines.kalman import Run
+from pgm.learning.em import Collapsed
+
+_COLLAPSED = 1e-12  # of what is observed: noise this much smaller is none
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Expected moments of outputs and regressors, added up over steps."""
+
+    count: np.ndarray  # (rows,) how many steps each output was part of
+    zz: np.ndarray  # (rows or 1, k, k) of the regressors
+    xz: np.ndarray  # (rows, k)
+    xx: np.ndarray  # (rows, rows); only its diagonal where each output has steps of its own
+
+    def __add__(self, other: Regression) -> Regression:
+        """Those of all steps."""
+        mine = (self.count, self.zz, self.xz, self.xx)
+        theirs = (other.count, other.zz, other.xz, other.xx)
+        return Regression(*(a + b for a, b in zip(mine, theirs, strict=True)))
+
+    def residual(self, coefficients: np.ndarray) -> np.ndarray:
+        """The mean square of what is left of the outputs."""
+        if len(self.zz) == 1:
+            whole = np.block([[self.xx, self.xz], [self.xz.T, self.zz[0]]])
+            both = np.hstack([np.eye(len(self.xx)), -coefficients])
+            found = both @ whole @ both.T / self.count[0]
+            return np.asarray((found + found.T) / 2)
+        own = np.diagonal(self.xx) - 2.0 * (coefficients * self.xz).sum(axis=1)
+        own = own + np.einsum("ij,ijk,ik->i", coefficients, self.zz, coefficients)
+        return np.diag(np.maximum(own, 0.0) / np.maximum(self.count, 1.0))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the E-step found, of all series."""
+
+    start: Regression  # of the first state on 1
+    state: Regression
+    output: Regression
+
+    def __add__(self, other: Moments) -> Moments:
+        """Those of other series as well."""
+        return Moments(self.start + other.start, self.state + other.state, self.output + other.output)
+
+
+def moments(
+    run: Run, y: np.ndarray, u: np.ndarray | None, coefficients: np.ndarray, noise: np.ndarray
+) -> Moments:
+    """The expected moments of one series.
+
+    Args:
+        run: the smoothed states.
+        y: what was observed.
+        u: inputs.
+        coefficients: of the observations, (m, k), as they are now.
+        noise: its covariance, as it is now.
+    """
+    assert run.smoothed is not None
+    assert run.smoothed_covariance is not None
+    x, P = run.smoothed, run.smoothed_covariance.all()
+    T, n = x.shape
+    z = np.hstack([x, *([] if u is None else [u]), np.ones((T, 1))])
+    k = z.shape[1]
+    zz = z[:, :, None] * z[:, None, :]
+    zz[:, :n, :n] += P
+    cross = np.zeros((n, k))
+    cross[:, :n] = run.lag_one().sum(axis=0).T
+    later = x[1:].T @ x[1:] + P[1:].sum(axis=0)
+    state = Regression(
+        np.full(n, float(T - 1)), zz[:-1].sum(axis=0, keepdims=True), x[1:].T @ z[:-1] + cross, later
+    )
+    one = Regression(np.ones(n), np.ones((1, 1, 1)), x[:1].T.copy(), np.outer(x[0], x[0]) + P[0])
+    apart = (noise == np.diag(np.diag(noise))).all()
+    return Moments(one, state, _alone(y, z, zz) if apart else _filled(y, z, zz, coefficients, noise))
+
+
+def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray) -> Regression:
+    """The outputs have independent noise: each counts where it was observed."""
+    there = ~np.isnan(y)
+    known = np.where(there, y, 0.0)
+    each = np.tensordot(there.T.astype(float), zz, axes=1)
+    return Regression(there.sum(axis=0).astype(float), each, known.T @ z, np.diag((known**2).sum(axis=0)))
+
+
+def _filled(
+    y: np.ndarray, z: np.ndarray, zz: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
+) -> Regression:
+    """Correlated noise: what is missing of an observation is expected from the rest of it and the state."""
+    m, k = coefficients.shape
+    found = Regression(np.zeros(m), np.zeros((1, k, k)), np.zeros((m, k)), np.zeros((m, m)))
+    patterns, which = np.unique(~np.isnan(y), axis=0, return_inverse=True)
+    for number, there in enumerate(patterns):
+        if not there.any():
+            continue
+        at = np.flatnonzero(which.reshape(-1) == number)
+        seen, gone = np.flatnonzero(there), np.flatnonzero(~there)
+        by_seen = np.linalg.lstsq(noise[np.ix_(seen, seen)], noise[np.ix_(seen, gone)], rcond=None)[0].T
+        slope = np.zeros((m, k))  # y = slope z + level, and noise of what is missing
+        slope[gone] = coefficients[gone] - by_seen @ coefficients[seen]
+        level = np.zeros((len(at), m))
+        level[:, seen] = y[np.ix_(at, seen)]
+        level[:, gone] = level[:, seen] @ by_seen.T
+        left = np.zeros((m, m))
+        left[np.ix_(gone, gone)] = noise[np.ix_(gone, gone)] - by_seen @ noise[np.ix_(seen, gone)]
+        square = zz[at].sum(axis=0)
+        mixed = slope @ z[at].T @ level
+        xx = slope @ square @ slope.T + mixed + mixed.T + level.T @ level + len(at) * left
+        count = np.full(m, float(len(at)))
+        found += Regression(count, square[None], slope @ square + level.T @ z[at], xx)
+    return found
+
+
+def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """What maximises given the covariance of the noise, where free; the rest stays.
+
+    Args:
+        r: expected moments.
+        now: the coefficients, (rows, k).
+        noise: the covariance; what has none is determined, and stays.
+        free: which entries may change.
+    """
+    if not free.any():
+        return now
+    weights = np.linalg.pinv(noise, hermitian=True)
+    zz = np.broadcast_to(r.zz, (len(now), *r.zz.shape[1:]))
+    slopes = weights @ (r.xz - np.einsum("ijk,ik->ij", zz, now))
+    row, column = np.nonzero(free)
+    own = zz[row[:, None], column[:, None], column[None, :]]
+    bend = weights[np.ix_(row, row)] * own
+    size = np.sqrt(np.maximum(np.diagonal(bend), 0.0))
+    size[size == 0.0] = np.inf  # nothing depends on it
+    step = np.linalg.lstsq(bend / size[:, None] / size, slopes[row, column] / size, rcond=1e-13)[0] / size
+    made = now.copy()
+    made[row, column] += step
+    return made
+
+
+def covariance_of(now: np.ndarray, found: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
+    """The covariance with what was found put into blocks that are free; a variance of zero stays.
+
+    Args:
+        now: as it is.
+        found: the mean square of what is left.
+        blocks: which entries are free together.
+    """
+    made = now.copy()
+    for block in blocks:
+        some = block[np.diagonal(now)[block] > 0]
+        made[np.ix_(some, some)] = found[np.ix_(some, some)]
+    return made
+
+
+def check_noise(
+    name: str,
+    noise: np.ndarray,
+    before: np.ndarray,
+    sizes: np.ndarray,
+    names: Sequence[str],
+    iteration: int,
+) -> None:
+    """Refuse noise that vanishes: the likelihood has no bound on this way.
+
+    Args:
+        name: of the covariance.
+        noise: as it has become.
+        before: as it was.
+        sizes: the mean square of what is observed.
+        names: of its entries.
+        iteration: which.
+    """
+    gone = (np.diagonal(noise) <= _COLLAPSED * sizes) & (np.diagonal(before) > 0)
+    if gone.any():
+        which = names[int(gone.argmax())]
+        raise Collapsed(
+            f"{name}= collapses in iteration {iteration}: the noise of {which!r} shrinks to nothing, as if "
+            f'states explained every number of it. Hold it, fixed=["{name}"], or take fewer states.'
+        )
+
+
+def blocks_of(free: np.ndarray) -> list[np.ndarray] | None:
+    """The entries of a covariance that are free together; None if they are not blocks.
+
+    >>> [block.tolist() for block in blocks_of(np.eye(2, dtype=bool))]
+    [[0], [1]]
+    """
+    left, found = np.diagonal(free).copy(), []
+    for i in range(len(free)):
+        if left[i]:
+            block = np.flatnonzero(free[i])
+            if not free[np.ix_(block, block)].all() or free[block].sum() != block.size**2:
+                return None
+            found.append(block)
+            left[block] = False
+    return found if sum(block.size**2 for block in found) == free.sum() else None

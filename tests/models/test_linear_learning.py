@@ -1,0 +1,157 @@
+"""EM of linear dynamical systems: the catalogue's step, pykalman's, and likelihoods that never fall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pgm
+from pgm import LinearDynamicalSystem
+from tests.known.book import near
+from tests.models.test_linear_dynamical_system import gappy, plane, scalar
+
+Y = [1.0, 0.5, -0.3, 1.2, 2.0]
+
+
+def test_C116_one_step_of_em() -> None:
+    lds = scalar().fit(Y, max_iter=1)
+    found = [lds.A[0, 0], lds.Q[0, 0], lds.C[0, 0], lds.R[0, 0], lds.mean[0], lds.covariance[0, 0]]
+    expected = [0.9477998443, 0.4417116553, 0.8716782556, 0.5838304833, 0.5588051728, 0.3253843176]
+    assert found == near(expected)
+    assert lds.score(Y) == near(-6.537987868)
+    report = lds.fit_report
+    assert report.log_likelihoods == near((-7.346238326, -6.537987868))
+    assert not report.converged
+    assert report.stopped_by == "max_iter"
+    assert report.n_parameters == 6
+
+
+def test_pykalman_takes_the_same_steps() -> None:
+    pykalman = pytest.importorskip("pykalman")
+    lds = plane(mean=[0.5, 0.0], covariance=np.eye(2))
+    y = np.random.default_rng(0).normal(size=(60, 3))
+    y[20] = np.nan
+    peer = pykalman.KalmanFilter(
+        lds.A, lds.C, lds.Q, lds.R, np.zeros(2), np.zeros(3), lds.mean, lds.covariance,
+        em_vars=["transition_matrices", "observation_matrices", "transition_covariance",
+                 "observation_covariance", "initial_state_mean", "initial_state_covariance"],
+    )  # fmt: skip
+    peer = peer.em(np.ma.masked_invalid(y), n_iter=3)
+    found = lds.fit(y, max_iter=3, tol=0.0)
+    assert found.A == pytest.approx(peer.transition_matrices, abs=1e-8)
+    assert found.C == pytest.approx(peer.observation_matrices, abs=1e-8)
+    assert found.Q == pytest.approx(peer.transition_covariance, abs=1e-8)
+    assert found.R == pytest.approx(peer.observation_covariance, abs=1e-8)
+    assert found.mean == pytest.approx(peer.initial_state_mean, abs=1e-8)
+    assert found.covariance == pytest.approx(peer.initial_state_covariance, abs=1e-8)
+
+
+CASES: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({}, {}),
+    ({"R": [0.5, 0.4, 0.6]}, {"fixed": {"R": ~np.eye(3, dtype=bool)}}),
+    ({}, {"fixed": ["A", "C"]}),
+    ({"covariance": "diffuse"}, {"fixed": ["C"]}),
+    ({"Q": [[1.0, 0.0], [0.0, 0.0]]}, {"fixed": ["C"]}),
+    ({"b": [0.1, 0.2], "d": [0.0, 1.0, 0.0]}, {"fixed": {"C": [[True, False]] * 3}}),
+    ({}, {"fixed": {"A": [[True, False], [False, False]], "mean": [True, False]}}),
+]
+
+
+@pytest.mark.parametrize(("changes", "given"), CASES)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_the_likelihood_never_falls(changes: dict[str, Any], given: dict[str, Any], gaps: bool) -> None:
+    y = [gappy(40, 3, seed) for seed in range(3)]
+    if not gaps:
+        y = [np.random.default_rng(seed).normal(size=(40, 3)) for seed in range(3)]
+    lds = plane(**changes)
+    before = lds.copy()
+    lds.fit(y, max_iter=25, tol=0.0, **given)
+    logs = lds.fit_report.log_likelihoods
+    assert len(logs) == 26
+    assert (np.diff(logs) > -1e-9).all()
+    assert logs[-1] > logs[0] + 1.0
+    assert lds.score(y) == pytest.approx(logs[-1], rel=1e-12)
+    assert before.score(y) == pytest.approx(logs[0], rel=1e-12)
+    fixed = given.get("fixed", [])
+    for name in fixed:
+        held = np.asarray(fixed[name] if isinstance(fixed, dict) else True)
+        held = np.broadcast_to(held, getattr(before, name).shape)
+        assert np.array_equal(getattr(lds, name)[held], getattr(before, name)[held])
+        assert held.all() or not np.array_equal(getattr(lds, name), getattr(before, name))
+
+
+def test_inputs_are_learned() -> None:
+    rng = np.random.default_rng(1)
+    truth = LinearDynamicalSystem(
+        A=0.7, C=1.0, Q=0.1, R=0.2, B=[[1.0, -0.5]], D=[[0.0, 2.0]], d=3.0, mean=0.0, covariance=1.0
+    )
+    u = rng.normal(size=(2000, 2))
+    y = truth.sample(2000, inputs=u, seed=3)[1]
+    lds = LinearDynamicalSystem(
+        A=0.5, C=1.0, Q=1.0, R=1.0, B=[[0.0, 0.0]], D=[[0.0, 0.0]], d=0.0, mean=0.0, covariance=1.0
+    )
+    lds.fit(y, inputs=u, fixed=["C"], max_iter=600, tol=1e-9)
+    assert (np.diff(lds.fit_report.log_likelihoods) > -1e-9).all()
+    assert lds.A[0, 0] == pytest.approx(0.7, abs=0.05)
+    assert lds.B == pytest.approx(truth.B, abs=0.05)
+    assert lds.D == pytest.approx(truth.D, abs=0.05)
+    assert lds.d == pytest.approx(truth.d, abs=0.1)
+    assert lds.score(y, inputs=u) >= truth.score(y, inputs=u)
+
+
+def test_where_em_rests_the_gradient_vanishes() -> None:
+    y = scalar().sample(300, seed=2)[1]
+    y[100:120] = np.nan
+    lds = scalar(Q=1.0, R=0.3).fit(y, fixed=["C", "mean", "covariance"], max_iter=5000, tol=1e-15)
+    point = np.array([lds.A[0, 0], lds.Q[0, 0], lds.R[0, 0]])
+
+    def log(values: np.ndarray) -> float:
+        return float(scalar(A=values[0], Q=values[1], R=values[2]).score(y))
+
+    for step in np.eye(3) * 1e-4:
+        assert abs(log(point + step) - log(point - step)) / 2e-4 < 2e-3
+
+
+def test_several_series_with_gaps_learn_from_all() -> None:
+    truth = plane()
+    rng = np.random.default_rng(5)
+    y = [truth.sample(300, seed=seed)[1] for seed in range(5)]
+    for one in y:
+        one[rng.random(one.shape) < 0.1] = np.nan
+    lds = plane(A=np.eye(2) * 0.5, Q=np.eye(2), R=np.eye(3)).fit(y, fixed=["C"], max_iter=300, tol=1e-9)
+    assert lds.fit_report.converged
+    assert lds.A == pytest.approx(truth.A, abs=0.1)
+    assert lds.score(y) > truth.score(y)
+    assert lds.fit_report.aic == pytest.approx(2 * (lds.fit_report.n_parameters - lds.score(y)))
+
+
+@pytest.mark.parametrize(
+    ("lds", "y", "given", "words"),
+    [
+        (scalar(), Y, {"fixed": ["a"]}, r"fixed= names 'a'; there are 'A'"),
+        (scalar(), Y, {"fixed": {"A": [True, False]}}, r"fixed= of 'A' takes True, or an array"),
+        (scalar(), Y, {"fixed": ["A", "C", "Q", "R", "mean", "covariance"]}, r"holds everything"),
+        (plane(), gappy(9, 3), {"fixed": {"Q": np.eye(2, dtype=bool)}}, r"blocks on its diagonal"),
+        (plane(), gappy(9, 3), {"fixed": {"Q": ~np.eye(2, dtype=bool)}}, r"with zeros beside them"),
+        (scalar(), [None, None], {}, r"Nothing was observed"),
+        (scalar(), Y, {"max_iter": 0}, r"max_iter="),
+        (scalar(A=[[[0.9]]] * 4), Y, {}, r"the same in all steps"),
+    ],
+)
+def test_bad_fits(lds: LinearDynamicalSystem, y: Any, given: dict[str, Any], words: str) -> None:
+    before = lds.copy()
+    with pytest.raises(pgm.InvalidArgument, match=words):
+        lds.fit(y, **given)
+    assert lds == before
+
+
+def test_noise_that_collapses_is_named() -> None:
+    """An observation that repeats a state exactly: its noise shrinks to nothing."""
+    with pytest.raises(pgm.InvalidArgument, match=r"R= collapses in iteration \d+.*'y1'.*fixed="):
+        LinearDynamicalSystem(A=0.5, C=[[1.0], [0.0]], Q=1.0, R=[1.0, 1.0]).fit(
+            [[1.0, 0.0], [2.0, 0.0], [0.5, 0.0]]
+        )
+    with pytest.raises(pgm.InvalidArgument, match="was not fitted"):
+        _ = scalar().fit_report
