@@ -330,7 +330,7 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.root = folder / "tree"
         skipped = shutil.ignore_patterns("__pycache__", "results", ".*")
-        for name in ("pgm", "tests", "benchmarks"):
+        for name in ("pgm", "tests", "benchmarks", "build_loops"):
             shutil.copytree(ROOT / name, self.root / name, ignore=skipped)
         for name in ("pyproject.toml", "README.md", "CHANGELOG.md"):
             shutil.copy(ROOT / name, self.root / name)
@@ -342,7 +342,7 @@ class Copy:
         command = [sys.executable, "-m", "pytest", "-n0", "-x", "-q", "-p", "no:cacheprovider"]
         command += ["-p", "benchmarks.mutation_plugin", *tests]
         settings = {
-            "NUMBA_DISABLE_JIT": "1",
+            "PGM_LOOPS": "interpreted",
             "HYPOTHESIS_PROFILE": "mutation",
             "PYTHONPATH": str(self.root),
             **environment,

@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import os
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +28,8 @@ from tests.loops.forms import given_by
 
 ROOT = Path(__file__).resolve().parents[2]
 COMPILER = compiler.found()
+# Threads may fill one array, each its part: none calls a loop while arguments of another's are compared.
+_ALONE = threading.Lock()
 _KEPT = Path(tempfile.gettempdir(), f"pgm-loops-{os.getuid() if hasattr(os, 'getuid') else 0}")
 
 
@@ -136,16 +139,17 @@ def twin(
     """Stands for a loop: each call runs the first form and then all others, on copies."""
 
     def called(*args: Any) -> Any:
-        given = [copied(args, {}) for _ in others]
-        result = first(*args)
-        for other, mine in zip(others, given, strict=True):
-            found = other(*mine)
-            if not same(result, found):
-                raise AssertionError(f"{name} returns {result!r}, compiled {found!r}")
-            for i, (a, b) in enumerate(zip(args, mine, strict=True)):
-                if not same(a, b):
-                    raise AssertionError(f"{name} leaves its argument {i} otherwise when compiled")
-        count[name] += 1
+        with _ALONE:
+            given = [copied(args, {}) for _ in others]
+            result = first(*args)
+            for other, mine in zip(others, given, strict=True):
+                found = other(*mine)
+                if not same(result, found):
+                    raise AssertionError(f"{name} returns {result!r}, compiled {found!r}")
+                for i, (a, b) in enumerate(zip(args, mine, strict=True)):
+                    if not same(a, b):
+                        raise AssertionError(f"{name} leaves its argument {i} otherwise when compiled")
+            count[name] += 1
         return result
 
     return called

@@ -1,8 +1,8 @@
 """Whole answers, interpreted and compiled for either processor, on one thread and on two: the same bits.
 
-tests/loops/test_replay.py compares single calls, but on one thread: while it copies arguments another thread
-would write into them. Random models are compared in the tests of rows, search, counting, loopy propagation,
-continuous variables, samplers and triangulation, which ask under `tests.loops.forms`.
+tests/loops/test_replay.py compares single calls, one at a time even where threads share the work. Random
+models are compared in the tests of rows, search, counting, loopy propagation, continuous variables, samplers
+and triangulation, which ask under `tests.loops.forms`.
 """
 
 from __future__ import annotations
