@@ -143,7 +143,25 @@ def series() -> np.ndarray:
     return y
 
 
-PICTURES = [structure, believed, bars, clinic, overlays, gate, bands, rooms]
+def trellis() -> Figure:
+    """The hidden Markov model of the page on sequences: its states, a belief and a path."""
+    emitted = [[0.5, 0.2, 0.2, 0.1], [0.1, 0.1, 0.6, 0.2], [0.1, 0.5, 0.2, 0.2]]
+    hmm = pgm.HMM(
+        [0.5, 0.2, 0.3],
+        [[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]],
+        pgm.Categorical(emitted, symbols=list("rgby")),
+        states=["u", "v", "w"],
+    )
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(11, 3.4), layout="constrained", width_ratios=[1.5, 1.2, 1.2]
+    )
+    hmm.plot(ax=left)
+    hmm.smooth(list("rrgby")).plot(ax=middle)
+    hmm.decode(list("rrgby")).plot(ax=right)
+    return figure
+
+
+PICTURES = [structure, believed, bars, clinic, overlays, gate, bands, trellis, rooms]
 
 
 def write(folder: Path) -> None:

@@ -73,14 +73,15 @@ def _circles(start: np.ndarray, move: np.ndarray, called: list[str], paper: Pape
     ax.set_xlim(low[0], high[0])
     ax.set_ylim(low[1], high[1])
     ax.set_aspect("equal")
+    size = _scale(ax, width, height)
     for i, j in np.argwhere(move > _LEAST).tolist():
         p = float(move[i, j])
         if i == j:
             away = at[i] - middle if not in_row else np.array([0.0, 1.0])
-            _loop(ax, at[i], away, p)
+            _loop(ax, at[i], away, p, size)
         else:
             bend = 0.22 if not in_row else min(0.25 + 0.12 * (abs(j - i) - 1), 0.6)
-            _arrow(ax, at[i], at[j], p, -bend if in_row else bend)
+            _arrow(ax, at[i], at[j], p, -bend if in_row else bend, size)
     for i, name in enumerate(called):
         circle = Circle(
             at[i].tolist(), _RADIUS, facecolor=FILL, edgecolor=EDGE, linewidth=1.0 + 2.5 * start[i]
@@ -90,32 +91,41 @@ def _circles(start: np.ndarray, move: np.ndarray, called: list[str], paper: Pape
         x, y = at[i].tolist()
         known: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 4, "color": INK}
         if start[i] > _LEAST:
-            ax.text(x, y + 0.07, plain(name), fontsize=9, **known)
-            ax.text(x, y - 0.14, f"first {start[i]:.2g}", fontsize=6, **known)
+            ax.text(x, y + 0.07, plain(name), fontsize=9 * size, **known)
+            ax.text(x, y - 0.14, f"first {start[i]:.2g}", fontsize=6 * size, **known)
         else:
-            ax.text(x, y, plain(name), fontsize=9, **known)
+            ax.text(x, y, plain(name), fontsize=9 * size, **known)
     return ax
 
 
-def _loop(ax: Axes, at: np.ndarray, away: np.ndarray, p: float) -> None:
+def _scale(ax: Axes, width: float, height: float) -> float:
+    """By how much letters shrink on axes that are smaller than the picture wants to be."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    inches = ax.get_position().size * figure.get_size_inches()
+    wanted = 0.7 * np.array([width, height])  # a layout will still make axes larger
+    return float(np.clip((inches / wanted).min(), 0.5, 1.0))
+
+
+def _loop(ax: Axes, at: np.ndarray, away: np.ndarray, p: float, scale: float) -> None:
     size = float(np.hypot(*away)) or 1.0
     direction = away / size if size > 1e-9 else np.array([0.0, 1.0])
     side = np.array([-direction[1], direction[0]])
     begin, end = (at + _RADIUS * (0.85 * direction + s * 0.52 * side) for s in (1, -1))
-    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "color": ink(ax)}
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9 * scale, "color": ink(ax)}
     shape = "arc3,rad=-1.6"
     arrow = FancyArrowPatch(
         begin.tolist(), end.tolist(), connectionstyle=shape, linewidth=0.6 + 2.0 * p, **style, zorder=2
     )
     ax.add_patch(arrow)
-    _number(ax, at + (_RADIUS + 0.48) * direction, p)
+    _number(ax, at + (_RADIUS + 0.48) * direction, p, scale)
 
 
-def _arrow(ax: Axes, a: np.ndarray, b: np.ndarray, p: float, bend: float) -> None:
+def _arrow(ax: Axes, a: np.ndarray, b: np.ndarray, p: float, bend: float, scale: float) -> None:
     off = b - a
     unit = off / np.hypot(*off)
     begin, end = a + _RADIUS * unit, b - _RADIUS * unit
-    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9, "color": ink(ax)}
+    style: dict[str, Any] = {"arrowstyle": "-|>", "mutation_scale": 9 * scale, "color": ink(ax)}
     shape = f"arc3,rad={bend}"
     arrow = FancyArrowPatch(
         begin.tolist(), end.tolist(), connectionstyle=shape, linewidth=0.6 + 2.0 * p, **style, zorder=1
@@ -123,10 +133,12 @@ def _arrow(ax: Axes, a: np.ndarray, b: np.ndarray, p: float, bend: float) -> Non
     ax.add_patch(arrow)
     normal = np.array([unit[1], -unit[0]])
     length = float(np.hypot(*(end - begin)))
-    _number(ax, (begin + end) / 2 + normal * (bend * length / 2), p)
+    _number(ax, (begin + end) / 2 + normal * (bend * length / 2), p, scale)
 
 
-def _number(ax: Axes, at: np.ndarray, p: float) -> None:
+def _number(ax: Axes, at: np.ndarray, p: float, scale: float) -> None:
     box: dict[str, Any] = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 0.6}
     x, y = at.tolist()
-    ax.text(x, y, f"{p:.2g}", ha="center", va="center", fontsize=8, color=ink(ax), bbox=box, zorder=2.5)
+    ax.text(
+        x, y, f"{p:.2g}", ha="center", va="center", fontsize=8 * scale, color=ink(ax), bbox=box, zorder=2.5
+    )
