@@ -190,7 +190,7 @@ class Build:
             remedy = f"Install it again where there is a C++ compiler: `{again}`."
         runs = "pgm runs" if fault == self.fault else "Some loops of pgm run"
         text = (
-            f"{runs} interpreted, up to a hundred times slower: {fault}. {remedy} "
+            f"{runs} interpreted, 10 to 100 times as slow: {fault}. {remedy} "
             f"The environment variable {_ASKED}=interpreted says that this is meant."
         )
         warn(text, RuntimeWarning)
