@@ -221,9 +221,11 @@ class HybridSums(Context, NamedSums):
             if not possible.any():
                 raise Impossible
             some = orders[possible]
+            self.clock.check()
             repeats = repeats or bool(some.any())
             if axes and (some >= elimination.REPEATED).any() and (some != some.flat[0]).any():
                 raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
+            self.clock.check()
             if axes:
                 tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
             else:
@@ -248,6 +250,7 @@ class HybridSums(Context, NamedSums):
                     f"likelihoods of different states differ by a factor of e**{top - low:.3g}; the largest "
                     f"that can be handled is e**{_FARTHEST:g}. Use other units, or a larger sd."
                 )
+            self.clock.check()
             narrow = top - low < _DOUBLES
             values = np.ascontiguousarray(np.exp(logs - top) if narrow else logs - top)
             if len(axes) == 1 and narrow:

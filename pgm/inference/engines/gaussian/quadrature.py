@@ -177,12 +177,14 @@ def _spread(
     weights, shares = axes.weights.copy(), [part.copy() for part in axes.shares]
     users: list[list[int]] = [[] for _ in range(n)]
     for j, part in enumerate(shares):
+        clock.check()
         for i in np.flatnonzero(part.any(axis=1)).tolist():
             users[i].append(j)
     of = _densities(compiled, posterior, first)
     seen = [_seen(one, observed, compiled) for one in found.open_]
     vague = np.array([one.informed and fact is None for one, fact in zip(found.open_, seen, strict=True)])
     for block in _blocks(found, posterior, axes):
+        clock.check()
         if math.log(points or _FEWEST) * len(block) > math.log(current().memory_limit / 8.0):
             raise _too_many(len(block), names)
         share, means, covs = of([first + i for i in block])
