@@ -9,7 +9,18 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from benchmarks import against, approximate, drawing, exact, harness, mutation, pages, processes, start
+from benchmarks import (
+    against,
+    approximate,
+    drawing,
+    exact,
+    harness,
+    mutation,
+    over_time,
+    pages,
+    processes,
+    start,
+)
 
 
 def main() -> None:
@@ -20,6 +31,7 @@ def main() -> None:
     for name, module, said in (
         ("exact", exact, "exact inference beside its peers"),
         ("approximate", approximate, "inference that is not exact beside its peers"),
+        ("time", over_time, "models over time beside their peers"),
     ):
         asked = commands.add_parser(name, help=said)
         asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
@@ -85,7 +97,7 @@ def main() -> None:
         threads=given.threads,
         **changed,
     )
-    module = approximate if given.command == "approximate" else exact
+    module = {"exact": exact, "approximate": approximate, "time": over_time}[given.command]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")
 

@@ -37,7 +37,18 @@ def versions() -> dict[str, str]:
     form, variant, _ = state()
     loops = f"{form} for {variant}" if variant else form
     found = {"python": platform.python_version(), "pgm": pgm.__version__, "its loops": loops}
-    for package in ("numpy", "networkx", "pandas", "pyagrum", "pgmpy", "pyGMs", "pgmax"):
+    for package in (
+        "numpy",
+        "networkx",
+        "pandas",
+        "pyagrum",
+        "pgmpy",
+        "pyGMs",
+        "pgmax",
+        "statsmodels",
+        "pykalman",
+        "simdkalman",
+    ):
         try:
             found[package] = metadata.version(package)
         except metadata.PackageNotFoundError:

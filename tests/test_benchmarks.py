@@ -18,6 +18,7 @@ from benchmarks import (
     drawing,
     growth,
     harness,
+    kalman,
     loopy,
     mutation,
     networks,
@@ -46,6 +47,14 @@ needs_problems = pytest.mark.skipif(not uai.UAI.is_dir(), reason="the problems o
 def _briefly(monkeypatch):
     monkeypatch.setattr(harness, "WARM_UP", 0.01)
     monkeypatch.setattr(harness, "LONG_ENOUGH", 0.001)
+
+
+def test_kalman_filters_agree_with_their_peers():
+    pytest.importorskip("statsmodels")
+    report = Report()
+    kalman.run(report, QUICK)
+    assert {r.race for r in report.results} == {"Kalman filter", "Kalman smooth"}
+    assert {r.side for r in report.results} >= {"pgm", kalman.STATSMODELS}
 
 
 @needs_networks

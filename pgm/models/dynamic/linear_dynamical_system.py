@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
@@ -468,7 +469,8 @@ class LinearDynamicalSystem(Tabular):
                     f"The observation of {where} has no noise and is not what those before it determine: its "
                     "probability is zero. Give R= some noise."
                 )
-            if not np.isfinite(run.log).all() or not np.isfinite(run.filtered).all():
+            last = run.filtered[-1].tolist()  # what leaves the range does not come back
+            if not (math.isfinite(run.log.sum()) and all(map(math.isfinite, last))):
                 t = int((~np.isfinite(run.log) | ~np.isfinite(run.filtered).all(axis=1)).argmax())
                 raise InvalidArgument(
                     f"{question.data.name(i).capitalize()} leaves the range of floating-point numbers at "

@@ -1,0 +1,16 @@
+"""Models over time beside their peers: the parts that `python -m benchmarks time` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from benchmarks import kalman
+from benchmarks.exact import Part, run_parts
+from benchmarks.harness import Options, Report
+
+PARTS: dict[str, Part] = {"kalman": kalman.run}
+
+
+def run(parts: Sequence[str], options: Options) -> Report:
+    """Run the parts asked for."""
+    return run_parts(PARTS, parts, options)
