@@ -1,4 +1,4 @@
-"""Two pieces of evidence as one: an event, and what is known besides."""
+"""Two pieces of evidence as one: an event, and further evidence."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class CompiledQuery:
         """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
         self.targets = targets
         self.given = tuple(dict.fromkeys(given))
-        self._model = model.copy()  # for pickling: the question goes with the tables of now
+        self._model = model.copy()  # for pickling: the question goes with the present tables
         self._compiled = compiled
         if compiled.gaussians is not None:  # its trees are kept, and each call is a query
             self._model._compile()

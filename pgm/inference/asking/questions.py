@@ -251,7 +251,7 @@ class Questions:
 
         Args:
             event: states or numbers of some variables, as evidence for `query`.
-            given: what is known besides, the same way.
+            given: further evidence, in the same form.
             engine: as for `query`.
 
         Raises:
@@ -274,7 +274,7 @@ class Questions:
 
         Args:
             event: states or numbers of some variables, as evidence for `query`, but no pgm.Soft.
-            given: what is known besides, the same way.
+            given: further evidence, in the same form.
             engine: as for `query`.
 
         Raises:
@@ -383,7 +383,7 @@ class Questions:
             engine: as for `query`.
 
         Raises:
-            InvalidArgument: k is no whole number from 1 on, or the engine finds only one.
+            InvalidArgument: k is not a whole number of at least 1, or the engine finds only one.
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
             ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
@@ -625,7 +625,7 @@ class Questions:
     def compile(
         self, target: str | Iterable[str], given: str | Iterable[str] | Mapping[str, Any] = ()
     ) -> CompiledQuery:
-        """Return a function from evidence on the names `given` to P(target | it), with the tables of now.
+        """Return a function from evidence on the names `given` to P(target | it), with the present tables.
 
         Args:
             target: one name or a list of names.
@@ -664,16 +664,16 @@ class Questions:
         {name: array}, as do lists of rows and frames that are read as they go (lazy ones, databases).
 
         Args:
-            frame: a data frame, or a dict of columns; columns that are no variable are not read.
+            frame: a data frame, or a dict of columns; columns that are not variables are ignored.
             target: one variable, or several; their columns are not read. None: all variables, and every
                 column is read, so that this fills the gaps of a frame.
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have None.
 
         Raises:
             UnknownVariable: a target that the model does not have.
-            UnknownState: a value that is no state, with its row.
+            UnknownState: a value that is not a state, with its row.
             ImpossibleEvidence: a row that cannot be, with a smallest contradiction.
-            InvalidFrame: what was passed is no frame, or its columns differ in length.
+            InvalidFrame: what was passed is not a frame, or its columns differ in length.
             TooLarge: the rows do not fit the memory limit.
 
         >>> from pgm import BayesianNetwork
@@ -743,7 +743,7 @@ class Questions:
 
         Raises:
             UnknownState, ImpossibleEvidence: a row that cannot be, with its number.
-            InvalidFrame: what was passed is no frame.
+            InvalidFrame: what was passed is not a frame.
             TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm

@@ -1,6 +1,6 @@
 """One session for everything that is asked: its engine and clock, words for what failed.
 
-Questions, compiled queries and frames all enter here, so that none of them can lack one of these.
+Questions, compiled queries and frames all enter here, so that all of them have each of these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Answer = TypeVar("_Answer")
 
 
 def begin(engine: str | Engine, question: Question) -> tuple[Engine, Clock]:
-    """The engine of this name, and a clock that says who else could answer where that one is late."""
+    """The engine of this name, and a clock whose OutOfTime names other engines that could answer."""
     clock = start_clock()
     chosen = find(engine, question)
     clock.remedy = instead(chosen.approximates, question)
@@ -47,7 +47,7 @@ def answered(
 
     Args:
         compiled: the model.
-        observed: what is given; None for a frame, whose rows say for themselves which cannot be.
+        observed: what is given; None for a frame, whose impossible rows are found one by one.
         clock: the time of the question.
         work: what is to be done.
         explain: whether impossible evidence is explained to the user; else `Impossible` is for the caller.
