@@ -72,7 +72,7 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
-    from pgm.models.dynamic import HMM, Banded, LeftToRight
+    from pgm.models.dynamic import HMM, Banded, LeftToRight, MarkovChain
 
 __version__ = "0.1.0"
 
@@ -110,6 +110,7 @@ __all__ = [
     "LinearGaussian",
     "Logistic",
     "Marginals",
+    "MarkovChain",
     "MarkovNetwork",
     "MaxMarginals",
     "MixtureCPD",
@@ -172,6 +173,7 @@ guard_constructors(
 
 _LAZY = {
     "HMM": "pgm.models.dynamic",
+    "MarkovChain": "pgm.models.dynamic",
     "LeftToRight": "pgm.models.dynamic",
     "Banded": "pgm.models.dynamic",
     "list_networks": "pgm.io.bundled",

@@ -1,13 +1,14 @@
-"""Models that unfold in steps: hidden states with what they emit, and linear dynamical systems."""
+"""Models that unfold in steps: Markov chains, hidden states and what they emit, linear dynamical systems."""
 
 from pgm.calls import guard_constructors, guard_methods
 
 from . import parts
 from .hmm import HMM
 from .linear_dynamical_system import LinearDynamicalSystem
+from .markov_chain import MarkovChain
 from .topology import Banded, LeftToRight
 
-__all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "parts"]
+__all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "MarkovChain", "parts"]
 
-guard_methods([HMM])
-guard_constructors([HMM, LeftToRight, Banded])
+guard_methods([HMM, MarkovChain])
+guard_constructors([HMM, MarkovChain, LeftToRight, Banded])

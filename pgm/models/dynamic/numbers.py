@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,12 @@ def transitions(given: Any, variable: Variable, what: str = "transition=") -> np
     if found.shape != (k, k):
         raise InvalidTable(f"{what} has {k} rows of {k} probabilities, not the shape {found.shape}.")
     return _normal(found, what, lambda row: f" row {shown(variable.states[row])}")
+
+
+def rows_of(table: np.ndarray, variable: Variable, order: int, what: str) -> np.ndarray:
+    """Rows of probabilities, one for each sequence of so many states; an error names the row."""
+    called = list(product(variable.states, repeat=order))
+    return _normal(table, what, lambda row: f" row {shown(called[row] if order > 1 else called[row][0])}")
 
 
 def _numbers(given: Any, what: str) -> np.ndarray:

@@ -1,0 +1,357 @@
+"""Markov chains of any order, whose states are seen."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from pgm.errors import IncompleteModel, InvalidArgument, InvalidTable, shown
+from pgm.frames import Sequences, sequences
+from pgm.printing import html_table, label, text_table
+from pgm.randomness import draw_count, generator
+from pgm.results import Logarithm, Probability
+from pgm.results.steps import CHAIN
+from pgm.variables import Variable, as_domain
+
+from .numbers import distribution, domain_of, normalised, rows_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROWS = 20
+_MOST_ORDER = 8
+
+
+class MarkovChain:
+    """A chain whose states are seen; each depends on the `order` states before it.
+
+    Args:
+        initial: the probabilities of the first state. Of an order k above 1 a list of k tables: of the first
+            state, of the second given the first, and so on.
+        transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
+        states: the names of the states; 0, 1, ... if left out.
+        order: on how many states before it each depends.
+        name: what the chain is called in print.
+
+    >>> weather = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]], states=["dry", "wet"])
+    >>> round(float(weather.probability(["dry", "dry", "wet"])), 6), weather.stationary().round(6).tolist()
+    (0.045, [0.75, 0.25])
+    """
+
+    name: str
+    order: int
+    variable: Variable
+    _tables: tuple[np.ndarray, ...] | None  # of the first, the second given the first, ..., and all others
+
+    def __init__(
+        self,
+        initial: Any = None,
+        transition: Any = None,
+        *,
+        states: Any = None,
+        order: int = 1,
+        name: str = "",
+    ) -> None:
+        if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= _MOST_ORDER:
+            raise InvalidArgument(f"order= is a whole number from 1 to {_MOST_ORDER}, not {shown(order)}.")
+        if (initial is None) != (transition is None):
+            raise InvalidArgument("A chain has initial= and transition=, or neither, to be fitted.")
+        self.name, self.order, self._tables = name, order, None
+        size = None if transition is None else len(transition)
+        self.variable = Variable.of("state", domain_of(states, None, {"transition=": size}))
+        if initial is None:
+            return
+        first = [initial] if order == 1 else list(initial)
+        if len(first) != order:
+            raise InvalidTable(
+                f"initial= of a chain of order {order} is a list of {order} tables: of the first state, "
+                f"of the second given the first, ...; not {shown(initial)}."
+            )
+        k = self.variable.card
+        made = [distribution(first[0], self.variable, "initial=")]
+        for i, table in enumerate([*first[1:], transition], 1):
+            what = "transition=" if i == order else f"initial=[{i}]"
+            found = np.array(table, dtype=np.float64)
+            if found.shape != (k,) * (i + 1):
+                raise InvalidTable(f"{what} has the shape {(k,) * (i + 1)}, not {found.shape}.")
+            made.append(rows_of(found.reshape(-1, k), self.variable, i, what).reshape(found.shape))
+        self._tables = tuple(made)
+
+    @property
+    def states(self) -> tuple[Any, ...]:
+        """The states, in order."""
+        return self.variable.states
+
+    @property
+    def initial(self) -> Any:
+        """The probabilities of the first state; of a higher order a list of tables, as they were given."""
+        return self._known[0] if self.order == 1 else list(self._known[:-1])
+
+    @property
+    def transition(self) -> np.ndarray:
+        """P(next | states before it), an axis for each of them, the earliest first."""
+        return self._known[-1]
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free; impossible transitions are not."""
+        return sum(int((table > 0).sum()) - table[..., 0].size for table in self._known)
+
+    @property
+    def _known(self) -> tuple[np.ndarray, ...]:
+        if self._tables is None:
+            raise IncompleteModel("The chain has no numbers yet: fit it to sequences.")
+        return self._tables
+
+    def score(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Logarithm:
+        """Return log P of a sequence of states, or of all sequences together.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is no state or missing; a sequence is empty.
+
+        >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
+        >>> round(chain.score([0, 0, 1]), 6)
+        -3.101093
+        """
+        codes, read = self._codes(data, lengths, sequence)
+        total = 0.0
+        with np.errstate(divide="ignore"):
+            for table, counts in zip(self._known, self._counted(codes, read, None), strict=True):
+                seen = counts > 0
+                total += float((counts[seen] * np.log(table[seen])).sum())
+        return Logarithm(total, CHAIN)
+
+    def probability(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Probability:
+        """Return P of a sequence of states, or of all sequences together.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is no state or missing; a sequence is empty.
+
+        >>> chain = MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]])
+        >>> round(float(chain.probability([0, 0, 1])), 6)
+        0.045
+        """
+        log = float(self.score(data, lengths=lengths, sequence=sequence))
+        return Probability(math.exp(log), CHAIN, log=log)
+
+    def fit(
+        self, data: Any, *, lengths: Any = None, sequence: Any = None, weights: Any = None, prior: float = 0.0
+    ) -> Self:
+        """Learn from sequences of states: shares of what followed what; returns the chain itself.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            weights: how much each sequence counts; 1 if left out.
+            prior: how often each transition is taken to have been seen besides.
+
+        Raises:
+            InvalidArgument: a value is no state or missing; a sequence is empty; prior is negative.
+
+        >>> MarkovChain(states=["a", "b"]).fit([list("aab"), list("abb")]).transition.round(6).tolist()
+        [[0.333333, 0.666667], [0.0, 1.0]]
+        """
+        if isinstance(prior, bool) or not isinstance(prior, int | float) or not 0.0 <= prior < math.inf:
+            raise InvalidArgument(f"prior= is a number that is not negative, not {shown(prior)}.")
+        codes, read = self._codes(data, lengths, sequence)
+        k = self.variable.card
+        made = []
+        for i, counts in enumerate(self._counted(codes, read, weights)):
+            own = np.full(counts.shape, 1.0 / k) if self._tables is None else self._tables[i]
+            table = normalised(counts.reshape(-1, k) + prior, own.reshape(-1, k)).reshape(counts.shape)
+            table.flags.writeable = False
+            made.append(table)
+        self._tables = tuple(made)
+        return self
+
+    def sample(self, n: int, *, seed: int | np.random.Generator | None = None) -> np.ndarray:
+        """Draw a sequence of n states.
+
+        Args:
+            n: how many steps.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n or the seed is not a whole number of at least 0.
+
+        >>> MarkovChain([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]]).sample(4, seed=0).tolist()
+        [0, 1, 0, 1]
+        """
+        tables, random = self._known, generator(seed)
+        path: list[int] = []
+        for u in random.random(draw_count(n)).tolist():
+            before = path[-self.order :]
+            row = tables[len(before)][tuple(before)]
+            path.append(int(np.searchsorted(np.cumsum(row) / row.sum(), u, side="right")))
+        return np.take(self.variable.domain.array, np.array(path, dtype=np.int64))
+
+    def distribution(self, step: int) -> np.ndarray:
+        """Return the probabilities of the states in one step; 0 is the first.
+
+        Args:
+            step: which step.
+
+        Raises:
+            InvalidArgument: it is no whole number of at least 0.
+
+        >>> MarkovChain([1.0, 0.0], [[0.9, 0.1], [0.3, 0.7]]).distribution(2).round(6).tolist()
+        [0.84, 0.16]
+        """
+        if isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 0:
+            raise InvalidArgument(f"step is a whole number of at least 0, not {shown(step)}.")
+        tables = self._known
+        joint = tables[0]
+        for t in range(1, int(step) + 1):
+            table = tables[min(t, self.order)]
+            joint = joint[..., None] * table
+            if joint.ndim > self.order:
+                joint = joint.sum(axis=0)
+        return np.asarray(joint.sum(axis=tuple(range(joint.ndim - 1))))
+
+    def stationary(self) -> np.ndarray:
+        """Return the probabilities of the states that stay as they are from step to step.
+
+        Raises:
+            InvalidArgument: there are several such distributions, for the chain falls apart.
+
+        >>> MarkovChain([1.0, 0.0], [[0.9, 0.1], [0.3, 0.7]]).stationary().round(6).tolist()
+        [0.75, 0.25]
+        """
+        chain = self.to_first_order()
+        move = chain.transition
+        n = len(move)
+        equations = np.vstack([move.T - np.eye(n), np.ones(n)])
+        found, _, rank, _ = np.linalg.lstsq(equations, np.append(np.zeros(n), 1.0), rcond=None)
+        if rank < n:
+            raise InvalidArgument(
+                "The chain has several stationary distributions: some states never lead to some others."
+            )
+        k = self.variable.card
+        return np.asarray(np.maximum(found, 0.0).reshape(-1, k).sum(axis=0))
+
+    def to_first_order(self) -> MarkovChain:
+        """Return the same chain as one of order 1, whose states are tuples of as many as the order is.
+
+        Its sequences have order - 1 steps less: of (a, b, c) remain (a, b), (b, c).
+
+        >>> pairs = MarkovChain([[0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]]], [[[0.9, 0.1], [0.5, 0.5]],
+        ...     [[0.6, 0.4], [0.2, 0.8]]], order=2).to_first_order()
+        >>> pairs.states, pairs.initial.round(6).tolist()
+        (((0, 0), (0, 1), (1, 0), (1, 1)), [0.42, 0.18, 0.16, 0.24])
+        """
+        tables, k, order = self._known, self.variable.card, self.order
+        if order == 1:
+            return self
+        joint = tables[0]
+        for table in tables[1:-1]:
+            joint = joint[..., None] * table
+        contexts = list(product(range(k), repeat=order))
+        move = np.zeros((len(contexts), len(contexts)))
+        for row, context in enumerate(contexts):
+            for j in range(k):
+                move[row, contexts.index((*context[1:], j))] = tables[-1][(*context, j)]
+        states = [tuple(self.states[i] for i in context) for context in contexts]
+        return MarkovChain(joint.reshape(-1), move, states=states, name=self.name)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the states and the transitions between them (of order 1); returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        return plot.state_graph(self.to_first_order(), ax, figsize=figsize, title=title)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when states, order and numbers are."""
+        if not isinstance(other, MarkovChain):
+            return NotImplemented
+        mine, theirs = self._tables, other._tables
+        if (self.variable, self.order, mine is None) != (other.variable, other.order, theirs is None):
+            return False
+        return all(np.array_equal(a, b) for a, b in zip(mine or (), theirs or (), strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """The transitions as a table."""
+        return text_table(*self._lines(), title=self._title())
+
+    def _repr_html_(self) -> str:
+        return html_table(*self._lines(), title=self._title())
+
+    def _title(self) -> str:
+        order = f" of order {self.order}" if self.order > 1 else ""
+        return f"Markov chain{order}{f' {self.name!r}' if self.name else ''}: {self.variable.card} states"
+
+    def _lines(self) -> tuple[list[str], list[list[str]], str]:
+        if self._tables is None:
+            return ["state"], [[label(state)] for state in self.states[:_ROWS]], "no numbers yet"
+        k = self.variable.card
+        rows = self.transition.reshape(-1, k)
+        contexts = list(product(self.states, repeat=self.order))[:_ROWS]
+        cells = [
+            [", ".join(map(label, context)), *(f"{p:.6g}" for p in row)]
+            for context, row in zip(contexts, rows.tolist(), strict=False)
+        ]
+        more = len(rows) - len(cells)
+        first = ", ".join(f"{p:.6g}" for p in self._known[0].tolist()[:_ROWS])
+        note = f"... {more:,} more rows\n" if more > 0 else ""
+        return ["from", *(f"to {label(s)}" for s in self.states)], cells, f"{note}first: {first}"
+
+    def _codes(self, data: Any, lengths: Any, sequence: Any) -> tuple[np.ndarray, Sequences]:
+        domain = as_domain(self.states)
+        read = sequences(
+            data, lengths=lengths, sequence=sequence, is_value=lambda value: domain.find(value) >= 0
+        )
+        codes = read.codes(domain, "states")
+        if (codes < 0).any():
+            place = read.place(int((codes < 0).argmax()))
+            raise InvalidArgument(
+                f"{place[0].upper()}{place[1:]}: the state is missing. The states of a chain are seen; where "
+                "they are not, pgm.HMM sums over them."
+            )
+        return codes.astype(np.int64), read
+
+    def _counted(self, codes: np.ndarray, read: Sequences, weights: Any) -> list[np.ndarray]:
+        """How often each state followed those before it: the first ones by themselves, then all others."""
+        k = self.variable.card
+        heavy = np.ones(len(read)) if weights is None else np.asarray(weights, dtype=np.float64)
+        if heavy.shape != (len(read),) or not (heavy >= 0).all():
+            raise InvalidArgument(
+                f"weights= has a number that is not negative for each of {len(read)} sequences, not "
+                f"{shown(weights)}."
+            )
+        each = np.repeat(heavy, read.lengths)
+        step = np.arange(codes.size) - np.repeat(read.starts[:-1], read.lengths)
+        found = []
+        for i in range(self.order + 1):
+            at = np.flatnonzero(step == i if i < self.order else step >= i)
+            place = np.zeros(at.size, dtype=np.int64)
+            for back in range(i, -1, -1):
+                place = place * k + codes[at - back]
+            found.append(np.bincount(place, each[at], k ** (i + 1)).reshape((k,) * (i + 1)))
+        return found
