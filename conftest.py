@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from pathlib import Path
@@ -34,6 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
             f"The tests need compiled loops ({reason}), and these cannot be made:\n{error}\n"
             "PGM_LOOPS=interpreted in the environment runs the tests without, which takes hours."
         ) from None
+
+
+def pytest_collection_finish() -> None:
+    """Spare the garbage collector the thousands of tests and modules, which stay to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def _is_for_finding_faults() -> bool:

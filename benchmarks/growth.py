@@ -70,6 +70,8 @@ QUESTIONS: dict[str, Callable[[Any, str, dict[str, Any]], object]] = {
 
 def run(report: Report, options: Options) -> None:
     """Every kind, every question, at each size; ratios from one size to the next."""
+    gc.collect()
+    gc.freeze()  # what the process holds besides is not looked at after each question
     for kind, make in KINDS.items():
         race = f"growth of {kind}"
         if not options.wants(race):

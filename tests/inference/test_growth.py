@@ -51,6 +51,7 @@ def image(n: int) -> pgm.MarkovNetwork:
 def tracked(make: Callable[[], object]) -> tuple[object, int]:
     """What was made, and how many objects more the garbage collector has to look at."""
     gc.collect()
+    gc.freeze()  # what was there before is not counted, nor looked at again
     before = len(gc.get_objects())
     made = make()
     gc.collect()
