@@ -54,6 +54,7 @@ class Task:
         self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
         self.clock = start_clock()
         self.fixed = _fixed(fixed, model)
+        self.last: tuple[Numbers, engine.Expected] | None = None
         self._take_prior(prior)
 
     def _take_prior(self, prior: Any) -> None:
@@ -96,6 +97,7 @@ class Task:
                 "before, with the numbers that learning begins with. Zeros stay zero: begin with others, or "
                 "leave out what is to be learned."
             ) from None
+        self.last = now, found
         log = float(self.weight @ found.logs)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
@@ -219,7 +221,6 @@ class Task:
         best, reports, number = climb(
             begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="Baum-Welch"
         )
-        self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
         kept = () if self.hard else self._never_visited(best)
         logs = tuple(report.log_likelihoods for report in reports)
         made = reports[number].changed(
@@ -230,7 +231,11 @@ class Task:
         return best, made
 
     def _never_visited(self, now: Numbers) -> tuple[Any, ...]:
-        visits = self.expect(now).statistics.seen.sum(axis=0)
+        if self.last is None or self.last[0] is not now:
+            self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
+            self.expect(now)
+        assert self.last is not None
+        visits = self.last[1].seen.sum(axis=0)
         return tuple(s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0)
 
     def _n_free(self, now: Numbers) -> int:

@@ -316,10 +316,10 @@ def best_paths(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.n
     start, move, arc = chain.in_logs
     at, to, _ = chain.arcs
     longest = int(np.diff(rows.starts).max())
-    back = np.empty(longest * chain.k, np.int32)
+    kept = np.empty(longest * chain.k)
     path, value = np.empty(rows.n_rows, np.int32), np.empty(rows.starts.size - 1)
     logs = np.ascontiguousarray(rows.logs).reshape(-1)
-    args = (start, move, at, to, arc, logs, rows.code, rows.starts, back, path, value)
+    args = (start, move, at, to, arc, logs, rows.code, rows.starts, kept, path, value)
     _run_to_row("best_paths", *args, chain=chain, rows=rows, clock=clock)
     return path, value
 

@@ -449,7 +449,7 @@ def best_paths(
     like: Floats,
     code: Ints32,
     starts: Ints,
-    back: Ints32,
+    kept: Floats,
     path: Ints32,
     value: Floats,
     where: Ints,
@@ -457,15 +457,16 @@ def best_paths(
 ):
     """The best path of each sequence and its logarithm (Viterbi 1967); all that is given are logarithms.
 
-    `back` has room for the longest sequence. Of equal paths that with the first states wins, from the end.
+    `kept` has room for what the best ways to all states are worth, in each step of the longest sequence;
+    where one came from is looked up on the way back. Of equal paths that with the first states wins, from the
+    end.
     """
     k = start.size
     coded = code.size > 0
-    best = np.empty(k)
     ahead = np.empty(k)
     for n in range(starts.size - 1):
         begin, end = starts[n], starts[n + 1]
-        kept = 0.0
+        taken = 0.0
         for t in range(begin, end):
             if t % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
@@ -477,43 +478,49 @@ def best_paths(
             else:
                 for j in range(k):
                     ahead[j] = -math.inf
-                    back[o + j] = 0
                 if at.size == 0:
                     for i in range(k):
-                        x = best[i]
+                        x = kept[o - k + i]
                         m = i * k
                         for j in range(k):
                             y = x + move[m + j]
-                            if y > ahead[j]:
-                                ahead[j] = y
-                                back[o + j] = i
+                            ahead[j] = y if y > ahead[j] else ahead[j]
                 else:
                     for i in range(k):
-                        x = best[i]
+                        x = kept[o - k + i]
                         for e in range(at[i], at[i + 1]):
                             y = x + arc[e]
-                            if y > ahead[to[e]]:
-                                ahead[to[e]] = y
-                                back[o + to[e]] = i
+                            ahead[to[e]] = y if y > ahead[to[e]] else ahead[to[e]]
             most = -math.inf
             for j in range(k):
-                best[j] = ahead[j] + like[b + j]
-                most = max(most, best[j])
+                x = ahead[j] + like[b + j]
+                kept[o + j] = x
+                most = max(most, x)
             if most == -math.inf:
                 where[0] = t
                 return IMPOSSIBLE
             if t % 64 == 0:  # so that sums do not lose digits as they grow
-                kept += most
+                taken += most
                 for j in range(k):
-                    best[j] -= most
-        j = 0
+                    kept[o + j] -= most
+        o = (end - 1 - begin) * k
+        state = 0
         for i in range(1, k):
-            if best[i] > best[j]:
-                j = i
-        value[n] = best[j] + kept
-        for t in range(end - 1, begin - 1, -1):
-            path[t] = j
-            j = back[(t - begin) * k + j]
+            if kept[o + i] > kept[o + state]:
+                state = i
+        value[n] = kept[o + state] + taken
+        path[end - 1] = state
+        for t in range(end - 2, begin - 1, -1):
+            o = (t - begin) * k
+            later = state
+            state = 0
+            most = kept[o] + move[later]
+            for i in range(1, k):
+                y = kept[o + i] + move[i * k + later]
+                if y > most:
+                    most = y
+                    state = i
+            path[t] = state
     return DONE
 
 
