@@ -388,7 +388,7 @@ def test_C121_two_words_are_told_apart():
     assert joint / joint.sum() == near([0.4533805228, 0.5466194772])
 
 
-def test_C84_C28_sequences_are_drawn():
+def test_C84_states_are_drawn():
     """O28: a hundred sequences of a thousand steps, and what is counted in them."""
     chain = pgm.HMM(START, MOVES, pgm.Categorical(np.eye(3)))
     states = np.array([one.states for one in chain.sample(1000, sequences=100, seed=0)])
@@ -403,3 +403,21 @@ def test_C84_C28_sequences_are_drawn():
     assert (errors < 4 * limit).all()
     first = np.bincount(states[:, 0], minlength=3) / 100
     assert (np.abs(first - START) < 4 * np.array([0.05, 0.04, 0.04582575695])).all()
+
+
+# --- pictures ---
+
+
+def test_C81_the_automaton_has_its_states_and_arcs():
+    ax = urns().plot()
+    shown = [text.get_text() for text in ax.texts]
+    assert [name for name in shown if name.startswith("S")] == ["S1", "S2", "S3"]
+    assert sorted(float(x) for x in shown if x[0] == "0") == sorted(p for row in MOVES for p in row)
+    assert [x for x in shown if x.startswith("first")] == ["first 0.5", "first 0.2", "first 0.3"]
+
+
+def test_C89_the_trellis_has_its_path():
+    ax = urns().decode(SEEN).plot()
+    (path,) = (line for line in ax.lines if len(line.get_xdata()) == 5)
+    assert path.get_ydata().tolist() == [0, 0, 2, 2, 2]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["S1", "S2", "S3"]
