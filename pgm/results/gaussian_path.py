@@ -36,7 +36,14 @@ class Matrices(NamedTuple):
 
     def all(self) -> np.ndarray:
         """One for each step, read-only."""
-        found: np.ndarray = self.whole()[self.at]
+        found, steps = self.whole(), np.arange(len(self.at))
+        if len(found) != len(steps):
+            found = found[self.at]
+        elif np.array_equal(self.at, steps[::-1]):  # with gaps hardly any two are the same: nothing is copied
+            found = found[::-1]
+        elif not np.array_equal(self.at, steps):
+            found = found[self.at]
+        found = found.view()
         found.flags.writeable = False
         return found
 

@@ -216,7 +216,7 @@ class LinearDynamicalSystem(Tabular):
         if by not in (None, "sequence", "step"):
             raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
         question = asked(self._p, y, inputs, times, lengths, sequence)
-        each = [run.log for run in self._runs(question, smooth=False)]
+        each = [run.log for run in self._runs(question)]
         if by == "step":
             return each[0] if question.lone else each
         scores = np.array([one.sum() for one in each])
@@ -246,8 +246,11 @@ class LinearDynamicalSystem(Tabular):
         given what was observed until then; log-likelihood -3.999878
         """
         question = asked(self._p, y, inputs, times, lengths, sequence)
-        found = [
-            Filtered(
+        found = []
+        for i, run in enumerate(self._runs(question, covariances=True)):
+            assert run.filtered_covariance is not None
+            assert run.predicted_covariance is not None
+            made = Filtered(
                 self.states,
                 run.filtered,
                 run.filtered_covariance,
@@ -259,8 +262,7 @@ class LinearDynamicalSystem(Tabular):
                 question.steps[i],
                 _REPORT,
             )
-            for i, run in enumerate(self._runs(question, smooth=False))
-        ]
+            found.append(made)
         return found[0] if question.lone else found
 
     def smooth(
@@ -336,7 +338,8 @@ class LinearDynamicalSystem(Tabular):
             raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
         question = asked(self._p, y, inputs, times, lengths, sequence, int(steps))
         found = []
-        for i, run in enumerate(self._runs(question, smooth=False)):
+        for i, run in enumerate(self._runs(question, covariances=True)):
+            assert run.filtered_covariance is not None
             distinct, at, wide = run.filtered_covariance
             names, C, R, look, shift = self._output(question, i)
             output = Output(names, C, R, look[-steps:], None if shift is None else shift[-steps:])
@@ -460,8 +463,10 @@ class LinearDynamicalSystem(Tabular):
 
     # --- inside ---
 
-    def _runs(self, question: Question, *, smooth: bool) -> list[kalman.Run]:
-        runs = kalman.run(question.schedules, question.series, smooth=smooth)
+    def _runs(
+        self, question: Question, *, covariances: bool = False, smooth: bool = False
+    ) -> list[kalman.Run]:
+        runs = kalman.run(question.schedules, question.series, covariances=covariances, smooth=smooth)
         for i, run in enumerate(runs):
             if run.bad >= 0:
                 where = question.data.place(int(question.data.starts[i]) + run.bad)

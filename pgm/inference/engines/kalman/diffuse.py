@@ -127,10 +127,12 @@ def _rank(R: np.ndarray) -> int:
     return int((np.linalg.svd(scaled, compute_uv=False) > _RANK).sum())
 
 
-def _stage(name: str, means: np.ndarray, table: Matrices, B: np.ndarray, c: _Found) -> dict[str, Any]:
+def _stage(name: str, means: np.ndarray, table: Matrices | None, B: np.ndarray, c: _Found) -> dict[str, Any]:
+    found = means + (B @ c.centre[:, :, None])[:, :, 0]
+    if table is None:
+        return {name: found}
     finite, wide = _widened(table.distinct[table.at], B, B, c)
     finite = (finite + finite.transpose(0, 2, 1)) / 2
-    found = means + (B @ c.centre[:, :, None])[:, :, 0]
     return {name: found, f"{name}_covariance": Matrices(finite, np.arange(len(B)), wide)}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pgm.results import Matrices
+from pgm.runtime import buffers
 
 from . import diffuse
 from .arrays import KALMAN, Steps
@@ -20,9 +21,9 @@ class Run:
     """What is known of the states of one series, in three stages; the last only if it was asked for."""
 
     predicted: np.ndarray  # (T, n) means given what was observed before
-    predicted_covariance: Matrices
+    predicted_covariance: Matrices | None  # these two only if they were asked for
     filtered: np.ndarray  # given also what was observed now
-    filtered_covariance: Matrices
+    filtered_covariance: Matrices | None
     log: np.ndarray  # (T,) each step's share of the log density
     bad: int = -1  # a step with an entry that was certain, and is another
     smoothed: np.ndarray | None = None  # given all
@@ -51,14 +52,18 @@ class _Pattern:
     filtered: np.ndarray
     gains: np.ndarray
     variances: np.ndarray
+    taken: tuple[np.ndarray, ...]  # what these four are parts of, to be given back
 
 
-def run(schedules: Sequence[Schedule], series: Sequence[Series], *, smooth: bool) -> list[Run]:
+def run(
+    schedules: Sequence[Schedule], series: Sequence[Series], *, covariances: bool = True, smooth: bool = False
+) -> list[Run]:
     """Filter every series, and smooth it if asked.
 
     Args:
         schedules: the matrices for each series; what is the same object is worked out once.
         series: rows of numbers.
+        covariances: whether those of the filter are wanted, not only what they lead to.
         smooth: whether to go back as well.
     """
     groups: dict[tuple[int, bytes], list[int]] = {}
@@ -66,7 +71,8 @@ def run(schedules: Sequence[Schedule], series: Sequence[Series], *, smooth: bool
         groups.setdefault((id(schedule), np.isnan(each.y).tobytes()), []).append(i)
     found: list[Any] = [None] * len(series)
     for members in groups.values():
-        together = _pattern_run(schedules[members[0]], [series[i] for i in members], smooth)
+        some = [series[i] for i in members]
+        together = _pattern_run(schedules[members[0]], some, covariances, smooth)
         for i, one in zip(members, together, strict=True):
             found[i] = one
     return found
@@ -76,11 +82,11 @@ def _covariances(schedule: Schedule, seen: np.ndarray) -> _Pattern:
     steps, apart = schedule.steps(seen)
     T, m, n = schedule.shape
     slot = np.empty(T, np.int64)
-    predicted, filtered = np.empty((T, n * n)), np.empty((T, n * n))
-    gains, variances = np.empty((T, m * n)), np.empty((T, m))
-    count = KALMAN.forward(steps, slot, predicted, filtered, gains, variances)
-    kept = [_first(each, count) for each in (predicted, filtered, gains, variances)]
-    return _Pattern(steps, apart, slot, *kept)
+    taken = tuple(buffers.take(T * size) for size in (n * n, n * n, m * n, m))
+    tables = [each.reshape(T, -1) for each in taken]
+    count = KALMAN.forward(steps, slot, *tables)
+    predicted, filtered, gains, variances = (each[:count] for each in tables)
+    return _Pattern(steps, apart, slot, predicted, filtered, gains, variances, taken)
 
 
 def _first(rows: np.ndarray, count: int) -> np.ndarray:
@@ -103,10 +109,20 @@ def _means(p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray) ->
     return *made, bad
 
 
-def _pattern_run(schedule: Schedule, series: list[Series], smooth: bool) -> list[Run]:
+def _pattern_run(schedule: Schedule, series: list[Series], covariances: bool, smooth: bool) -> list[Run]:
     """The runs of series that have observed the same entries."""
-    T, m, n = schedule.shape
     p = _covariances(schedule, ~np.isnan(series[0].y))
+    try:
+        return _runs(p, schedule, series, covariances, smooth)
+    finally:
+        for each in p.taken:
+            buffers.give(each)
+
+
+def _runs(
+    p: _Pattern, schedule: Schedule, series: list[Series], covariances: bool, smooth: bool
+) -> list[Run]:
+    T, m, n = schedule.shape
     y = np.concatenate([each.y for each in series]) if len(series) > 1 else series[0].y
     y = np.ascontiguousarray(y)
     if p.apart is not None:
@@ -115,7 +131,9 @@ def _pattern_run(schedule: Schedule, series: list[Series], smooth: bool) -> list
     pushed = np.ascontiguousarray(np.concatenate(pushes)) if pushes else np.empty((0, n))
     first = np.tile(schedule.mean, (len(series), 1))
     predicted, filtered, surprises, log, bad = _means(p, y, pushed, first)
-    tables = [Matrices(_multiplied(each, n), p.slot) for each in (p.predicted, p.filtered)]
+    tables: list[Matrices | None] = [
+        Matrices(_multiplied(each, n), p.slot) if covariances else None for each in (p.predicted, p.filtered)
+    ]
     link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
     smoothed, behind = None, None
     if smooth:
