@@ -109,6 +109,19 @@ def test_numbers() -> None:
     numbers.marginals({"y": 1.0}, engine="loopy")
 
 
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+@pytest.mark.parametrize("start", ["diffuse", [1.0, 1.0]])
+def test_linear_systems(start: Any) -> None:
+    lds = pgm.LinearDynamicalSystem(
+        A=[[1, 1], [0, 0.9]], C=[[1, 0], [0.5, 1]], Q=[0.1, 0], R=[[0.5, 0.1], [0.1, 0.7]], covariance=start
+    )
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=(60, 2))
+    y[rng.random(y.shape) < 0.2] = np.nan
+    lds.smooth([y, y, y[:20]])
+    lds.filter(np.zeros((300, 2)))  # into the steady state
+
+
 def test_loops_were_replayed(replayed: Counter[str]) -> None:
     pgm.load_network("asia").marginals()
     used = {name.rpartition(".")[0] for name in replayed}
