@@ -127,7 +127,7 @@ def room(module: tuple[str, ...]) -> str:
 def bands() -> Figure:
     """A level that wanders and its gap: filtered, smoothed, and the steps to come."""
     y = series()
-    system = pgm.parts.level(Q=0.3, R=1.0) + pgm.parts.season(6, Q=0.01)
+    system = pgm.components.level(Q=0.3, R=1.0) + pgm.components.season(6, Q=0.01)
     ax = system.filter(y).plot()
     system.smooth(y).plot(ax=ax)
     system.forecast(y, steps=12).plot(ax=ax)

@@ -13,7 +13,7 @@ radar = path + rng.normal(scale=2.0, size=path.shape)
 radar[25:38] = np.nan  # behind a hill
 radar[rng.random(steps) < 0.1, 0] = np.nan  # one antenna fails at times
 
-tracker = pgm.parts.constant_velocity(2, Q=0.5, R=4.0)  # the start is diffuse: nothing is known of it
+tracker = pgm.components.constant_velocity(2, Q=0.5, R=4.0)  # the start is diffuse: nothing is known of it
 filtered, smoothed = tracker.filter(radar), tracker.smooth(radar)
 ahead = tracker.forecast(radar, steps=10)
 

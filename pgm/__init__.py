@@ -53,7 +53,7 @@ from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, LinearDynamicalSystem, MarkovNetwork
-from pgm.models.dynamic import parts
+from pgm.models.dynamic import components
 from pgm.models.junction_tree import CliqueTree
 from pgm.results import (
     Assignment,
@@ -134,11 +134,11 @@ __all__ = [
     "UnknownState",
     "UnknownVariable",
     "Variable",
+    "components",
     "config",
     "engines",
     "list_networks",
     "load_network",
-    "parts",
     "read",
     "read_evidence",
     "read_result",

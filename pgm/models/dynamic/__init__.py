@@ -2,13 +2,13 @@
 
 from pgm.calls import guard_constructors, guard_methods
 
-from . import parts
+from . import components
 from .hmm import HMM
 from .linear_dynamical_system import LinearDynamicalSystem
 from .markov_chain import MarkovChain
 from .topology import Banded, LeftToRight
 
-__all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "MarkovChain", "parts"]
+__all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "MarkovChain", "components"]
 
 guard_methods([HMM, MarkovChain])
 guard_constructors([HMM, MarkovChain, LeftToRight, Banded])

@@ -511,7 +511,7 @@ class LinearDynamicalSystem(Tabular):
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: object) -> LinearDynamicalSystem:
-        """The sum of both: of their signals, and of their noise; see `pgm.parts`."""
+        """The sum of both: of their signals, and of their noise; see `pgm.components`."""
         if not isinstance(other, LinearDynamicalSystem):
             return NotImplemented
         return LinearDynamicalSystem(**parameters_of_sum(self, other))

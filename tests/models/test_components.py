@@ -1,4 +1,4 @@
-"""Parts of series that add up: beside statsmodels' structural models, and by what each part is."""
+"""Components of time series: beside statsmodels' structural models, and by what each of them is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pgm
-from pgm import parts
+from pgm import components
 
 
 def series(n: int = 60) -> np.ndarray:
@@ -28,7 +28,7 @@ def peer(y: np.ndarray, values: dict[str, float], **given: Any) -> Any:
 
 def test_level_trend_and_season_are_those_of_statsmodels() -> None:
     y = series()
-    ours = parts.trend(Q=(0.3, 0.02)) + parts.season(4, Q=0.1, R=0.8)
+    ours = components.trend(Q=(0.3, 0.02)) + components.season(4, Q=0.1, R=0.8)
     values = {"sigma2.irregular": 0.8, "sigma2.level": 0.3, "sigma2.trend": 0.02, "sigma2.seasonal": 0.1}
     theirs = peer(y, values, level="local linear trend", seasonal=4)
     assert ours.score(y) == pytest.approx(theirs.llf, rel=1e-9)
@@ -43,7 +43,7 @@ def test_level_trend_and_season_are_those_of_statsmodels() -> None:
 
 def test_level_and_autoregression_are_those_of_statsmodels() -> None:
     y = series()
-    ours = parts.level(Q=0.2, R=0.5) + parts.autoregression([0.5, 0.2], Q=0.7)
+    ours = components.level(Q=0.2, R=0.5) + components.autoregression([0.5, 0.2], Q=0.7)
     values = {"sigma2.irregular": 0.5, "sigma2.level": 0.2, "sigma2.ar": 0.7, "ar.L1": 0.5, "ar.L2": 0.2}
     theirs = peer(y, values, level="local level", autoregressive=2)
     assert ours.score(y) == pytest.approx(theirs.llf, rel=1e-9)
@@ -60,16 +60,16 @@ def test_an_autoregression_without_noise_of_its_own() -> None:
     variance = 1.0 / (1 - a * rho[1] - b * rho[2])
     S = variance * np.array([[rho[abs(i - j)] for j in range(n)] for i in range(n)])
     log = -0.5 * (n * np.log(2 * np.pi) + np.linalg.slogdet(S)[1] + y @ np.linalg.solve(S, y))
-    assert parts.autoregression([a, b]).score(y) == pytest.approx(log, rel=1e-10)
+    assert components.autoregression([a, b]).score(y) == pytest.approx(log, rel=1e-10)
 
 
 def test_constant_velocity_in_the_plane_is_twice_that_of_a_line() -> None:
     y = np.random.default_rng(1).normal(size=(20, 2)).cumsum(axis=0)
-    plane, line = parts.constant_velocity(2, Q=0.3, R=0.5), parts.constant_velocity(1, Q=0.3, R=0.5)
+    plane, line = components.constant_velocity(2, Q=0.3, R=0.5), components.constant_velocity(1, Q=0.3, R=0.5)
     assert plane.score(y) == pytest.approx(line.score(y[:, 0]) + line.score(y[:, 1]))
     assert plane.filter(y).mean[:, 2:] == pytest.approx(line.filter(y[:, 1]).mean)
     halves = np.insert(y[:, 0], range(1, 20), np.nan)  # twice as often, seen every other time
-    assert parts.constant_velocity(1, Q=0.3, R=0.5, gap=0.5).score(halves) == pytest.approx(
+    assert components.constant_velocity(1, Q=0.3, R=0.5, gap=0.5).score(halves) == pytest.approx(
         line.score(y[:, 0])
     )
 
@@ -88,23 +88,26 @@ def test_sums_have_distinct_names_and_all_constants() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: parts.level(Q=-1.0), r"Q= has a negative variance"),
-        (lambda: parts.trend(Q=1.0), r"two variances"),
-        (lambda: parts.season(1), r"period is a whole number"),
-        (lambda: parts.season(4, Q=[1.0, 2.0]), r"Q= is a variance"),
-        (lambda: parts.autoregression([1.0]), r"not stationary.*factor 1 "),
-        (lambda: parts.autoregression([]), r"one for each lag"),
-        (lambda: parts.constant_velocity(0), r"dimensions is"),
-        (lambda: parts.constant_velocity(gap=0), r"gap= is a positive"),
-        (lambda: parts.level() + parts.constant_velocity(2), r"equally many numbers, not 1 and 2"),
-        (lambda: parts.level() + pgm.LinearDynamicalSystem(0.5, 1.0, 1.0, 1.0, B=1.0), r"cannot be added"),
+        (lambda: components.level(Q=-1.0), r"Q= has a negative variance"),
+        (lambda: components.trend(Q=1.0), r"two variances"),
+        (lambda: components.season(1), r"period is a whole number"),
+        (lambda: components.season(4, Q=[1.0, 2.0]), r"Q= is a variance"),
+        (lambda: components.autoregression([1.0]), r"not stationary.*factor 1 "),
+        (lambda: components.autoregression([]), r"one for each lag"),
+        (lambda: components.constant_velocity(0), r"dimensions is"),
+        (lambda: components.constant_velocity(gap=0), r"gap= is a positive"),
+        (lambda: components.level() + components.constant_velocity(2), r"equally many numbers, not 1 and 2"),
+        (
+            lambda: components.level() + pgm.LinearDynamicalSystem(0.5, 1.0, 1.0, 1.0, B=1.0),
+            r"cannot be added",
+        ),
     ],
 )
-def test_bad_parts(make: Any, words: str) -> None:
+def test_bad_components(make: Any, words: str) -> None:
     with pytest.raises(pgm.InvalidArgument, match=words):
         make()
 
 
 def test_only_systems_are_added() -> None:
     with pytest.raises(TypeError):
-        parts.level() + 1  # type: ignore[operator]
+        components.level() + 1  # type: ignore[operator]

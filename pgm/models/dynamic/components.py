@@ -1,4 +1,4 @@
-"""Parts of series that add up: level, trend, season, autoregression, constant velocity (Harvey 1989).
+"""Components of time series, which add up: level, trend, season and more (Harvey 1989).
 
 >>> flow = trend(Q=(0.1, 0.01)) + season(4, Q=0.05, R=0.5)
 >>> flow.states
