@@ -3,8 +3,8 @@
     {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
-"factors", a hidden Markov model "hmm". "about" says where a file comes from; it is for people, and not part
-of the model.
+"factors", a hidden Markov model "hmm", a linear dynamical system "linear-dynamical-system". "about" says
+where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.models.dynamic import HMM
+from pgm.models.dynamic import HMM, LinearDynamicalSystem
 
 from .chains import read_hmm, write_hmm
 from .factors import read_factors, write_factors, write_variables
 from .layout import encode, escaped, lay_out
+from .linear_systems import KEY, read_linear_system, write_linear_system
 from .networks import read_network, write_network
 from .parts import parse
 
 VERSION = 1
-Model = BayesianNetwork | MarkovNetwork | HMM
+Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem
 
 
 def read(text: Text) -> Model:
@@ -45,6 +46,8 @@ def model_of(part: Part) -> Model:
         )
     if "hmm" in part.value:
         return read_hmm(part)
+    if KEY in part.value:
+        return read_linear_system(part)
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
     value = part.members("a network", ["pgm", *bodies], ["name", "about"])
@@ -61,11 +64,15 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
     head: dict[str, Any] = {"pgm": VERSION}
     if not isinstance(model, Model):
-        raise InvalidArgument(f"JSON holds networks and hidden Markov models, not {shown(model)}.")
-    if model.name:
+        raise InvalidArgument(
+            f"JSON holds networks, hidden Markov models and linear dynamical systems, not {shown(model)}."
+        )
+    if not isinstance(model, LinearDynamicalSystem) and model.name:
         head["name"] = model.name
     if about:
         head["about"] = about
+    if isinstance(model, LinearDynamicalSystem):
+        return escaped(lay_out(head | {KEY: write_linear_system(model)}) + "\n")
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
     elif isinstance(model, HMM):
