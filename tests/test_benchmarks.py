@@ -18,6 +18,7 @@ from benchmarks import (
     drawing,
     growth,
     harness,
+    hidden_markov,
     kalman,
     loopy,
     mutation,
@@ -55,6 +56,20 @@ def test_kalman_filters_agree_with_their_peers():
     kalman.run(report, QUICK)
     assert {r.race for r in report.results} == {"Kalman filter", "Kalman smooth"}
     assert {r.side for r in report.results} >= {"pgm", kalman.STATSMODELS}
+
+
+def test_hidden_markov_models_agree_with_their_peers(monkeypatch):
+    pytest.importorskip("hmmlearn")
+    # What dynamax has compiled takes a minute; a run of the benchmark compares its answers each time.
+    monkeypatch.setattr(hidden_markov, "_dynamax", lambda made, question: None)
+    report = Report()
+    hidden_markov.run(report, QUICK)
+    questions = {f"HMM {what}" for what in ("score", "posteriors", "Viterbi", "Baum-Welch")}
+    assert {r.race for r in report.results} == questions | {
+        f"HMM of Gaussians, {form}" for form in ("diagonal", "full")
+    }
+    assert {r.side for r in report.results} >= {"pgm", hidden_markov.HMMLEARN}
+    assert len(report.findings) == 12
 
 
 @needs_networks
