@@ -29,11 +29,11 @@ for said, given in visits.items():
     p = net.marginals(given, targets=diseases)
     print(f"{said:18}", *(f"{p[name][True]:8.4f}" for name in diseases))
 
-# The film may be hazy: ten times as probable with something on the lungs is not the same as seen.
+# A hazy film is soft evidence: ten times as likely with something on the lungs, but not a certainty.
 hazy = {"dysp": True, "smoke": True, "xray": pgm.Likelihood({True: 0.5, False: 0.05})}
 print(f"{'... x-ray is hazy':18}", *(f"{net.query(name, hazy)[True]:8.4f}" for name in diseases))
 
-# 'either' follows from 'tub' and 'lung': what contradicts that is an error, not a number.
+# 'either' follows from 'tub' and 'lung': evidence that contradicts this raises an error.
 try:
     net.query("dysp", {"either": True, "tub": False, "lung": False})
 except pgm.ImpossibleEvidence as error:

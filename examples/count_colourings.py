@@ -21,7 +21,7 @@ for ax, n_colours in zip(axes, (2, 3, 4), strict=True):
     if ways:
         same = model.query(["n0", "n7"])  # two nodes without an edge
         print(f"  two that do not touch are alike in {sum(same[c, c] for c in range(n_colours)):.1%} of them")
-    some = model.map(engine="exact") if ways else None  # one of them
+    some = model.map(engine="exact") if ways else None  # one colouring
     paint = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"]
     colours = "white" if some is None else [paint[some[f"n{node}"]] for node in graph]
     nx.draw_networkx(

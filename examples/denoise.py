@@ -1,4 +1,4 @@
-"""Clean a small black and white picture: each pixel agrees with what was seen, and with its neighbours."""
+"""Denoise a small black-and-white picture: pixels tend to agree with the data and with their neighbours."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,7 +24,7 @@ clean = np.array([[int(c == "#") for c in line] for line in PICTURE.split()])
 rng = np.random.default_rng(seed=0)
 noisy = np.where(rng.random(clean.shape) < 0.1, 1 - clean, clean)
 
-# unary[true, seen]: one pixel in ten arrives flipped. Neighbours that agree count exp(coupling) times more.
+# unary[true, seen]: one pixel in ten arrives flipped. Agreeing neighbours weigh exp(coupling) times more.
 grid = pgm.MarkovNetwork.grid(noisy, states=[0, 1], coupling=1.2, unary=[[0.9, 0.1], [0.1, 0.9]])
 best = grid.map().to_array("pixel")
 sure = grid.marginals()

@@ -28,7 +28,7 @@ p = {said: net.query("burglary", given)[True] for said, given in steps.items()}
 for said, value in p.items():
     print(f"{said:24} P(burglary) = {value:.6f}")
 
-# The two causes are independent until their common effect, or anything that speaks of it, is known.
+# The two causes are independent until their common effect, or one of its descendants, is observed.
 for given in ([], ["alarm"], ["john"]):
     independent = net.independent("burglary", "earthquake", given=given)
     print(f"burglary and earthquake given {given}: {'independent' if independent else 'dependent'}")

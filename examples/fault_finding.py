@@ -1,7 +1,7 @@
 """Fault finding with noisy-OR: a pump has many possible faults, each of which may cause several symptoms.
 
-The numbers are invented, as an engineer would invent them: for each fault how often it occurs, and how
-often it brings each symptom about. That is all a noisy-OR asks for.
+The numbers are invented, as an engineer would estimate them: how often each fault occurs, and how often it
+brings about each symptom. A noisy-OR needs nothing else.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ faults = {
     "loose bolts": 0.03,
     "broken sensor": 0.01,
 }
-symptoms = {  # fault: probability that it brings the symptom about by itself; leak: that something else does
+symptoms = {  # fault: probability that it alone causes the symptom; leak: that something else does
     "vibration": ({"worn bearing": 0.8, "bent shaft": 0.9, "loose bolts": 0.7, "air in the line": 0.3}, 0.01),
     "noise": ({"worn bearing": 0.9, "air in the line": 0.6, "loose bolts": 0.4}, 0.02),
     "low pressure": ({"clogged filter": 0.8, "leaking seal": 0.5, "air in the line": 0.7, "weak motor": 0.6,
@@ -44,7 +44,7 @@ for best in net.k_best(seen, targets=list(faults), k=4):
     present = [fault for fault in faults if best[fault]]
     print(f"  {best.probability:.3f}  {', '.join(present) or 'no fault at all'}")
 
-# A plant with 400 faults behind one alarm: as a table that would be 2**400 rows.
+# A plant with 400 faults behind one alarm: a full table would have 2**400 rows.
 plant = pgm.BayesianNetwork("plant")
 for i in range(400):
     plant.add(f"fault {i}", 0.002)

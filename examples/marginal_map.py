@@ -1,4 +1,4 @@
-"""Three questions that are easily confused: the most probable state, explanation, and cause.
+"""Three questions that are easily confused: the most probable state, explanation and cause.
 
 A spy is in one of three cities. Rome has one hotel, Paris four that are alike, Oslo three that differ.
 """
@@ -27,7 +27,7 @@ print(
     f"the two winners together:       {city.mode()}, {hotel.mode()} ({both[city.mode(), hotel.mode()]:.2f})"
 )
 
-# Marginal MAP: where should we send somebody, the hotel to be found out there?
+# Marginal MAP: to which city should we send somebody, who will find the hotel once there?
 cause = net.map(targets="city")
 print(f"city, with the hotel summed out: {cause['city']} ({cause.probability:.2f})")
 given = {"hotel": pgm.Not("Luna")}

@@ -1,9 +1,9 @@
-"""Approximate engines beside the exact one, where what was seen is rare: who notices how far off they are?
+"""Approximate engines beside the exact one under rare evidence: which of them know how far off they are?
 
 Three rare diseases, twelve tests that are seldom positive by chance, and a patient with nine positive ones.
-Few cases drawn from the prior look like that: an effective sample size of 8 says that an interval made of
-them is worth nothing. Of good intervals one in twenty misses, as that of Gibbs does here. Bounds never do,
-and are exact for a network as small as this. Belief propagation says nothing of its error.
+Few samples from the prior look like that: an effective sample size of 8 means that an interval based on them
+is worthless. Even a good interval misses one time in twenty, as that of Gibbs does here. Bounds never miss,
+and are exact for a network this small. Belief propagation says nothing about its error.
 """
 
 import itertools
@@ -33,7 +33,7 @@ print(f"P(C | seen)      = {exact:.6f} exactly\n")
 
 names = ["likelihood-weighting", "gibbs", "importance", "loopy", "bounds"]
 answers = {}
-warnings.simplefilter("ignore", pgm.ConvergenceWarning)  # the table below says it instead
+warnings.simplefilter("ignore", pgm.ConvergenceWarning)  # the table below shows it instead
 for name in names:
     p = answers[name] = net.query("C", seen, engine=name)
     print(f"{name:21} {p[True]:.6f}  off by {abs(p[True] - exact):.6f}", end="")

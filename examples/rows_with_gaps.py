@@ -1,7 +1,7 @@
-"""Classify the rows of a frame in which cells are missing: what is not there is summed out, not filled in.
+"""Classify the rows of a frame with missing cells, which are summed out rather than filled in.
 
-The frame is drawn from the very network that classifies it. So this shows what gaps cost, and nothing about a
-network that is wrong.
+The frame is drawn from the very network that classifies it, so this shows what gaps cost and says nothing
+about a misspecified network.
 """
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,7 @@
 """A linear-Gaussian sensor network: forty places in a row, few thermometers, one of them broken.
 
-Each place is about as warm as the last; thermometers add noise. The model gives every place a mean and a
-standard deviation, and says how surprising each reading is given all others.
+Each place is about as warm as the one before it; thermometers add noise. The model gives every place a mean
+and a standard deviation, and says how surprising each reading is given all the others.
 """
 
 import matplotlib.pyplot as plt

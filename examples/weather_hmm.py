@@ -1,7 +1,7 @@
 """The weather behind a diary: a friend writes what he did each day, and some pages are missing.
 
-A hidden Markov model learns from a year of the diary, whose weather nobody wrote down; then it says what the
-weather was in a month, and what to expect of the next days.
+A hidden Markov model learns from a year of the diary, in which the weather was never recorded; then it infers
+the weather of one month and predicts the following days.
 """
 
 import matplotlib.pyplot as plt

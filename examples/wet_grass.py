@@ -1,4 +1,4 @@
-"""Why is the grass wet? A first network: build it, ask it, see the plan, draw it."""
+"""Why is the grass wet? A first network: build it, query it, look at the plan, draw it."""
 
 import pgm
 

@@ -1,7 +1,7 @@
 """Troubleshooting: the printer does not print. What should be looked at next?
 
-The next observation is worth what it is expected to tell about the fault: the mutual information between the
-two, given all that is known, which is read off their joint distribution.
+An observation is worth what it is expected to tell about the fault: the mutual information between the two
+given all the evidence so far, which is read off their joint distribution.
 """
 
 import matplotlib.pyplot as plt
@@ -24,10 +24,10 @@ for look, row in rows.items():
 
 
 def information(look, given):
-    """How many bits looking is expected to tell about the fault."""
+    """How many bits about the fault an observation is expected to yield."""
     joint = net.query(["fault", look], given).values
     apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
-    return float(np.sum(joint * np.log2(joint / apart)))  # no number here is zero
+    return float(np.sum(joint * np.log2(joint / apart)))  # no entry here is zero
 
 
 truth = dict.fromkeys(rows, "no") | {"computer sees it": "yes", "page is pale": "yes"}

@@ -1,7 +1,7 @@
-"""The `pgm` command: a model from a file, a question to it, the answer on the terminal or as JSON.
+"""The `pgm` command: ask a model in a file a question; print the answer on the terminal or as JSON.
 
-A user's mistake is one line on stderr and exit code 2, in the words of the shell; answers go to stdout, all
-else to stderr. The file `-` is stdin or stdout.
+A user's mistake gives one line on stderr, in the shell's terms, and exit code 2; answers go to stdout,
+everything else to stderr. The file `-` is stdin or stdout.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ends at the first word without an equals sign, and may be repeated
 _ENGINE = """\
 exact by itself; others as in pgm.engines, with options as in loopy:damping=0.5,max_iter=1000
 """
-_MISSING = ("", "NA", "NaN")  # cells of a CSV file in which nothing is known, unless they are states
+_MISSING = ("", "NA", "NaN")  # missing cells of a CSV file, unless they are names of states
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,8 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run() -> NoReturn:
-    """Run the command as a process, which ends with its answer, whatever other threads still do."""
-    for stream in (sys.stdout, sys.stderr):  # a name that the terminal cannot show is no reason to fail
+    """Run the command as a process, which exits with its answer even if other threads are still running."""
+    for stream in (sys.stdout, sys.stderr):  # do not fail over a name that the terminal cannot show
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
@@ -100,7 +100,7 @@ def _engine_word(found: re.Match[str]) -> str:
     return f"--engine {name}:{found[2].replace(', ', ',')}" if found[2] else f"--engine {name}"
 
 
-# What messages say to users of Python, and the option that is the same here.
+# What messages say to Python users, and the corresponding option of the command.
 _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"(?:engine=)?pgm\.engines\.([A-Z]\w+)(?:\(([^()]*)\))?", _engine_word),
     (r"engine=[\"']([\w-]+)[\"']", r"--engine \1"),
@@ -120,7 +120,7 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
 
 
 def in_shell_words(message: str) -> str:
-    """Return a message with the options of this command in place of those of Python.
+    """Return a message with this command's options in place of Python's.
 
     >>> in_shell_words('try pgm.engines.Loopy(damping=0.5), or pgm.set_config(time_limit=...).')
     'try --engine loopy:damping=0.5, or --time.'
@@ -142,7 +142,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
-    """Read the arguments; targets may stand behind what is known, too."""
+    """Parse the arguments; targets may also come after the evidence."""
     given, left = _parser().parse_known_args(_apart(arguments))
     takes = given.command in (query, plan, predict)
     if takes and not given.targets and not any(text.startswith("-") for text in left):
@@ -150,14 +150,14 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
     elif left:
         hint = "; --targets comes before names" if given.command is most_probable else ""
         hint = "; targets stand together, and what is known is NAME=STATE" if takes else hint
-        if any(text.startswith("-") for text in left):  # an option that there is not
+        if any(text.startswith("-") for text in left):  # an unknown option
             hint = ""
         raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
     return given
 
 
 def _apart(arguments: Sequence[str]) -> list[str]:
-    """Let what follows --given end where it no longer says what is known: at an option, a file, a target.
+    """End the list after --given where it stops being evidence: at an option, a file or a target.
 
     >>> _apart(["query", "--given", "dysp=yes", "smoke=no", "asia", "lung"])
     ['query', '--given=dysp=yes', '--given=smoke=no', 'asia', 'lung']
@@ -216,34 +216,34 @@ def _parser() -> _Parser:
     answers(made)
 
     made = command("map", most_probable, "print the most probable states of all that is not known")
-    made.add_argument("--targets", nargs="+", metavar="NAME", help="only of these, the others summed out")
-    made.add_argument("-k", type=_whole, default=1, help="so many of the most probable (default 1)")
+    made.add_argument("--targets", nargs="+", metavar="NAME", help="only of these; the others are summed out")
+    made.add_argument("-k", type=_whole, default=1, help="how many of the most probable (default 1)")
     known(made)
     answers(made)
 
     made = command("sample", sample, "draw cases, printed as CSV")
     made.add_argument("n", type=_whole, help="how many")
     made.add_argument("--seed", type=_whole, help="the same seed draws the same cases")
-    made.add_argument("-o", "--output", metavar="FILE", help="write there in place of stdout")
+    made.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
     known(made)
     answers(made)
 
     made = command("predict", predict, "print what is most probable in each row of a CSV file, as CSV")
-    made.add_argument("data", help="the rows: CSV with a header, in which empty cells are not known; or -")
+    made.add_argument("data", help="the rows: CSV with a header, empty cells missing; or -")
     made.add_argument(
         "targets",
         nargs="*",
         default=[],
-        help="variables, whose own columns are not read; none: all, to fill gaps",
+        help="variables, whose own columns are ignored; none: all, to fill gaps",
     )
     made.add_argument("--proba", action="store_true", help="the probability of each state instead")
     made.add_argument(
         "--bad-rows",
         choices=("raise", "missing"),
         default="raise",
-        help="a row that cannot be is a mistake (raise), or has empty cells in the answer (missing)",
+        help="an impossible row is an error (raise), or has empty cells in the answer (missing)",
     )
-    made.add_argument("-o", "--output", metavar="FILE", help="write there in place of stdout")
+    made.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
     answers(made, engine=False)
 
     made = command("plan", plan, "say what a question would cost, without asking it")
@@ -258,12 +258,12 @@ def _parser() -> _Parser:
 
     made = command("plot", plot, "draw a model into a PNG, SVG or PDF file")
     made.add_argument(
-        "-o", "--output", required=True, metavar="FILE", help="where to; its ending decides how to draw; or -"
+        "-o", "--output", required=True, metavar="FILE", help="the file; its extension sets the format; or -"
     )
     made.add_argument("--to", metavar="FORMAT", help="of the picture, where its name does not tell")
     made.add_argument("--kind", default="network", help="or junction-tree, factor-graph, moral")
     made.add_argument(
-        "--posteriors", action="store_true", help="with what is believed where nothing is known"
+        "--posteriors", action="store_true", help="show the posterior of each unobserved variable"
     )
     known(made)
     return parser
@@ -339,12 +339,12 @@ def _read(given: argparse.Namespace) -> Model:
 
 
 def _input(path: str) -> Any:
-    """Return a file to read: the path, or what is sent to the process."""
+    """Return a file to read: the path, or stdin."""
     return getattr(sys.stdin, "buffer", sys.stdin) if path == "-" else path
 
 
 def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
-    """Return what is known, from texts like NAME=STATE.
+    """Return the evidence, from texts like NAME=STATE.
 
     >>> net = pgm.BayesianNetwork()
     >>> net.add("sky", {"blue": 0.7, "grey": 0.2, "black": 0.1})
@@ -361,7 +361,7 @@ def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _halves(model: Model, text: str) -> tuple[str, Any]:
-    """Split at an equals sign that leaves a variable's name on its left: names and states may have others."""
+    """Split at an equals sign preceded by a variable's name: names and states may contain others."""
     signs = [i for i, letter in enumerate(text) if letter == "="]
     if not signs:
         raise InvalidArgument(f"--given takes NAME=STATE, not {shown(text)}.")
@@ -395,7 +395,7 @@ def _state(variable: Variable, text: str, without: bool) -> Any:
 
 
 def info(given: argparse.Namespace) -> None:
-    """Print what a model consists of, or without one what runs here."""
+    """Print a summary of a model or, without one, of this installation."""
     if given.file is None:
         if given.format or given.encoding:
             raise InvalidArgument("--format and --encoding are of a file, and none was named.")
@@ -420,8 +420,8 @@ def info(given: argparse.Namespace) -> None:
 
 
 def _installation() -> dict[str, Any]:
-    """What runs here: versions, the form of the loops, the limits in force."""
-    from importlib import metadata  # 20 ms, for this alone
+    """This installation: versions, the form of the loops, the limits in force."""
+    from importlib import metadata  # takes 20 ms, and only this needs it
 
     versions = {}
     for name in ("numpy", "scipy", "networkx", "narwhals", "matplotlib", "pandas", "polars", "pyarrow"):
@@ -491,7 +491,7 @@ def _cost(marginals: Mapping[str, Any]) -> str:
 
 
 def query(given: argparse.Namespace) -> None:
-    """Print a posterior, or all."""
+    """Print one posterior, or all."""
     model = _read(given)
     known = evidence(model, given.given)
     if given.targets:
@@ -511,7 +511,7 @@ def query(given: argparse.Namespace) -> None:
 
 
 def most_probable(given: argparse.Namespace) -> None:
-    """Print the best explanation, or several."""
+    """Print the best explanation, or the best few."""
     model = _read(given)
     known = evidence(model, given.given)
     if given.k == 1:
@@ -525,7 +525,7 @@ def most_probable(given: argparse.Namespace) -> None:
 
 
 def sample(given: argparse.Namespace) -> None:
-    """Print cases as CSV, or JSON."""
+    """Print samples as CSV or JSON."""
     model = _read(given)
     known = evidence(model, given.given)
     drawn = model.sample(given.n, given=known, seed=given.seed, engine=engine(given.engine))
@@ -534,7 +534,7 @@ def sample(given: argparse.Namespace) -> None:
 
 
 def _rows(given: argparse.Namespace, columns: Mapping[str, list[Any]], answer: Mapping[str, Any]) -> None:
-    """Write columns as CSV, or with --json the answer that they are part of."""
+    """Write columns as CSV or, with --json, the answer that they belong to."""
     with contextlib.ExitStack() as opened:
         out = sys.stdout
         if given.output not in (None, "-"):
@@ -629,7 +629,7 @@ def convert(given: argparse.Namespace) -> None:
 
 
 def _standard_output(path: str) -> Any:
-    """Return a file to write: the path, or where the process writes to."""
+    """Return a file to write: the path, or stdout."""
     return getattr(sys.stdout, "buffer", sys.stdout) if path == "-" else path
 
 
@@ -653,7 +653,7 @@ def plot(given: argparse.Namespace) -> None:
 
 
 def _print(text: str) -> None:
-    table, mark, report = text.partition("\nAPPROXIMATE (")  # which may say what to try
+    table, mark, report = text.partition("\nAPPROXIMATE (")  # which may suggest what to try
     sys.stdout.write(f"{table}{mark}{in_shell_words(report)}\n")
 
 
@@ -675,18 +675,18 @@ def _distribution(p: Distribution | Density) -> dict[str, Any]:
 
 def _explanation(best: Assignment) -> dict[str, Any]:
     found = {"states": best.to_dict(), "log_joint": best.log_joint, "bound": best.bound}
-    with contextlib.suppress(pgm.TooLarge):  # P(given) may be too large a sum where the maximum is not
+    with contextlib.suppress(pgm.TooLarge):  # P(given) may be too large where the maximum is not
         found |= {"probability": float(best.probability), "log_probability": best.log_probability}
     return _with_report(found, best.report)
 
 
 def _all_states(best: Assignment) -> str:
-    """One line for each variable, and how probable they are together."""
+    """One line for each variable, and their joint probability."""
     width = max(map(len, best), default=0)
     lines = [f"{name:<{width}}  {state}" for name, state in best.items()]
     try:
         lines.append(f"probability {best.probability:.6g}")
-    except pgm.TooLarge:  # P(given) may be too large a sum where the maximum is not
+    except pgm.TooLarge:  # P(given) may be too large where the maximum is not
         lines.append(f"log joint {best.log_joint:.10g}")
     return "\n".join(lines if best.exact else [*lines, best.report.summary])
 
@@ -696,7 +696,7 @@ def _with_report(answer: dict[str, Any], report: Report) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has for a state, a number or a mapping of them; the text of anything else."""
+    """A state, a number or a mapping of these as JSON has it; anything else as text."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""From data to numbers: what learns, whatever the model."""
+"""From data to parameters: learning algorithms that do not depend on the kind of model."""
 
 from .em import Collapsed, Step, climb
 

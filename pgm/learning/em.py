@@ -1,4 +1,4 @@
-"""Expectation maximisation (Dempster, Laird & Rubin 1977): the one loop, whatever is learned by it."""
+"""Expectation maximisation (Dempster, Laird & Rubin 1977): one loop for every model that uses it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from pgm.runtime.progress import report as report_progress
 
 _P = TypeVar("_P")
 _S = TypeVar("_S")
-_ROUNDING = 1e-10  # by how much a log-likelihood may fall, relative to its size, where only rounding is left
+_ROUNDING = 1e-10  # how far a log-likelihood may fall, relative to its size, by rounding alone
 
 
 class Collapsed(InvalidArgument):
-    """The likelihood has no bound on this way up: a density shrinks to a point."""
+    """The likelihood is unbounded along this path: a density shrinks to a point."""
 
 
 @dataclass(frozen=True)
 class Step(Generic[_S]):
-    """What one E-step found out: the log-likelihood, that and the log prior, and expected statistics."""
+    """The result of an E-step: the log-likelihood, its sum with the log prior, and expected statistics."""
 
     log_likelihood: float
     objective: float
@@ -41,16 +41,16 @@ def climb(
     clock: Clock,
     what: str = "EM",
 ) -> tuple[_P, list[FitReport], int]:
-    """Climb from each start; returns the best parameters, the report of each start, and which was best.
+    """Climb from each start; return the best parameters, the report of each start, and which was best.
 
     Args:
-        starts: each makes the parameters to begin with.
+        starts: functions, each of which makes initial parameters.
         expect: the E-step.
-        maximise: the M-step; it also takes the number of the iteration, for messages.
-        max_iter: how many M-steps at most.
-        tol: it has converged when a step gains no more than this for each unit of log-likelihood.
-        clock: at its limit the best so far is kept, as not converged.
-        what: what progress is called.
+        maximise: the M-step; it also takes the iteration number, for messages.
+        max_iter: the largest number of M-steps.
+        tol: converged when a step gains no more than this, relative to the log-likelihood.
+        clock: at its limit the best so far is kept, marked as not converged.
+        what: the label of the progress report.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
@@ -104,7 +104,7 @@ def _one(
             break
         gain = next_step.objective - step.objective
         if gain < 0.0 and -gain <= _ROUNDING * (1.0 + abs(step.objective)):
-            stopped = "tol"  # nothing but rounding is left: what was there before is as good
+            stopped = "tol"  # only rounding is left: the previous parameters are as good
             break
         parameters, step = raised, next_step
         logs.append(step.log_likelihood)

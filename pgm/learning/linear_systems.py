@@ -1,7 +1,8 @@
-"""EM for linear dynamical systems (Shumway & Stoffer 1982): expected moments, and what maximises given them.
+"""EM for linear dynamical systems (Shumway & Stoffer 1982): expected moments and the maximiser given them.
 
 Both equations are regressions: x[t+1] on (x[t], u[t], 1) and y[t] on the same. Coefficients are found given
-the covariance of the noise, and then that given the coefficients: the likelihood rises whatever is held.
+the noise covariance, then the covariance given the coefficients: the likelihood rises whichever parameters
+are held fixed.
 """
 
 from __future__ import annotations
@@ -14,26 +15,26 @@ import numpy as np
 from pgm.inference.engines.kalman import Run
 from pgm.learning.em import Collapsed
 
-_COLLAPSED = 1e-12  # of what is observed: noise this much smaller is none
+_COLLAPSED = 1e-12  # relative to the observations' mean square: smaller noise counts as none
 
 
 @dataclass(frozen=True)
 class Regression:
     """Expected moments of outputs and regressors, added up over steps."""
 
-    count: np.ndarray  # (rows,) how many steps each output was part of
+    count: np.ndarray  # (rows,) the number of steps in which each output was observed
     zz: np.ndarray  # (rows or 1, k, k) of the regressors
     xz: np.ndarray  # (rows, k)
     xx: np.ndarray  # (rows, rows); only its diagonal where each output has steps of its own
 
     def __add__(self, other: Regression) -> Regression:
-        """Those of all steps."""
+        """The moments of all steps."""
         mine = (self.count, self.zz, self.xz, self.xx)
         theirs = (other.count, other.zz, other.xz, other.xx)
         return Regression(*(a + b for a, b in zip(mine, theirs, strict=True)))
 
     def residual(self, coefficients: np.ndarray) -> np.ndarray:
-        """The mean square of what is left of the outputs."""
+        """The mean square of the residuals."""
         if len(self.zz) == 1:
             whole = np.block([[self.xx, self.xz], [self.xz.T, self.zz[0]]])
             both = np.hstack([np.eye(len(self.xx)), -coefficients])
@@ -46,14 +47,14 @@ class Regression:
 
 @dataclass(frozen=True)
 class Moments:
-    """What the E-step found, of all series."""
+    """The result of the E-step over all series."""
 
     start: Regression  # of the first state on 1
     state: Regression
     output: Regression
 
     def __add__(self, other: Moments) -> Moments:
-        """Those of other series as well."""
+        """These moments and those of other series, added up."""
         return Moments(self.start + other.start, self.state + other.state, self.output + other.output)
 
 
@@ -64,10 +65,10 @@ def moments(
 
     Args:
         run: the smoothed states.
-        y: what was observed.
+        y: the observations.
         u: inputs.
-        coefficients: of the observations, (m, k), as they are now.
-        noise: its covariance, as it is now.
+        coefficients: the current ones of the observations, (m, k).
+        noise: its current covariance.
     """
     assert run.smoothed is not None
     assert run.smoothed_covariance is not None
@@ -89,7 +90,7 @@ def moments(
 
 
 def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray) -> Regression:
-    """The outputs have independent noise: each counts where it was observed."""
+    """Outputs with independent noise: each counts where it was observed."""
     there = ~np.isnan(y)
     known = np.where(there, y, 0.0)
     each = np.tensordot(there.T.astype(float), zz, axes=1)
@@ -99,7 +100,7 @@ def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray) -> Regression:
 def _filled(
     y: np.ndarray, z: np.ndarray, zz: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
 ) -> Regression:
-    """Correlated noise: what is missing of an observation is expected from the rest of it and the state."""
+    """Correlated noise: missing outputs have their expectation given the other outputs and the state."""
     m, k = coefficients.shape
     found = Regression(np.zeros(m), np.zeros((1, k, k)), np.zeros((m, k)), np.zeros((m, m)))
     patterns, which = np.unique(~np.isnan(y), axis=0, return_inverse=True)
@@ -109,7 +110,7 @@ def _filled(
         at = np.flatnonzero(which.reshape(-1) == number)
         seen, gone = np.flatnonzero(there), np.flatnonzero(~there)
         by_seen = np.linalg.lstsq(noise[np.ix_(seen, seen)], noise[np.ix_(seen, gone)], rcond=None)[0].T
-        slope = np.zeros((m, k))  # y = slope z + level, and noise of what is missing
+        slope = np.zeros((m, k))  # y = slope z + level, plus noise where missing
         slope[gone] = coefficients[gone] - by_seen @ coefficients[seen]
         level = np.zeros((len(at), m))
         level[:, seen] = y[np.ix_(at, seen)]
@@ -125,12 +126,12 @@ def _filled(
 
 
 def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """What maximises given the covariance of the noise, where free; the rest stays.
+    """The free coefficients that maximise the likelihood given the noise covariance; the rest do not change.
 
     Args:
         r: expected moments.
-        now: the coefficients, (rows, k).
-        noise: the covariance; what has none is determined, and stays.
+        now: the current coefficients, (rows, k).
+        noise: the covariance; rows without noise are deterministic, and stay as they are.
         free: which entries may change.
     """
     if not free.any():
@@ -142,7 +143,7 @@ def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.
     own = zz[row[:, None], column[:, None], column[None, :]]
     bend = weights[np.ix_(row, row)] * own
     size = np.sqrt(np.maximum(np.diagonal(bend), 0.0))
-    size[size == 0.0] = np.inf  # nothing depends on it
+    size[size == 0.0] = np.inf  # no output depends on it
     step = np.linalg.lstsq(bend / size[:, None] / size, slopes[row, column] / size, rcond=1e-13)[0] / size
     made = now.copy()
     made[row, column] += step
@@ -150,12 +151,12 @@ def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.
 
 
 def covariance_of(now: np.ndarray, found: np.ndarray, blocks: Sequence[np.ndarray]) -> np.ndarray:
-    """The covariance with what was found put into blocks that are free; a variance of zero stays.
+    """The covariance with its free blocks replaced by those found; a variance of zero stays zero.
 
     Args:
-        now: as it is.
-        found: the mean square of what is left.
-        blocks: which entries are free together.
+        now: the current covariance.
+        found: the mean square of the residuals.
+        blocks: the groups of entries that are free together.
     """
     made = now.copy()
     for block in blocks:
@@ -172,15 +173,15 @@ def check_noise(
     names: Sequence[str],
     iteration: int,
 ) -> None:
-    """Refuse noise that vanishes: the likelihood has no bound on this way.
+    """Refuse noise that vanishes: the likelihood is unbounded along this path.
 
     Args:
-        name: of the covariance.
-        noise: as it has become.
-        before: as it was.
-        sizes: the mean square of what is observed.
-        names: of its entries.
-        iteration: which.
+        name: the name of the covariance.
+        noise: the new covariance.
+        before: the one before.
+        sizes: the mean square of the observations.
+        names: the names of its entries.
+        iteration: its number.
     """
     gone = (np.diagonal(noise) <= _COLLAPSED * sizes) & (np.diagonal(before) > 0)
     if gone.any():

@@ -1,4 +1,4 @@
-"""Two pieces of evidence as one: an event, and further evidence."""
+"""Two pieces of evidence combined: an event and further evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pgm.variables import Interval, Variable, as_float
 
 
 def combined(first: Observed, second: Observed, variables: Mapping[str, Variable]) -> Observed | None:
-    """Both as one; None when they leave some variable nothing."""
+    """Both combined; None if they leave some variable without a possible state."""
     if not second.given:
         return first
     numbers = _numbers(first, second, variables)
@@ -25,7 +25,7 @@ def combined(first: Observed, second: Observed, variables: Mapping[str, Variable
         if hard.get(name, code) != code:
             return None
         hard[name] = code
-    for name, tables in second.weights.items():  # their product might be no double
+    for name, tables in second.weights.items():  # a double might not hold their product
         weights[name] = (*weights.get(name, ()), *tables)
         if not np.all([w > 0.0 for w in weights[name]], axis=0).any():
             return None
@@ -40,7 +40,7 @@ def combined(first: Observed, second: Observed, variables: Mapping[str, Variable
 def _numbers(
     first: Observed, second: Observed, variables: Mapping[str, Variable]
 ) -> dict[str, object] | None:
-    """What both say of continuous variables that both speak of; None where they contradict each other."""
+    """The combined evidence on continuous variables that both mention; None if they contradict each other."""
     given: dict[str, object] = {}
     for name in first.given.keys() & second.given.keys():
         if not variables[name].continuous:

@@ -1,4 +1,4 @@
-"""A question that is compiled once and asked many times, on one tree where that serves all of it."""
+"""A query that is compiled once and asked many times, on a single tree where one serves every call."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class CompiledQuery:
         given: tuple[str, ...],
         clock: Clock,
     ) -> None:
-        """Make the tree that every call runs on, if the question is of a kind that one tree serves."""
+        """Make the tree that every call runs on, if a single tree can serve this query."""
         self.targets = targets
         self.given = tuple(dict.fromkeys(given))
-        self._model = model.copy()  # for pickling: the question goes with the present tables
+        self._model = model.copy()  # for pickling: the query travels with the present tables
         self._compiled = compiled
         if compiled.gaussians is not None:  # its trees are kept, and each call is a query
             self._model._compile()
@@ -58,7 +58,7 @@ class CompiledQuery:
                 always=True,
             )
 
-        # What is impossible with these very states is so for the calls that have them.
+        # If these particular states are impossible, only the calls that give them are.
         with contextlib.suppress(Impossible):
             session.answered(compiled, nothing, clock, lay_out, explain=not compiled.program.possible)
 
@@ -89,7 +89,7 @@ class CompiledQuery:
         return session.answered(compiled, observed, clock, answer)
 
     def _on_the_tree(self, observed: Observed, targets: list[int], clock: Clock) -> np.ndarray | None:
-        """The answer of the tree that was made for states of all the names; None: not a case for it."""
+        """The answer of the tree made for evidence on all the names; None where it does not apply."""
         compiled = self._compiled
         if len(observed.hard) < len(self.given):
             return None
@@ -108,7 +108,7 @@ class CompiledQuery:
         return np.asarray(values.reshape([int(compiled.program.arrays.cards[t]) for t in targets]))
 
     def __repr__(self) -> str:
-        """The question as written."""
+        """The query as written."""
         targets, given = joined(self.targets, len(self.targets)), joined(self.given, len(self.given), 60)
         return f"P({targets} | {given}), compiled" if given else f"P({targets}), compiled"
 
@@ -116,12 +116,12 @@ class CompiledQuery:
         return html_text(repr(self))
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle the model and the question; the copy compiles anew."""
+        """Pickle the model and the query; the copy compiles it again."""
         return _recompiled, (self._model, self.targets, self.given)
 
 
 def _leave_it(_case: Case, _shape: Shape) -> None:
-    """Where the tree does not fit, the question that follows says so."""
+    """Ignore a tree that does not fit: the query that follows reports it."""
 
 
 def _recompiled(model: Questions, targets: tuple[str, ...], given: tuple[str, ...]) -> CompiledQuery:

@@ -1,4 +1,4 @@
-"""Rows of a frame as evidence, where some columns are continuous: by what they observe, else one by one."""
+"""Rows of a frame as evidence, some columns continuous: grouped by what they observe, else one by one."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Table:
-    """A frame as codes and numbers."""
+    """A frame as codes and values."""
 
     compiled: ModelSnapshot
-    about: Sequence[str]  # what is asked
+    about: Sequence[str]  # the names in question
     codes: dict[str, np.ndarray]  # -1 where missing
     values: dict[str, np.ndarray]  # NaN where missing
     bad: np.ndarray  # bool
@@ -45,7 +45,7 @@ class _Table:
     clock: Clock
 
     def in_batches(self, targets: Sequence[int] = ()) -> Answers:
-        """What rows that observe the same variables can be told together."""
+        """The answers that rows with the same observed variables can share."""
         compiled, g = self.compiled, self.compiled.gaussians
         assert g is not None
         position, number = compiled.position, g.number
@@ -59,13 +59,13 @@ class _Table:
             [v for v in targets if number[v] < 0],
             [int(number[v]) for v in targets if number[v] >= 0],
         )
-        # States that depend on numbers are no tables before these are known.
+        # States with continuous parents become tables only once the parents' values are known.
         return rows.found if compiled.linked is not None else rows.answer(np.flatnonzero(~self.bad))
 
     def one_by_one(
         self, rows: np.ndarray, ask: Callable[[HybridPosterior], _Answer]
     ) -> Iterator[tuple[int, _Answer]]:
-        """Ask each of these rows, in their order; those that are impossible and may be are left out."""
+        """Answer each of these rows in order; impossible ones are left out where that is allowed."""
         for row in rows.tolist():
             self.clock.check()
             try:
@@ -133,7 +133,7 @@ def predict(
     state_at = compiled.program.arrays.state_at
 
     def ask(posterior: HybridPosterior) -> list[float]:
-        # Without continuous targets only those matter that tell about the others.
+        # Without continuous targets only those that inform the others matter.
         number = posterior.gaussians.number
         open_ = {v: compiled.variables[v] for v in places if number[v] >= 0 and not posterior.seen[number[v]]}
         flat = (posterior if open_ else posterior.solve().discrete).marginals()
@@ -172,7 +172,7 @@ def predict(
 
 
 def _most_probable(shares: np.ndarray) -> np.ndarray:
-    """The first state, in each row, that is as probable as any but for rounding."""
+    """The first state in each row that is the most probable up to rounding."""
     best = shares.max(axis=1, keepdims=True, initial=0.0)
     return np.asarray(np.argmax(shares >= best * (1 - 1e-13), axis=1))
 

@@ -1,4 +1,4 @@
-"""What went wrong, in the user's words: evidence that is impossible, marginals that are out of reach."""
+"""What went wrong, in the user's terms: impossible evidence, unattainable marginals."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def possible(compiled: ModelSnapshot, observed: Observed, names: Iterable[str], 
 
 
 def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """Find an irreducible contradiction in the evidence, or one that is said to be reducible perhaps."""
+    """Find an irreducible contradiction in the evidence, or one that says that it may be reducible."""
     items = list(observed.given)  # together with the core, impossible
     core: list[str] = []
     smallest = True
@@ -47,7 +47,7 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
                 "The model itself is impossible: the product of its factors is zero for every assignment.", {}
             )
         while items and possible(compiled, observed, core, clock):
-            low, high = 0, len(items)  # the shortest beginning of items that is impossible with the core
+            low, high = 0, len(items)  # the shortest prefix of items that is impossible with the core
             while low < high:
                 middle = (low + high) // 2
                 if possible(compiled, observed, core + items[:middle], clock):
@@ -78,7 +78,7 @@ def contradiction(compiled: ModelSnapshot, observed: Observed, clock: Clock) -> 
 
 
 def impossible_row(row: str, compiled: ModelSnapshot, observed: Observed, clock: Clock) -> ImpossibleEvidence:
-    """The same of a row of a frame."""
+    """The same for a row of a frame."""
     cause = contradiction(compiled, observed, clock)
     return ImpossibleEvidence(
         f'Row {row}: {cause} Leave such rows out, or pass bad_rows="missing".',
@@ -88,14 +88,14 @@ def impossible_row(row: str, compiled: ModelSnapshot, observed: Observed, clock:
 
 
 def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: NoFit) -> PGMError:
-    """Say why no weights give the marginals that a Soft wants."""
+    """Say why no weights give the marginals that a Soft asks for."""
     names = list(observed.soft)
     others = [name for name in observed.given if name not in observed.soft]
     try:
         if not possible(compiled, observed, others, clock):
             return contradiction(compiled, observed, clock)
     except TooLarge:
-        pass  # only an engine that approximates was asked
+        pass  # only an approximate engine was asked
     several = f"The marginals wanted of {listed(names)}"
     what = several if len(names) > 1 else f"The marginal wanted of {names[0]!r}"
     if failed.place is not None:
@@ -112,7 +112,7 @@ def no_fit(compiled: ModelSnapshot, observed: Observed, clock: Clock, failed: No
 
 
 def refuse_soft(observed: Observed) -> None:
-    """Raise where the probability of evidence is asked that says what shall be afterwards."""
+    """Refuse the probability of evidence that prescribes a posterior marginal."""
     if observed.soft:
         raise InvalidEvidence(
             f"{listed(list(observed.soft))}: pgm.Soft says what a marginal shall be afterwards; that is no "

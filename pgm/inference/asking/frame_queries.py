@@ -1,4 +1,4 @@
-"""Rows of a frame as evidence: equal ones once, those that observe the same variables side by side."""
+"""Rows of a frame as evidence: equal rows once, those that observe the same variables side by side."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     pass
 
 _DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
-# Seconds that a tree of its own costs rows that observe the same variables: at least, and for each factor.
+# Seconds that it costs to make a tree for the rows that observe the same variables: at least, and per factor.
 _OWN_TREE, _OWN_TREE_FACTOR = 3e-4, 2e-6
 
 
@@ -39,13 +39,13 @@ def _blank(compiled: ModelSnapshot, clock: Clock) -> Posterior:
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class _Table:
-    """A frame in codes, equal rows once."""
+    """A frame as codes, with equal rows once."""
 
     data: Columns
-    column: np.ndarray  # int64 for each variable of the program its column, or -1
-    codes: np.ndarray  # int32 (different rows, columns), -1 where missing
-    inverse: np.ndarray  # for each row of the frame which of the different rows it is
-    pattern: np.ndarray  # for each different row a number for which of its cells are observed
+    column: np.ndarray  # int64, the column of each variable of the program, or -1
+    codes: np.ndarray  # int32 (distinct rows, columns), -1 where missing
+    inverse: np.ndarray  # for each row of the frame, which of the distinct rows it is
+    pattern: np.ndarray  # for each distinct row, an index for its set of observed cells
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
@@ -54,8 +54,8 @@ class _Found:
 
     table: _Table
     status: np.ndarray  # int64, of the frame's rows
-    logs: np.ndarray  # log P(row), not divided by the sum over all rows that could be
-    shares: np.ndarray  # (different rows, states of all targets)
+    logs: np.ndarray  # log P(row), not normalised over all possible rows
+    shares: np.ndarray  # (distinct rows, states of all targets)
 
 
 def predict(
@@ -66,7 +66,7 @@ def predict(
     failed = np.flatnonzero(found.status != _DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
-        # Rounding must not choose between equals: the state declared first.
+        # Rounding must not decide between equals: the state declared first wins.
         best = shares.max(axis=1, keepdims=True, initial=0.0)
         codes = np.take(np.argmax(shares >= best * (1 - 1e-13), axis=1), found.table.inverse)
         codes[failed] = -1
@@ -112,7 +112,7 @@ def _parts(
 def _answer(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
 ) -> _Found:
-    """Answer every row; targets None: all variables, those observed too; without targets P(row) alone."""
+    """Answer every row; targets None: all variables, observed ones included; no targets: P(row) alone."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     data = columns(frame, wanted, bad=bad_rows, check=clock.check)
     table = _distinct(compiled, data)
@@ -199,11 +199,12 @@ def _exclude(compiled: ModelSnapshot, table: _Table, status: np.ndarray) -> None
 
 
 def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
-    """Run rows that observe the same variables on a tree of their own where that pays, the others on one.
+    """Run rows that observe the same variables on their own tree where that pays, others on a common one.
 
-    A tree of its own has what is observed sliced away, but must be made; on the tree for all, what a row
-    observes strikes out states. So rows that observe the same get their own when answering them on the
-    common tree would take longer than making it. When that does not fit, each kind of rows gets its own.
+    A dedicated tree has the observed variables sliced away, but must be made first; on the common tree
+    evidence only rules out states. So rows that observe the same variables get a tree of their own if
+    answering them on the common tree would take longer than making it. If the common tree does not fit, each
+    group of rows gets its own.
     """
     if rows.size == 0:
         return
@@ -243,7 +244,7 @@ def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, a
 
 
 def _observed(table: _Table, rows: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
-    """The variables that all of these rows observe, those that some do, and how large a part does."""
+    """The variables that all of these rows observe, those that some do, and what share of the rows."""
     share = (table.codes[rows] >= 0).mean(axis=0)
     variables = np.flatnonzero(table.column >= 0)
     share = share[table.column[variables]]
@@ -254,7 +255,7 @@ def _observed(table: _Table, rows: np.ndarray) -> tuple[list[int], list[int], np
 def _one_row(
     posterior: Posterior, table: _Table, row: int, asked: Wanted, answers: Answers, logs: np.ndarray
 ) -> None:
-    """Answer a row by itself, for which doubles in lanes are not safe."""
+    """Answer a row on its own where doubles in lanes are not safe."""
     column = table.column
     hard = {
         int(v): int(table.codes[row, column[v]])

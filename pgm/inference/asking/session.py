@@ -1,6 +1,6 @@
-"""One session for everything that is asked: its engine and clock, words for what failed.
+"""One session for every question: its engine and clock, and the wording of failures.
 
-Questions, compiled queries and frames all enter here, so that all of them have each of these.
+Questions, compiled queries and frames all enter here, so all of them share these.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def begin(engine: str | Engine, question: Question) -> tuple[Engine, Clock]:
 
 
 def also_answers(engine: str | Engine, question: Question, clock: Clock) -> Engine:
-    """The same engine for what the question has turned out to be; where it is late others may answer that."""
+    """The engine for what the question turned out to be; an OutOfTime names others that could answer."""
     chosen = find(engine, question)
     clock.remedy = instead(chosen.approximates, question)
     return chosen
@@ -43,14 +43,15 @@ def answered(
     *,
     explain: bool = True,
 ) -> _Answer:
-    """Do the work of a question, and say in the user's words what went wrong.
+    """Do the work of a question, and report failures in the user's terms.
 
     Args:
         compiled: the model.
-        observed: what is given; None for a frame, whose impossible rows are found one by one.
-        clock: the time of the question.
-        work: what is to be done.
-        explain: whether impossible evidence is explained to the user; else `Impossible` is for the caller.
+        observed: the evidence; None for a frame, whose impossible rows are found one by one.
+        clock: the clock of the question.
+        work: the work to do.
+        explain: whether to explain impossible evidence to the user; otherwise `Impossible` reaches the
+            caller.
     """
     try:
         return work()

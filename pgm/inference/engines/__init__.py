@@ -1,7 +1,7 @@
-"""How questions are answered. A name such as "exact" is a door to an object with options.
+"""How questions are answered. A name such as "exact" stands for an object with options.
 
-ENGINES is the one list of them. To add one: its folder, with its options (a subclass of `Engine`) and its
-`prepare`; its class in the list here; its page in docs/reference. Messages, tests and docs find it here.
+ENGINES is the only list of them. An engine needs a folder with its options (a subclass of `Engine`) and its
+`prepare`, an entry in this list, and a page in docs/reference. Messages, tests and docs find it here.
 """
 
 from __future__ import annotations
@@ -78,18 +78,18 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Any:
-    """A model with what is known of it, ready to be asked of an engine.
+    """Prepare a model and its evidence for questions to an engine.
 
     Args:
         options: which engine, and how.
         compiled: the model.
-        observed: what is known.
-        about: the names that the question is about, none for the probability of what is known; None: all.
-        clock: the time of the question.
-        fit: whether to fit the marginals that `Soft` evidence asks for; False where only a plan is wanted.
+        observed: the evidence.
+        about: the names that the question is about, none for the probability of the evidence; None: all.
+        clock: the clock of the question.
+        fit: whether to fit the marginals that `Soft` evidence asks for; False if only a plan is wanted.
 
     Returns:
-        What has the capabilities that `answers` of the options names, see capabilities.py.
+        An object with the capabilities that the options list in `answers`; see capabilities.py.
     """
     if observed.soft and not options.takes_soft:
         takers = [
@@ -114,7 +114,7 @@ code_of = cache(importlib.import_module)  # an engine's `module`
 def find(engine: str | Engine, question: Question) -> Engine:
     """The engine of this name; "auto" is exact inference, or an error that says what it would take.
 
-    Raises `InvalidArgument` where it does not answer this kind of question.
+    Raises `InvalidArgument` if it does not answer this kind of question.
     """
     if engine == "auto":
         found: Engine = _AUTO
@@ -141,7 +141,7 @@ def find(engine: str | Engine, question: Question) -> Engine:
 
 @cache
 def after_the_tree(question: Question, timed: bool) -> tuple[type[Engine], ...]:
-    """Whom "auto" asks where no tree fits, in this order; `timed`: under a time limit."""
+    """The engines that "auto" asks if no tree fits, in this order; `timed`: under a time limit."""
     kinds = [kind for kind in ENGINES.values() if question in kind.turns]
     late = [kind for kind in kinds if (turn := kind.turns[question]).rank and (timed or not turn.timed)]
     return tuple(sorted(late, key=lambda kind: kind.turns[question].rank))
@@ -149,12 +149,12 @@ def after_the_tree(question: Question, timed: bool) -> tuple[type[Engine], ...]:
 
 @cache
 def instead(approximates: bool, question: Question) -> str:
-    """What to ask where an engine is late, as the end of a sentence; nothing if it approximates itself."""
+    """What to try when an engine is out of time, as the end of a sentence; empty if it is approximate."""
     return "" if approximates or question == "plan" else remedies(question)
 
 
 def remedies(question: Question | None) -> str:
-    """The engines that answer a question without being exact, as the end of a sentence; maybe nothing."""
+    """The approximate engines that answer a question, as the end of a sentence; may be empty."""
     names = [f'"{n}"' for n, kind in ENGINES.items() if kind.approximates and question in kind.answers]
     if not names:
         return ""

@@ -1,6 +1,6 @@
-"""What an engine may be able to do: the object that its `prepare` hands back has what it can, no more.
+"""What an engine may be able to do: the object that its `prepare` returns has only what it can do.
 
-`answers` of its options says which questions those are, so that others are refused before anything is done.
+`answers` of its options lists these questions, so that others are refused before any work is done.
 Positions are those of the model's variables; None stands for all that are not observed.
 """
 
@@ -22,7 +22,7 @@ Wide = tuple[float, int]
 
 
 class Prepared(Protocol):
-    """A model with what is known of it, ready to be asked of an engine."""
+    """A model and its evidence, ready for questions to an engine."""
 
     @property
     def report(self) -> Report:
@@ -30,7 +30,7 @@ class Prepared(Protocol):
 
     @property
     def doubtful(self) -> bool:
-        """Whether the engine stopped before its numbers came to rest, which whoever asked is warned of."""
+        """Whether the engine stopped before it converged; the user is then warned."""
 
 
 class Sums(Prepared, Protocol):
@@ -72,7 +72,7 @@ class Plans(Prepared, Protocol):
     """`plan`."""
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What the sums of this question take."""
+        """What the sums of this question cost."""
 
 
 class Everything(Sums, Maxima, Draws, Plans, Protocol):
@@ -80,13 +80,13 @@ class Everything(Sums, Maxima, Draws, Plans, Protocol):
 
     @property
     def program(self) -> Program:
-        """Whose factors the tables below are of, by their numbers."""
+        """The program whose factors, by index, the tables below belong to."""
 
     def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
-        """Of each state the most probable assignment that has it."""
+        """For each state, the most probable assignment that contains it."""
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """For each factor its table of P(entry | known), flat; for each density, by position, its own."""
+        """For each factor its table of P(entry | known), flat; for each density its statistics."""
 
     def derivatives(self) -> dict[int, np.ndarray]:
-        """For each factor the derivative of log P(known) by each entry of its table, flat."""
+        """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""

@@ -1,4 +1,4 @@
-"""A model at one moment, as the engines see it, and the way from names to positions."""
+"""A model at one moment, as the engines see it, and the map from names to positions."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class ModelSnapshot:
     variables: VariableList
     position: Mapping[str, int]
     gaussians: Gaussians | None = None  # the continuous variables, if there are any
-    factors: Sequence[Factor] = ()  # of the others, kept where there are
-    linked: Linked | None = None  # states that depend on numbers, if there are any
+    factors: Sequence[Factor] = ()  # of the discrete variables, kept if there are continuous ones
+    linked: Linked | None = None  # states with continuous parents, if there are any
 
     names: Sequence[str] = field(init=False)  # of the variables, in the model's order
     by_name: Mapping[str, Variable] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make once what every question looks at."""
+        """Compute once what every question needs."""
         object.__setattr__(self, "names", self.variables.names)
         object.__setattr__(self, "by_name", _Named(self.variables, self.position))
 
@@ -51,7 +51,7 @@ class ModelSnapshot:
         return replace(made, linked=Linked(found.scores, found.densities, parents_by(n, found)))
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
-        """The same model with the trees of an older snapshot, if these differ in values at most."""
+        """The same model with the trees of an older snapshot, if they differ at most in values."""
         discrete = self.gaussians is None and old.gaussians is None
         if not (discrete or same_scopes(self.gaussians, old.gaussians)):
             return self
@@ -84,7 +84,7 @@ class _Named(Mapping[str, Variable]):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
-    """States that depend on numbers; for each of them `factors` has a uniform table, see scores.py."""
+    """States with continuous parents; for each of them `factors` has a uniform table, see scores.py."""
 
     scores: Sequence[Score]
     densities: Sequence[GaussianFactor]

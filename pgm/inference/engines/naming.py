@@ -1,4 +1,4 @@
-"""From arrays to results under the user's names, for engines whose variables all have states."""
+"""From arrays to results under the user's names, for engines whose variables are all discrete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NAME = attrgetter("name")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Explanation:
-    """States of what was asked, P(states, known), and how they were found."""
+    """States of the targets, P(states, known), and how they were found."""
 
     codes: np.ndarray
     value: Wide
@@ -33,14 +33,14 @@ class Explanation:
     bound: float | None = None  # on log P(states, known) of any states; None: these are the best
 
     def of(self, targets: Sequence[int] | None) -> Explanation:
-        """The same of these variables only, where the codes are of all; None: of all."""
+        """The same for these variables only, given the codes of all; None: for all."""
         if targets is None:
             return self
         return Explanation(self.codes[list(targets)], self.value, self.report, self.bound)
 
 
 class _Asked:
-    """What the methods below are made of."""
+    """What the methods below need."""
 
     __slots__ = ()
     if TYPE_CHECKING:
@@ -53,12 +53,12 @@ class _Asked:
 
     @property
     def doubtful(self) -> bool:
-        """Exact engines come to rest."""
+        """Exact engines always converge."""
         return False
 
 
 class NamedSums(_Asked):
-    """Distributions, of an engine that has them as arrays."""
+    """Distributions from an engine that computes them as arrays."""
 
     __slots__ = ()
 
@@ -78,7 +78,7 @@ class NamedSums(_Asked):
         return Distribution(asked, values, self.report)
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each that is not known."""
+        """P(variable | known) of each variable that is not observed."""
         flat, hard = self.marginals(targets), self.known.hard
         begins = self.program.arrays.state_at[: len(variables)]
         if not hard and targets is None:
@@ -88,7 +88,7 @@ class NamedSums(_Asked):
 
 
 class NamedDraws(_Asked):
-    """Cases, of an engine that draws states."""
+    """Samples from an engine that draws states."""
 
     __slots__ = ()
 
@@ -103,14 +103,14 @@ class NamedDraws(_Asked):
 
 
 class NamedMaxima(_Asked):
-    """Assignments, of an engine that ranks states."""
+    """Assignments from an engine that ranks states."""
 
     __slots__ = ()
 
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The k most probable, and what gives P(known), or None where that takes too long."""
+        """The k most probable, and what gives P(known), or None if that takes too long."""
         raise NotImplementedError
 
     def assignments(

@@ -1,4 +1,4 @@
-"""What a question will cost, before anything large is allocated; what `net.plan` prints is what runs."""
+"""What a question will cost, before anything large is allocated; what `net.plan` prints is what will run."""
 
 from __future__ import annotations
 
@@ -33,29 +33,29 @@ from pgm.runtime.running import seconds_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_CLIQUES = 100  # whose sizes a plan tells
+_CLIQUES = 100  # whose sizes a plan lists
 OWN_TREE = "made for what is left of this question; kept for others like it"
 _SEARCHED = "a search, which shows what it costs only as it goes; the sizes are those of a tree"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a question is answered: reduced to what matters, in which order, at which cost.
+    """How a question is answered: what is left after reduction, in which order, at what cost.
 
-    Sizes are of the tree of cliques; `bytes` is the peak of this question, `bytes_inward` that of one that
+    Sizes are those of the clique tree; `bytes` is the peak of this question, `bytes_inward` that of one that
     needs a single sweep (one target, P(evidence)), `bytes_all` that of all marginals. `bytes_in_doubles` is
-    the peak where no product falls below the smallest double: that is tried first.
+    the peak if no product falls below the smallest double: that is tried first.
     """
 
     question: str
     engine: str
     exact: bool
     n_variables: int  # of the model, auxiliary ones included
-    n_known: int  # in one state only: observed, or what follows from it
-    n_left: int  # variables that the tree is about
+    n_known: int  # with only one possible state: observed, or implied by the evidence
+    n_left: int  # variables in the tree
     order: tuple[str, ...]  # of elimination
     heuristic: str
-    tree: str  # whether the tree is one that other questions use too, and why
+    tree: str  # whether other questions share the tree, and why
     width: int  # variables of the largest clique, less one
     largest: tuple[str, ...]  # the names in the largest clique
     log2_largest: float  # of the largest clique's entries
@@ -65,23 +65,23 @@ class Plan:
     bytes: float
     bytes_in_doubles: float
     operations: float
-    results: float  # numbers that the answer consists of
+    results: float  # how many numbers the answer has
     memory_limit: int
-    complete: bool  # False: too large to be worked out; sizes are those of the best order found
-    cutset: tuple[str, ...] = ()  # what is conditioned on, so that each run is as small as said
+    complete: bool  # False: too large to lay out; sizes are those of the best order found
+    cutset: tuple[str, ...] = ()  # what is conditioned on to make each run as small as stated
     runs: float = 1.0
-    offer: str = ""  # how it would fit where it does not
-    offer_seconds: float = math.inf  # a rough time of that
-    zeros: float = 0.0  # where it does not fit: the share of the tables of several variables that have some
-    asks: Question | None = None  # what other engines would have to answer
-    numbers: str = ""  # what is done about continuous variables before
-    later: str = ""  # what shows only as it runs, where the sizes are not those of what runs
+    offer: str = ""  # how it could be made to fit
+    offer_seconds: float = math.inf  # roughly how long that takes
+    zeros: float = 0.0  # if it does not fit: the share of the tables of several variables that have zeros
+    asks: Question | None = None  # the question that another engine would have to answer
+    numbers: str = ""  # what is done beforehand about continuous variables
+    later: str = ""  # what becomes known only at run time, if the sizes are not those of what runs
     chosen: str = ""  # which engines were chosen, and why
-    log2_cliques: tuple[float, ...] = ()  # of the entries of the largest cliques, the largest first
+    log2_cliques: tuple[float, ...] = ()  # of the largest cliques' entries, the largest first
 
     @property
     def entries(self) -> float:
-        """Entries of all cliques; infinite where a double does not hold their number."""
+        """Entries of all cliques; infinite if their number exceeds a double."""
         return power_of_two(self.log2_entries)
 
     @property
@@ -91,12 +91,12 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """A rough time."""
+        """A rough estimate of the time."""
         return seconds_of(self.operations)
 
     @property
     def fits(self) -> bool:
-        """Whether the question runs under the limit of this moment."""
+        """Whether the question fits the current memory limit."""
         if self.later:
             return True
         return bool(
@@ -105,7 +105,7 @@ class Plan:
 
     @property
     def searchable(self) -> bool:
-        """Whether no tree fits, and there are zeros that a search would use."""
+        """Whether no tree fits, and there are enough zeros for a search to exploit."""
         return has_turn(Search, self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -182,14 +182,14 @@ class Plan:
         Args:
             ax: axes to draw on; a new figure if left out.
             figsize: width and height of a new figure in inches; the size that the content needs if left out.
-            title: what stands above; what is shown if left out.
+            title: the title; says what is shown if left out.
         """
         from pgm import plot
 
         return plot.plan(self, ax, figsize=figsize, title=title)
 
     def check(self) -> None:
-        """Raise `TooLarge` when the question does not fit."""
+        """Raise `TooLarge` if the question does not fit."""
         if self.fits:
             return
         if self.complete and self.results * RESULT > 0.5 * self.memory_limit:
@@ -221,13 +221,13 @@ class Plan:
 
 
 def has_turn(other: type[Engine], plan: Plan) -> bool:
-    """Whether it is the turn of this engine: no tree fits, and there are the zeros that it would use."""
+    """Whether it is the turn of this engine: no tree fits, and there are enough zeros for it."""
     turn = other.turns.get(plan.asks) if plan.asks else None
     return turn is not None and plan.zeros >= turn.zeros
 
 
 def searched(plan: Plan, clock: Clock) -> Plan:
-    """The same question, put to a search within its time limit."""
+    """The same question, given to a search within its time limit."""
     return replace(
         plan,
         engine="search",
@@ -238,7 +238,7 @@ def searched(plan: Plan, clock: Clock) -> Plan:
 
 
 def make_plan(case: Case, shape: Shape, needs: Needs, names: Sequence[str], tree: str = OWN_TREE) -> Plan:
-    """Say what a tree of this shape costs, with the user's names for the variables."""
+    """The plan for a tree of this shape, with the user's names for the variables."""
     r, found = case.reduced, shape.triangulation
 
     def named(positions: np.ndarray) -> tuple[str, ...]:
@@ -311,7 +311,7 @@ def _with_zeros(case: Case) -> float:
 
 
 def _count(log2: float) -> str:
-    """A number given by its logarithm, as people write it."""
+    """A number given by its logarithm, formatted for people."""
     if log2 < 20:
         return f"{2.0**log2:,.0f}" if log2 >= 0 else "0"
     if log2 < 200:

@@ -1,4 +1,4 @@
-"""What an engine that approximates is given, and what it hands back; all by the numbers of a reduced case."""
+"""What an approximate engine is given and what it returns, by the indices of a reduced case."""
 
 from __future__ import annotations
 
@@ -24,44 +24,44 @@ class Problem:
     ]  # reduced variables whose marginal is given, and that over their open states
     names: Sequence[str]  # of the model's variables, for messages
     trees: TreeCache  # for engines that put smaller questions to the exact one
-    # Reduced variables whose joint is asked, or none for the total alone; None: the marginals of all.
+    # Reduced variables whose joint is wanted, or none for the total alone; None: the marginals of all.
     targets: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Solution:
-    """What was found of a reduced question."""
+    """The result for a reduced question."""
 
-    # Of each open state of each reduced variable, or the joint of the targets; None: the engine knows it not.
+    # For each open state of each reduced variable, or the joint of the targets; None: the engine cannot tell.
     values: np.ndarray | None
     total: Callable[[], tuple[float, int]]  # the sum of the product of all factors: a wide number
-    weights: Callable[[], dict[int, np.ndarray]]  # logarithms of what gives held variables their marginals
+    weights: Callable[[], dict[int, np.ndarray]]  # log weights that give held variables their marginals
     report: Report  # its intervals are those of `values`, flat
 
 
 class BestStates(NamedTuple):
-    """The most probable states, by position; P(states, known); whether they are the first of their equals."""
+    """The most probable states, by position; P(states, known); whether they come first among equals."""
 
     codes: np.ndarray
     value: tuple[float, int]
     ties_broken: bool
 
 
-# Finds the best of the states that are allowed; and says who did, if not a tree.
+# Finds the best of the allowed states, and says which engine did if not a tree.
 Rest = Callable[[np.ndarray], tuple[str | None, BestStates]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Maximum:
-    """Good states of a reduced question."""
+    """Good states for a reduced question."""
 
     states: np.ndarray  # of each reduced variable
-    bound: float  # on the logarithm of the product of all factors, at any states
+    bound: float  # on the logarithm of the product of all factors, for any states
     report: Report
 
 
 def none_possible(engine: str) -> NoSupportFound:
-    """The error where an engine found only impossible states, which does not prove that all are."""
+    """The error of an engine that met only impossible states, which proves nothing about the others."""
     return NoSupportFound(
         f'engine="{engine}" found no states of non-zero probability; this does not prove that there are none.'
     )

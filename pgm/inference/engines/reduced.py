@@ -1,7 +1,7 @@
-"""What engines share that do not answer exactly: a reduced case, evidence of every kind, what was measured.
+"""What approximate engines share: a reduced case, evidence of every kind, measured errors.
 
 They work on the same reduced case as the exact engine, so pruning, dead states and every kind of evidence are
-shared. An engine is a subclass that says how it runs; see docs/developer.
+shared. An engine is a subclass that defines how it runs; see docs/developer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from pgm.runtime.running import Impossible
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridPosterior
 
-_MOST_RUNS = 10_000  # of an engine, for a joint that it does not know
+_MOST_RUNS = 10_000  # of an engine, for a joint that it cannot tell in one run
 ROUNDING = 1e-9  # of a bound on a logarithm, relative
 ANY = "of several equally probable any may be found"
 _NOTHING = np.empty(0, np.int32)
@@ -51,12 +51,12 @@ _Kind = TypeVar("_Kind", bound="Reduced")
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class Reduced(Context):
-    """A model with what is known of it, ready to be asked of an engine that need not be exact."""
+    """A model and its evidence, ready for questions to an engine that need not be exact."""
 
     options: Any  # of the engine's own class
-    wanted: Mapping[int, np.ndarray]  # marginals that variables shall have afterwards
+    wanted: Mapping[int, np.ndarray]  # marginals that variables must have in the posterior
     log_weight: float  # by which the weights of the evidence were divided
-    continuous: HybridPosterior | None = None  # the continuous variables, where there are any
+    continuous: HybridPosterior | None = None  # the continuous variables, if there are any
     reports: list[Report] = field(default_factory=list)  # of all runs so far
 
     @property
@@ -76,7 +76,7 @@ class Reduced(Context):
 
     @property
     def doubtful(self) -> bool:
-        """Whether a run stopped before its numbers came to rest."""
+        """Whether a run stopped before it converged."""
         return not all(report.converged for report in self.reports)
 
     def only_states(self, targets: Sequence[int] | None) -> None:
@@ -87,7 +87,7 @@ class Reduced(Context):
                 raise no_states(self.engine, [self.names[v] for v in asked if self.continuous.among([v])])
 
     def case(self, targets: Sequence[int] | np.ndarray, *, only_wanted: bool = True) -> Case:
-        """The question reduced, with the states that wanted marginals allow."""
+        """The reduced question, with the states that the wanted marginals allow."""
         supports = {v: ((w > 0).astype(np.float64),) for v, w in self.wanted.items()}
         known = self.known.with_weights(supports)
         return reduce_case(self.program, known, targets, self.clock, only_wanted=only_wanted)
@@ -101,7 +101,7 @@ class Reduced(Context):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ReducedShares(Reduced, NamedSums):
-    """Distributions, of an engine that has a `run`."""
+    """Distributions from an engine that has a `run`."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
@@ -118,7 +118,7 @@ class ReducedShares(Reduced, NamedSums):
             )
         case = self.case(targets)
         found = self.solve(case, open_targets(case, targets))
-        # What the targets do not depend on was left out of the sum: this says nothing of P(given).
+        # Factors irrelevant to the targets were left out of the sum, so it is not P(given).
         self.reports[-1] = self.reports[-1].changed(log_bounds=None, log_error=None)
         if found.values is None:
             return self._by_conditioning(list(targets), self.with_likelihoods(case, found))
@@ -135,7 +135,7 @@ class ReducedShares(Reduced, NamedSums):
         return table
 
     def _by_conditioning(self, targets: list[int], known: Known) -> np.ndarray:
-        """P(a) P(b | a) P(c | a, b) ...: a run for each state of what stands before."""
+        """P(a) P(b | a) P(c | a, b) ...: one run for each state of the preceding variables."""
         cards = [int(self.program.arrays.cards[t]) for t in targets]
         runs = sum(math.prod(cards[:i]) for i in range(len(cards)))
         if runs > _MOST_RUNS:
@@ -159,17 +159,17 @@ class ReducedShares(Reduced, NamedSums):
 
     def _one(self, target: int, hard: Mapping[int, int], known: Known) -> np.ndarray:
         weights = {v: w for v, w in known.weights.items() if v not in hard}
-        at = replace(self, known=Known({**known.hard, **hard}, weights), wanted={})  # it shares the reports
+        at = replace(self, known=Known({**known.hard, **hard}, weights), wanted={})  # shares the reports
         try:
             share: np.ndarray = at.joint([target])
             return share
-        except Impossible:  # the engine gave probability to what cannot be
+        except Impossible:  # the engine gave probability to something impossible
             return np.zeros(int(self.program.arrays.cards[target]))
 
     def marginals(self, targets: Sequence[int] | None = None) -> np.ndarray:
         """P(v | known) by this engine for all of the user's variables, one after the other.
 
-        With targets what only others need is left out.
+        With targets, whatever only the other variables need is left out.
         """
         self.only_states(targets)
         p, n_named = self.program.arrays, self.program.n_named
@@ -179,10 +179,10 @@ class ReducedShares(Reduced, NamedSums):
         flat = np.zeros(int(p.state_at[n_named]))
         fixed = np.flatnonzero(case.codes[:n_named] >= 0)
         flat[p.state_at[fixed] + case.codes[fixed]] = 1.0
-        m = np.count_nonzero(r.variables < n_named)  # the user's come first
+        m = np.count_nonzero(r.variables < n_named)  # the user's variables come first
         owners = np.repeat(p.state_at[r.variables[:m]], r.cards[:m])
         places = owners + r.states[: owners.size]
-        assert found.values is not None  # only joints may not be known
+        assert found.values is not None  # only a joint may be unavailable
         flat[places] = found.values[: owners.size]
 
         def put(part: np.ndarray, known: np.ndarray | float) -> np.ndarray:
@@ -194,13 +194,13 @@ class ReducedShares(Reduced, NamedSums):
         return flat
 
     def _place(self, values: np.ndarray, put: Callable[[np.ndarray, Any], np.ndarray]) -> None:
-        """Put intervals where their numbers are in the answer."""
+        """Put intervals at the places of their values in the answer."""
         last = self.reports[-1]
         if last.intervals is not None:
             self.reports[-1] = last.changed(intervals=last.intervals.changed(put, values))
 
     def solve(self, case: Case, targets: np.ndarray | None = None) -> Solution:
-        """Run the engine; what it measured goes into the report."""
+        """Run the engine; its measurements go into the report."""
         p, held = self.program.arrays, {}
         for v, w in self.wanted.items():
             is_open = case.open_states[p.state_at[v] : p.state_at[v + 1]] > 0
@@ -214,7 +214,7 @@ class ReducedShares(Reduced, NamedSums):
         return found
 
     def with_likelihoods(self, case: Case, found: Solution) -> Known:
-        """What is known, with likelihoods in place of the marginals that are wanted."""
+        """The evidence, with likelihoods in place of the wanted marginals."""
         if not self.wanted:
             return self.known
         r, logs = case.reduced, {v: np.where(w > 0, 0.0, -np.inf) for v, w in self.wanted.items()}
@@ -225,40 +225,40 @@ class ReducedShares(Reduced, NamedSums):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ReducedSums(ReducedShares):
-    """Distributions and the probability of what is known, of an engine whose `run` has that too."""
+    """Distributions and the probability of the evidence, from an engine whose `run` gives both."""
 
     def total(self) -> Wide:
-        """What the engine takes for the sum of the product of all factors with the evidence."""
+        """The engine's estimate of the sum of the product of all factors with the evidence."""
         log = 0.0 if self.continuous is None else self.continuous.log_density()
         found = self.solve(self.case([], only_wanted=False), _NOTHING).total()
-        # What was measured of single variables says nothing of the sum.
+        # Errors measured for single variables say nothing about the sum.
         self.reports[-1] = self.reports[-1].changed(intervals=None, error=None)
         return times_exp(found, log) if log else found
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ReducedMaxima(Reduced, NamedMaxima):
-    """The maxima of an engine that has a `maximise`."""
+    """Maxima from an engine that has a `maximise`."""
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
-        """Find good states of a reduced question, and a bound."""
+        """Find good states for a reduced question, and a bound."""
         raise NotImplementedError
 
     def known_for_maxima(self) -> Known:
-        """What is known, with likelihoods in place of marginals that are wanted."""
+        """The evidence, with likelihoods in place of the wanted marginals."""
         return self.known
 
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states found, and P(known) where it is cheap."""
+        """The best states found, and P(known) if it is cheap."""
         codes, value, bound, at = self.most_probable()
         return [Explanation(codes, value, self.report, bound).of(targets)], at.total_in_passing
 
     def most_probable(self) -> tuple[np.ndarray, Wide, float, Posterior]:
         """Good states of all the user's variables, P(states, known), a bound on its log for any states.
 
-        The last is the same evidence for the exact engine, which gives P(known) where that fits.
+        The last is the same evidence for the exact engine, which gives P(known) if that fits.
         """
         self.only_states(None)
         known = self.known_for_maxima()
@@ -283,10 +283,10 @@ class ReducedMaxima(Reduced, NamedMaxima):
 def reduced(
     kind: type[_Kind], options: Engine, compiled: ModelSnapshot, observed: Observed, clock: Clock
 ) -> _Kind:
-    """Put evidence into positions; marginals that are wanted afterwards are left to the engine."""
+    """Translate evidence into positions; prescribed marginals are left to the engine."""
     known, wanted = by_position(compiled, observed)
     at, continuous = Posterior(compiled.program, compiled.trees, known, clock, compiled.names), None
-    if compiled.gaussians is not None:  # they are eliminated, exactly; what they leave are tables
+    if compiled.gaussians is not None:  # they are eliminated exactly, which leaves tables
         from pgm.inference.engines.gaussian.hybrid import HybridPosterior, with_numbers
 
         continuous = HybridPosterior(**with_numbers(compiled, observed, at, {}))
@@ -301,5 +301,5 @@ def reduced(
 
 
 def below(bound: float, log: float) -> float | None:
-    """By how much these states may fall short of the best, in logarithms; None: there is no bound."""
+    """How far these states may fall short of the best, in logarithms; None: there is no bound."""
     return max(0.0, bound - log) if bound < math.inf else None

@@ -1,4 +1,4 @@
-"""One model under one set of evidence, by position; and what the exact engines for tables share."""
+"""A model under one set of evidence, by position, and what the exact engines for tables share."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _ONE_OF_SEVERAL = "one of several equally probable; it is not sure to be the fir
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Context:
-    """A compiled model with what is known of it: what the answers of every engine start from."""
+    """A compiled model and its evidence: the starting point of every engine's answers."""
 
     program: Program
     trees: TreeCache
     known: Known
     clock: Clock
     names: Sequence[str]
-    engine: str = "exact"  # as reports and plans call it
-    given: Mapping[str, object] | None = None  # what is known, as the user wrote it
+    engine: str = "exact"  # its name in reports and plans
+    given: Mapping[str, object] | None = None  # the evidence, as the user wrote it
 
     @property
     def report(self) -> Report:
@@ -44,7 +44,7 @@ class Context:
         return exact_report(self.engine, self.clock.profile, self.given)
 
     def report_of(self, engine: str, ties_broken: bool) -> Report:
-        """The report of the best states; `ties_broken`: they are the first of their equals."""
+        """The report of the best states; `ties_broken`: they come first among equals."""
         if ties_broken:
             return exact_report(engine, self.clock.profile, self.given)
         profile = self.clock.profile
@@ -53,7 +53,7 @@ class Context:
     # --- reducing, planning ---
 
     def check_of(self, case: Case, needs: Needs) -> Callable[[Shape], None]:
-        """What raises `TooLarge`, with the plan, for a tree that does not fit."""
+        """A function that raises `TooLarge`, with the plan, for a tree that does not fit."""
 
         def check(shape: Shape) -> None:
             if not needs.fits(shape):
@@ -68,25 +68,25 @@ class Context:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TableSums(Context, NamedSums):
-    """What the exact engines for tables share: each has its `total`, `joint_table`, `marginals_and_total`."""
+    """What exact engines for tables share; each defines `total`, `joint_table` and `marginals_and_total`."""
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
         raise NotImplementedError
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        """The joint up to a scale; as wide numbers if doubles would lose any of it."""
         raise NotImplementedError
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total.
 
-        With targets what only others need is left out, and their numbers are zero.
+        With targets, whatever only the other variables need is left out, and their entries are zero.
         """
         raise NotImplementedError
 
     def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
-        """What a plan is about: the reduced question, the tree for it, what a run needs."""
+        """What a plan describes: the reduced question, its tree, what a run needs."""
         if targets is None:
             case = reduce_case(self.program, self.known, self.everything(), self.clock)
             return case, planned(case, self.clock, self.trees), needs
@@ -108,12 +108,12 @@ class TableSums(Context, NamedSums):
     def in_doubles_or_wide(
         self, question: Callable[..., _Answer], case: Case, tree: Tree, needs: Needs, *args: Any
     ) -> _Answer:
-        """Run a question of tree_runs.py; where doubles are too narrow again, if the wider numbers fit."""
+        """Run a question of tree_runs.py; if doubles underflow, again with wide numbers where those fit."""
         check = self.check_of(case, replace(needs, wide=True))
         return tree_runs.in_doubles_or_wide(question, case, tree, self.clock, *args, check=check)
 
     def targeted(self, targets: Sequence[int]) -> tuple[Case, np.ndarray]:
-        """The question reduced to what these need, and which reduced variables they are."""
+        """The question reduced to what these variables need, and their reduced indices."""
         case = reduce_case(self.program, self.known, targets, self.clock, only_wanted=True)
         return case, open_targets(case, targets)
 
@@ -127,7 +127,7 @@ class TableSums(Context, NamedSums):
         return Needs(question, results=entries(self.program.arrays.cards, targets), engine=self.engine)
 
     def needs_of_marginals(self, targets: Sequence[int] | None) -> Needs:
-        """What all marginals need, or those of the targets."""
+        """What all marginals need, or the targets' marginals."""
         what = "all marginals" if targets is None else f"the marginals of {len(targets):,} variables"
         size = float(self.program.arrays.state_at[self.program.n_named])
         return Needs(what, "both", results=size, engine=self.engine)
@@ -136,7 +136,7 @@ class TableSums(Context, NamedSums):
         """P(v | known) for all of the user's variables, one after the other."""
         return self.marginals_and_total(targets)[0]
 
-    # --- marginals that are wanted afterwards (Jeffrey's rule) ---
+    # --- prescribed posterior marginals (Jeffrey's rule) ---
 
     def fitted(self, wanted: dict[int, np.ndarray]) -> Self:
         """The same with weights that give variables these marginals (iterative proportional fitting)."""
@@ -162,12 +162,12 @@ class TableSums(Context, NamedSums):
 
 
 def entries(cards: np.ndarray, targets: Sequence[int]) -> float:
-    """How many combinations of states there are."""
+    """The number of combinations of states."""
     return float(np.exp2(np.log2(cards[list(targets)]).sum()))
 
 
 def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Which reduced variables are among these, and where their states are among all reduced states."""
+    """Which reduced variables are among these, and the places of their states among all reduced states."""
     r = case.reduced
     is_wanted = np.zeros(case.program.n, bool)
     is_wanted[wanted] = True
@@ -176,7 +176,7 @@ def wanted_of(case: Case, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def spread_marginals(case: Case, mine: np.ndarray, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Marginals of these reduced variables among those of all the user's, where what is certain has 1."""
+    """The marginals of these reduced variables placed among all the user's; certain states have 1."""
     p, r, n_named = case.program.arrays, case.reduced, case.program.n_named
     flat = np.zeros(int(p.state_at[n_named]))
     fixed = np.flatnonzero(case.codes[:n_named] >= 0)

@@ -16,7 +16,7 @@ def log_of(value: Wide) -> float:
 def times_exp(value: Wide, log: float) -> Wide:
     """A wide number times the exponential of another."""
     power = math.floor(log / _LN2)
-    rest = min(max(log - power * _LN2, 0.0), _LN2)  # it is there but for the rounding of a large logarithm
+    rest = min(max(log - power * _LN2, 0.0), _LN2)  # in that range up to the rounding of a large logarithm
     return value[0] * math.exp(rest), value[1] + power
 
 

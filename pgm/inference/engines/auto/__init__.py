@@ -1,4 +1,4 @@
-"""Who answers when nobody is named."""
+"""The engine that answers when none is named."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ from pgm.inference.engines.exact import Exact
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Auto(Exact):
-    """Exact: a tree of cliques; where none fits minimum cuts, or a search within the time limit."""
+    """Exact answers: a clique tree or, if none fits, minimum cuts or a search within the time limit."""
 
     module = f"{__name__}.prepared"

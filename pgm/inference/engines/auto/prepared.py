@@ -1,7 +1,7 @@
-"""Who answers when nobody is named: a tree of cliques; where none fits the engines whose turn is next.
+"""The choice of an engine when none is named: a clique tree; if none fits, the engines whose turn is next.
 
-Which these are, in which order and why, is said by their `turns`. All of them are exact: nothing is
-approximated unless somebody asks for it.
+Their `turns` say which these are, in which order and why. All of them are exact: nothing is approximated
+unless the user asks for it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Everything:
-    """Ready to be asked; another engine may have its turn."""
+    """Prepare the exact engine; another may have its turn."""
     found = make_posterior(compiled, observed, clock, fit=fit, kind=AutoPosterior)
     others = after_the_tree("query", clock.limit is not None)
     if not others:
@@ -58,7 +58,7 @@ def prepare(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AutoPosterior(Posterior):
-    """The exact engine, whose maxima another one may have where no tree fits."""
+    """The exact engine; another may find its maxima if no tree fits."""
 
     def explained(
         self, targets: Sequence[int] | None, k: int
@@ -68,7 +68,7 @@ class AutoPosterior(Posterior):
             return Posterior.explained(self, targets, k)
         except TooLarge as refused:
             summed = targets is not None and len({*targets, *self.known.hard}) < self.program.n_named
-            if summed or (k > 1 and refused.plan is None):  # a tree fits, not so many answers
+            if summed or (k > 1 and refused.plan is None):  # a tree fits, but not this many answers
                 raise
             others = after_the_tree("k_best" if k > 1 else "map", self.clock.limit is not None)
             engine, found = self._in_turn(others, k, None, refused)
@@ -78,7 +78,7 @@ class AutoPosterior(Posterior):
     def _in_turn(
         self, others: Sequence[type[Engine]], k: int, allowed: np.ndarray | None, refused: TooLarge
     ) -> tuple[str, list[BestStates]]:
-        """The best of the states allowed, by the first of these that has them, and which that is."""
+        """The best of the allowed states, from the first of these engines to find them, and its name."""
         for at, kind in enumerate(others, 1):
 
             def rest(allowed: np.ndarray, later: Sequence[type[Engine]] = others[at:]) -> _OfRest:
@@ -100,13 +100,13 @@ _OfRest = tuple[str | None, BestStates]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OrSearched:
-    """The exact engine, with a search in place of a tree that does not fit where there are many zeros."""
+    """The exact engine, with a search instead of a tree that does not fit if there are many zeros."""
 
     exact: Everything
     others: tuple[type[Engine], ...]
     prepared: Callable[[type[Engine]], Sums]
     clock: Clock
-    used: list[Sums] = field(default_factory=list)  # who answered last, if it was a search
+    used: list[Sums] = field(default_factory=list)  # the engine that answered last, if it was a search
 
     @property
     def report(self) -> Report:
@@ -115,12 +115,12 @@ class OrSearched:
 
     @property
     def doubtful(self) -> bool:
-        """Exact engines come to rest."""
+        """Exact engines always converge."""
         return self.exact.doubtful
 
     @property
     def program(self) -> Program:
-        """Of the exact engine."""
+        """From the exact engine."""
         return self.exact.program
 
     def _asked(self, ask: Callable[[Sums], _Answer]) -> _Answer:
@@ -154,7 +154,7 @@ class OrSearched:
         return self._asked(lambda one: one.every_marginal(variables, targets))
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What a tree takes, or that a search is tried."""
+        """The cost of a tree, or that a search is tried."""
         plan = self.exact.plan(question, targets)
         return searched(plan, self.clock) if plan.searchable else plan
 
@@ -171,7 +171,7 @@ class OrSearched:
         return self.exact.assignments(variables, targets, k, observed, normalised=normalised)
 
     def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
-        """Of each state the most probable assignment that has it."""
+        """For each state, the most probable assignment that contains it."""
         return self.exact.max_assignments(variables, observed)
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
@@ -179,7 +179,7 @@ class OrSearched:
         return self.exact.expected_statistics()
 
     def derivatives(self) -> dict[int, np.ndarray]:
-        """For each factor the derivative of log P(known) by each entry of its table, flat."""
+        """For each factor the derivative of log P(known) with respect to each entry of its table, flat."""
         return self.exact.derivatives()
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:

@@ -11,16 +11,17 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bounds(Engine):
-    """Intervals that surely hold the answer: weighted mini-buckets, from above and from below.
+    """Intervals guaranteed to hold the answer: weighted mini-buckets, from above and from below.
 
-    The evidence has its probability between two bounds, every marginal is an interval with a value inside,
-    and `map` gives good states with a bound on all others. Stopped early, bounds are wider and still hold.
+    The probability of the evidence lies between two bounds, every marginal is an interval with a value
+    inside, and `map` gives good states with a bound on all others. Stopped early, the bounds are wider but
+    still hold.
 
     Args:
-        ibound: a table has at most one variable more; the larger, the tighter and the slower. None: as large
-            as memory allows, and no larger than what takes some seconds.
-        iterations: how often the bounds are tightened at most.
-        tol: it stops when they gain less, relative to them.
+        ibound: a table has at most ibound + 1 variables; larger is tighter and slower. None: as large as
+            memory and a few seconds allow.
+        iterations: the largest number of sweeps that tighten the bounds.
+        tol: stop when they gain less than this, relative to their size.
 
     >>> Bounds(ibound=8).iterations
     100

@@ -1,4 +1,4 @@
-"""Which mini-buckets there are, and what they take: known before any table is made."""
+"""The mini-buckets and what they cost, before any table is made."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from pgm.runtime.loops import Loops
 from pgm.runtime.running import REDUCTION, beside
 
 BOUNDS = Loops("pgm.inference.engines.bounds.compiled")
-_MOST_LOG2 = 40  # of a table's entries: what is larger fits nowhere
-_MOST_ENTRIES = 2.0**18  # of all tables where no ibound= is given: a sweep is some hundredths of a second
-_QUICK = 1e6  # inner steps: what takes longer looks at the clock
+_MOST_LOG2 = 40  # of a table's entries: anything larger fits nowhere
+_MOST_ENTRIES = 2.0**18  # of all tables if no ibound= is given: a sweep takes some hundredths of a second
+_QUICK = 1e6  # inner steps: anything longer looks at the clock
 _NO_TARGETS = np.empty(0, np.int32)
 
 
 class BucketArrays(NamedTuple):
-    """Mini-buckets in the order of elimination; each sends to one that stands behind it, or to none.
+    """Mini-buckets in elimination order; each sends to a later one, or to none.
 
-    The variables of a table stand in the reverse of that order: the one that is summed out comes last.
+    A table's variables are in the reverse of that order: the one that is summed out comes last.
     """
 
     cards: Ints  # [m]
     order: Ints  # [m] of elimination
-    bucket_at: Ints  # [m + 1] the mini-buckets of each place of the order
-    lead: Ints  # [m] one mini-bucket of each: of positive weight in a bound from below
+    bucket_at: Ints  # [m + 1] where the mini-buckets of each place in the order begin
+    lead: Ints  # [m] one mini-bucket of each bucket: the one of positive weight in a bound from below
     scope_at: Ints  # [C + 1]
     scopes: Ints32
     size_at: Ints  # [C + 1] where each table begins
-    parent: Ints  # [C] who receives what it sends; -1: it sends a number
-    sent_at: Ints  # [C + 1] where that begins
+    parent: Ints  # [C] the receiver of its message; -1: it sends a scalar
+    sent_at: Ints  # [C + 1] where its message begins
     child_at: Ints  # [C + 1]
     children: Ints
-    stride_at: Ints  # [C] where the strides of what it sends begin, an axis of the receiver each
+    stride_at: Ints  # [C] where the strides of its message begin, one for each axis of the receiver
     strides: Ints
-    shared_at: Ints  # [C + 1] where its shift begins, over what its bucket has in common
+    shared_at: Ints  # [C + 1] where its shift begins, over the variables that its bucket has in common
     shared_strides: Ints  # for each place of `scopes`
     with_at: Ints  # [m + 1]
     with_variable: Ints  # the mini-buckets that each variable is in
@@ -50,7 +50,7 @@ class BucketArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Outline:
-    """The mini-buckets by their variables alone."""
+    """The mini-buckets, only by their variables."""
 
     order: np.ndarray
     bucket_at: np.ndarray
@@ -58,34 +58,34 @@ class Outline:
     scopes: np.ndarray
     parent: np.ndarray
     home: np.ndarray  # of each factor
-    heuristic: str  # that the order is from
+    heuristic: str  # that gave the order
     log2_sizes: np.ndarray  # of each mini-bucket's table
 
     @property
     def entries(self) -> float:
-        """Of all tables."""
+        """The entries of all tables."""
         sizes: np.ndarray = np.exp2(self.log2_sizes)
         return float(sizes.sum())
 
     @property
     def bytes(self) -> float:
-        """What bounds from both sides take: tables, messages there and back, shifts, room to work in."""
+        """What bounds from both sides take: tables, messages in both directions, shifts, work space."""
         largest = float(np.exp2(self.log2_sizes.max(initial=0.0)))
         return 8.0 * (self.entries + 16.0 * self.sent + 8.0 * largest) + 120.0 * self.scopes.size
 
     @property
     def sent(self) -> float:
-        """Numbers in all messages: at most half of what the tables have, with two states or more."""
+        """Entries of all messages: with two or more states, at most half as many as the tables have."""
         return 0.5 * self.entries
 
     @property
     def ibound(self) -> int:
-        """Variables of the largest table, less one."""
+        """The number of variables in the largest table, minus one."""
         return int(np.diff(self.scope_at).max(initial=1)) - 1
 
     @property
     def n_split(self) -> int:
-        """Buckets that are in several parts."""
+        """How many buckets were split."""
         return int((np.diff(self.bucket_at) > 1).sum())
 
     @property
@@ -94,7 +94,7 @@ class Outline:
         return 30.0 * self.entries + 40.0 * self.scopes.size
 
     def check(self) -> Outline:
-        """Raise `TooLarge` where it does not fit."""
+        """Raise `TooLarge` if it does not fit."""
         limit = current().memory_limit
         if self.bytes > limit:
             raise TooLarge(
@@ -106,7 +106,7 @@ class Outline:
 
 
 def outline(case: Case, ibound: int | None, clock: Clock, last: np.ndarray | None = None) -> Outline:
-    """The mini-buckets of at most ibound + 1 variables; None: as large as memory allows and time is worth.
+    """Mini-buckets of at most ibound + 1 variables; None: as large as memory and a few seconds allow.
 
     Variables marked `last` are eliminated after all others.
     """

@@ -17,24 +17,24 @@ from pgm.runtime.kinds import Bytes, Floats
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import run
 
-ABOVE, BELOW = 0, 1  # from where a bound is
-_NEGATIVE = -0.25  # weight, shared by all mini-buckets of a bucket but one, of a bound from below
+ABOVE, BELOW = 0, 1  # the side that a bound is on
+_NEGATIVE = -0.25  # weight in a bound from below, shared by all mini-buckets of a bucket but one
 _LEAST_STEP = 1 / 64
-_PATIENCE = 3  # steps in a row that gain next to nothing
+_PATIENCE = 3  # consecutive steps that gain next to nothing
 
 
 class State(NamedTuple):
-    """The arrays of one bound; all but the first three are its own."""
+    """The arrays of one bound; the first three are shared."""
 
-    theta: Floats  # the tables: what the factors of each mini-bucket multiply to
+    theta: Floats  # the tables: the product of each mini-bucket's factors
     big: Floats  # [C] an upper bound on the values of each
-    error: Floats  # [C] how far they may be off
+    error: Floats  # [C] the largest error of these
     weights: Floats  # [C]
     shift: Floats  # the costs moved between the mini-buckets of a bucket
     no_shift: Floats  # zeros
-    sent: Floats  # messages from first to last
-    back: Floats  # and the other way, one for each sent: they guide, and bound nothing
-    entropy: Floats  # [C] what a mini-bucket makes of its variable given the others, where split
+    sent: Floats  # messages, first to last
+    back: Floats  # messages in the other direction, one for each sent: they guide, and bound nothing
+    entropy: Floats  # [C] the entropy of a split bucket's variable given the others, in each mini-bucket
     largest: Floats  # [C] the largest finite value sent
     changed: Bytes  # [C] zeros outside the compiled loops
 
@@ -53,7 +53,7 @@ class Tables:
 
     @property
     def constant(self) -> tuple[float, float]:
-        """The logarithm of what multiplies everything, and how far it may be off."""
+        """The logarithm of the constant factor, and its largest error."""
         mantissa, exponent = self.graph.constant
         case = self.graph.case
         parts = math.log(mantissa), exponent * math.log(2.0)
@@ -62,7 +62,7 @@ class Tables:
 
 
 def make_tables(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarray | None = None) -> Tables:
-    """Choose the mini-buckets and fill them; those of the variables marked `largest` come last."""
+    """Choose and fill the mini-buckets; those of the variables marked `largest` come last."""
     graph = make_graph(problem.case, options.name, each_message=8.0)
     found = outline(problem.case, options.ibound, clock, largest).check()
     arrays = lay_out(problem.case, found)
@@ -83,10 +83,10 @@ def _places(b: BucketArrays) -> np.ndarray:
 
 
 class Bound:
-    """A bound on the logarithm of a sum of the product of all factors, or of maxima over some variables."""
+    """A bound on the logarithm of the sum of the product of all factors; some variables may be maximised."""
 
     def __init__(self, tables: Tables, mode: int, largest: np.ndarray | None = None) -> None:
-        """Even weights, nothing moved; variables marked `largest` are maximised: in a bound from above."""
+        """Even weights, no costs moved; variables marked `largest` are maximised, in a bound from above."""
         b, n = tables.arrays, tables.outline.parent.size
         parts = np.repeat(np.diff(b.bucket_at), np.diff(b.bucket_at)).astype(np.float64)
         weights = np.zeros(n)
@@ -94,7 +94,7 @@ class Bound:
             weights = np.floor(2.0**24 / np.maximum(parts, 1.0)) / 2.0**24
         else:
             weights = np.minimum(-1.0, np.ceil(2.0**24 * _NEGATIVE / np.maximum(parts - 1.0, 1.0))) / 2.0**24
-        weights[b.lead] = 0.0  # they sum to one, exactly
+        weights[b.lead] = 0.0  # so that they sum to exactly one
         sums = np.add.reduceat(weights, b.bucket_at[:-1]) if n else weights
         weights[b.lead] = 1.0 - sums
         if largest is not None:
@@ -120,7 +120,7 @@ class Bound:
         self._top, self._moments = np.empty(self._most(b.shared_at)), np.empty(int(in_bucket.max(initial=1)))
         self._sums = np.empty(self._most(b.sent_at))
         self.log, self.slack, self.iterations = math.nan, 0.0, 0
-        self.converged = True  # False: the time was up
+        self.converged = True  # False: out of time
 
     @staticmethod
     def _most(begins: np.ndarray) -> int:
@@ -140,7 +140,7 @@ class Bound:
         return float(out[0]), float(out[1])
 
     def tighten(self, iterations: int, tol: float, share: float = 1.0) -> Bound:
-        """Move costs and weights while that helps, for a share of the time that is left; the best is kept."""
+        """Move costs and weights as long as that helps, for a share of the remaining time; keep the best."""
         enough = (1.0 - share) * self.tables.clock.remaining()
         state, sign = self.state, -1.0 if self.mode == BELOW else 1.0
         self.log, self.slack = self._forward()
@@ -181,7 +181,7 @@ class Bound:
         self._call("backward", self._f, self._idx, self._sums)
 
     def value(self, log: float | None = None, slack: float = 0.0) -> float:
-        """The bound, moved outwards by as much as rounding can have put it inwards."""
+        """The bound, moved outwards by the largest error that rounding can have made."""
         log = self.log if log is None else log
         constant, off = self.tables.constant
         if math.isinf(log):
@@ -193,7 +193,7 @@ class Bound:
     def clamped(
         self, variables: np.ndarray, group_at: np.ndarray, tolerance: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The bound for all states of each group of variables; moved outwards, and as it was computed."""
+        """The bound for all states of each group of variables: moved outwards, and as computed."""
         t, n = self.tables, self.tables.outline.parent.size
         cards = t.arrays.cards[variables]
         sizes = np.multiply.reduceat(cards, group_at[:-1]) if group_at.size > 1 else np.empty(0, np.int64)
@@ -212,7 +212,7 @@ class Bound:
         return raw - out if self.mode == BELOW else raw + out, raw
 
     def states(self) -> np.ndarray:
-        """A state for each variable, from the last to the first, the best by what was sent."""
+        """A state for each variable, from the last to the first: the best according to the messages."""
         b = self.tables.arrays
         states = np.zeros(b.cards.size, np.int64)
         most = int(np.diff(b.bucket_at).max(initial=1))

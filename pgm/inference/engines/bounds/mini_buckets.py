@@ -26,15 +26,15 @@ from pgm.results import Intervals, Report, farthest
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible, run
 
-_SHARE = 1e-3  # of the width of the bounds: so far may those with chosen states be off, to be found sooner
-_TIGHTEN = 0.4  # of the time that is left, for each of the two bounds
+_SHARE = 1e-3  # of the width of the bounds: the tolerance of those with chosen states, to be found sooner
+_TIGHTEN = 0.4  # of the remaining time, for each of the two bounds
 _NEAR = 1 << 14  # entries of a table over a variable and its neighbours
 _OUT = 1e-14  # by which probabilities are moved outwards, relative
-_LEAST = float(np.finfo(float).tiny)  # what is possible is never said to be less probable: doubles end here
+_LEAST = float(np.finfo(float).tiny)  # the smallest probability of anything possible: normal doubles end here
 
 
 def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
-    """Bounds on the sum of everything; on marginals, and on joints, when they are asked for."""
+    """Bounds on the total and, where asked for, on marginals and joints."""
     tables = make_tables(problem, options, clock)
     above = Bound(tables, ABOVE).tighten(options.iterations, options.tol, _TIGHTEN)
     if above.log == -math.inf:
@@ -81,7 +81,7 @@ def solve(problem: Problem, options: Bounds, clock: Clock) -> Solution:
 
 
 def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarray | None = None) -> Bound:
-    """A bound from above, tightened and at rest: its messages guide draws and choices of states.
+    """A bound from above, tightened until it converged: its messages guide sampling and choices of states.
 
     Variables marked `largest` are maximised, the others summed out before them; None: all are summed out.
     """
@@ -90,7 +90,7 @@ def heuristic(problem: Problem, options: Bounds, clock: Clock, largest: np.ndarr
 
 
 def _independent(problem: Problem, clock: Clock) -> float:
-    """A bound from below that zeros do not spoil: that of the nearest independent distributions."""
+    """A bound from below that zeros do not spoil: that of the closest fully factorised distribution."""
     try:
         found = ascent.solve(problem, MeanField(restarts=2, max_iter=100), clock).report.log_bounds
     except NoSupportFound:
@@ -100,15 +100,15 @@ def _independent(problem: Problem, clock: Clock) -> float:
 
 @dataclass(eq=False, slots=True)
 class Reader:
-    """Probabilities as intervals, from the bounds where states are chosen."""
+    """Probabilities as intervals, from the bounds with states chosen."""
 
     above: Bound
     below: Bound
-    low: float  # on the whole
+    low: float  # on the total
     high: float
 
     def intervals(self, variables: np.ndarray, group_at: np.ndarray) -> np.ndarray:
-        """Lower ends, values inside, and upper ends, for the states of groups of variables together."""
+        """Lower ends, values inside and upper ends, for the joint states of groups of variables."""
         if group_at.size < 2:
             return np.empty((3, 0))
         width = self.high - self.low
@@ -124,8 +124,8 @@ class Reader:
         def sums(x: np.ndarray) -> np.ndarray:
             return np.asarray(np.add.reduceat(x, begins)[group])
 
-        # Of a state, and of all others: the share of what is surely there, and of what can be. Each is
-        # scaled by the largest of its kind: the most that one state can be may be far below all that is sure.
+        # For a state, and for all others together: lower and upper bounds on the mass. Each is scaled by the
+        # largest of its kind: the upper bound of one state may be far below the lower bound of the total.
         possible = highs > -math.inf
         top, sure = (np.maximum.reduceat(x, begins)[group] for x in (highs, lows))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -149,7 +149,7 @@ class Reader:
         )
         value = np.exp(raw - np.maximum.reduceat(raw, begins)[group])
         value = (value / sums(value)).clip(low, high)
-        # What is missing of one, or too much, is shared out by the room that is left in each interval.
+        # A shortfall or excess from one is distributed in proportion to the room left in each interval.
         missing = 1.0 - sums(value)
         room = np.where(missing > 0.0, high - value, value - low)
         rooms = sums(room)
@@ -157,7 +157,7 @@ class Reader:
         return np.stack([low, value.clip(low, high), high])
 
     def _given_neighbours(self, variables: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What each marginal lies between for reasons that are near: tighter where the model is large."""
+        """Bounds on each marginal from its neighbourhood alone: tighter in large models."""
         tables, n = self.above.tables, int(sizes.sum())
         lows, highs, at = np.empty(n), np.empty(n), np.cumsum(sizes) - sizes
         args = tables.graph.arrays, variables, at, _NEAR, lows, highs
@@ -167,9 +167,9 @@ class Reader:
 
 
 def maximise(problem: Problem, options: Bounds, clock: Clock) -> Maximum:
-    """States chosen one after the other by what mini-buckets say, and a bound on all others.
+    """States chosen one after the other by the mini-buckets' messages, and a bound on all others.
 
-    With targets the others are summed out, and their states mean nothing.
+    With targets the other variables are summed out, and their states mean nothing.
     """
     n = problem.case.reduced.cards.size
     largest = np.full(n, problem.targets is None)

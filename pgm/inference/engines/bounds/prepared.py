@@ -26,42 +26,42 @@ from pgm.inference.program.reduction import Known, open_targets, reduce_case
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
-_SUGGESTED = 0.5  # of the time, for which states of some variables to begin with
+_SUGGESTED = 0.5  # of the time, for finding initial states of some variables
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class BoundsAnswers(ReducedSums, ReducedMaxima):
-    """A model with what is known of it, ready to be asked for bounds."""
+    """A model and its evidence, ready to be asked for bounds."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
         return solve(problem, self.options, self.clock)
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
-        """Find good states of a reduced question, and a bound."""
+        """Find good states for a reduced question, and a bound."""
         return maximise(problem, self.options, clock)
 
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states found, all others summed out, and P(known) where it is cheap."""
+        """The best states found, all others summed out, and P(known) if it is cheap."""
         if targets is None or len({*targets, *self.known.hard}) == self.program.n_named:
             return ReducedMaxima.explained(self, targets, k)
         codes, value, bound, at = self.most_probable_of(targets)
         return [Explanation(codes, value, self.report, bound).of(targets)], at.total_in_passing
 
     def most_probable_of(self, targets: Sequence[int]) -> tuple[np.ndarray, Wide, float, Posterior]:
-        """The same of some variables, all others summed out.
+        """The same for some variables, with all others summed out.
 
-        What the engine suggests is made better one variable at a time, as far as the exact engine can say by
-        how much. Where it cannot sum the others out, the number is a bound from below.
+        The engine's suggestion is improved one variable at a time, as far as the exact engine can evaluate
+        it. If it cannot sum the others out, the value is a lower bound.
         """
         self.only_states(None)
         at = exactly(self)
         case = reduce_case(self.program, self.known, np.array(targets, dtype=np.int64), self.clock)
         free = open_targets(case, targets)
         clock, profile = self.clock, self.clock.profile
-        if clock.deadline is not None:  # what is suggested has to be summed and made better in time
+        if clock.deadline is not None:  # leave time to sum and improve the suggestion
             clock = Clock(clock.limit, clock.deadline - (1.0 - _SUGGESTED) * clock.remaining(), profile)
         problem = self.problem(case, {}, free)
         try:
@@ -85,7 +85,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
                     self._climb(
                         r.variables[free].tolist(), codes, lambda held: replace(at, known=given(held))
                     )
-                    if not np.array_equal(codes, before):  # takes as long as the first, which was in time
+                    if not np.array_equal(codes, before):  # costs no more than the first, which was in time
                         value = replace(at, known=given(asked), clock=Clock(None, None, profile)).total()
             except (TooLarge, OutOfTime) as refused:
                 late = isinstance(refused, OutOfTime)
@@ -111,7 +111,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
     def _climb(
         self, free: Sequence[int], codes: np.ndarray, given: Callable[[Iterable[int]], Posterior]
     ) -> None:
-        """Give one variable after the other its best state given the others, until none has a better one."""
+        """Give each variable in turn its best state given the others, until none has a better one."""
         unchanged, turn = 0, 0
         while unchanged < len(free):
             v = free[turn % len(free)]
@@ -126,7 +126,7 @@ class BoundsAnswers(ReducedSums, ReducedMaxima):
             turn += 1
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What is made for a question, and what it takes: of "bounds" and "clique-sequence"."""
+        """What is made for a question, and its cost: for "bounds" and "clique-sequence"."""
         self.only_states(targets)
         case = self.case(self.everything() if targets is None else targets, only_wanted=targets is not None)
         found, r = outline(case, self.options.ibound, self.clock), case.reduced
@@ -172,5 +172,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> BoundsAnswers:
-    """Ready to be asked."""
+    """Prepare this engine."""
     return reduced(BoundsAnswers, options, compiled, observed, clock)

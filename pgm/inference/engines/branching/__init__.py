@@ -1,4 +1,4 @@
-"""The most probable states by bounds, and by search with them."""
+"""The most probable states by bounds, and by search guided by them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pgm.inference.trees.needs import Question
 class Srmp(Engine):
     """A bound on the most probable states by moving costs between factors, and good states from it.
 
-    Any factors and any numbers of states. Only `map` can be asked; its answer is exact if it meets the
-    bound.
+    Takes any factors and any numbers of states. It only answers `map`; an answer that meets the bound is
+    exact.
 
     Args:
-        sweeps: how often all costs are moved at most; it stops sooner when the bound gains little.
-        moves: how often some variables are freed and solved again beside the others.
-        seed: of which variables are freed.
+        sweeps: the largest number of passes that move all costs; it stops sooner when the bound gains little.
+        moves: how often some variables are freed and solved again with the others fixed.
+        seed: for choosing the variables that are freed.
 
     >>> Srmp(sweeps=50).moves
     300
@@ -36,7 +36,7 @@ class Srmp(Engine):
     takes_soft = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of sweeps."""
+        """Refuse invalid options."""
         whole(self, "sweeps", 1)
         whole(self, "moves", 0)
         seeded(self)
@@ -44,13 +44,13 @@ class Srmp(Engine):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BranchAndBound(Engine):
-    """The most probable states by search, with the bounds of "srmp": exact when it ends.
+    """The most probable states by search, with the bounds of "srmp": exact if it runs to the end.
 
-    Under a time limit it returns the best states so far with a bound on all others. Only `map` and `k_best`
-    can be asked. HiGHS helps with small problems: what it proves in floating point is a bound, not `exact`.
+    Under a time limit it returns the best states so far with a bound on all others. It only answers `map` and
+    `k_best`. HiGHS helps with small problems: what it proves in floating point is a bound, not `exact`.
 
     Args:
-        seed: of the moves that improve the states meanwhile.
+        seed: for the moves that improve the states meanwhile.
 
     >>> BranchAndBound(seed=1).seed
     1
@@ -68,5 +68,5 @@ class BranchAndBound(Engine):
     takes_soft = False
 
     def __post_init__(self) -> None:
-        """Refuse what is no seed."""
+        """Refuse an invalid seed."""
         seeded(self)

@@ -1,10 +1,10 @@
-"""The most probable states by bounds and branching: any factors, any number of states, an answer at any time.
+"""The most probable states by branch and bound: any factors, any number of states, an answer at any time.
 
-Costs are moved between factors and variables until what is certain to be paid, the floor, rises no more:
-sequential reparametrisation (Kolmogorov 2015), on whole numbers. What is left favours states; from these,
-blocks of variables are freed and solved again, forests and neighbourhoods in turn. Branch and bound gives
-variables states, or closes them, until nothing below the best states known is left; it goes on where the
-floor is lowest (de Givry et al. 2015), so that the least of the floors is a bound on everything.
+Costs are moved between factors and variables until the lower bound on the total cost, the floor, stops
+rising: sequential reparametrisation (Kolmogorov 2015), in integers. The remaining costs favour some states;
+starting from these, blocks of variables are freed and solved again, forests and neighbourhoods in turn.
+Branch and bound fixes or closes states until nothing better than the best known states is left; it continues
+where the floor is lowest (de Givry et al. 2015), so that the least of the floors is a bound on everything.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from pgm.runtime.running import Impossible
 
 BRANCHING = Loops("pgm.inference.engines.branching.compiled")
 _DONE, _PAUSED = 0, 1  # as in compiled.py
-_REPLAYS = 5  # a search takes so many times the work of taking up its decisions, or a slice
+_REPLAYS = 5  # a search takes this many times the work of replaying its decisions, or a slice
 _SLICE = 4_000_000  # units of work between two looks at the clock: some tens of milliseconds
 _LEVELS, _BEST, _WORK, _FAILS, _KEPT, _SLACK = 2, 3, 4, 5, 9, 10  # places in `n`, as in compiled.py
-_GAIN = 1e-3  # of the gap, or of the floor: what two passes must gain to be followed by more
+_GAIN = 1e-3  # of the gap, or of the floor: two passes must gain this much for more to follow
 _MOVES_SHARE = 0.6  # of the work of a search that goes into moves
-_ANYWHERE = 0.3  # of the neighbourhoods lie around any variable, the others where something is paid
-_PATIENCE = 10  # moves that gain nothing, before the search has its turn
-_NARROWER = 0.5  # times the gap: then all states are looked at again, for many are out of reach
-_WIDER, _SMALLER = 1.05, 0.9  # times the size of a neighbourhood: when it was gone through, when it was not
-_OPEN, _HIGHS = 0.5, 0.4  # of the memory that is left: for parts that are open, and for HiGHS
+_ANYWHERE = 0.3  # of the neighbourhoods lie around an arbitrary variable, the others where costs are paid
+_PATIENCE = 10  # moves in a row without a gain before the search has its turn
+_NARROWER = 0.5  # times the gap: then all states are examined again, since many are now out of reach
+_WIDER, _SMALLER = 1.05, 0.9  # times the size of a neighbourhood: if it was searched completely, if not
+_OPEN, _HIGHS = 0.5, 0.4  # of the remaining memory: for open parts, and for HiGHS
 _FIRST_SWEEPS = 200
-_EVERY = 0.01  # seconds from one note of what is known to the next
+_EVERY = 0.01  # seconds between two entries in the history
 _NOTES = 1000
 _UNAIDED = 3e6  # units of work before HiGHS is asked for its duals: a tenth of a second or two
-_RELAXED = 10.0  # seconds that this may take, and a quarter of those left
+_RELAXED = 10.0  # seconds that this may take, at most a quarter of those left
 _FIRST_TURN = 1.0  # seconds before HiGHS is asked to branch and cut itself
-_TURN = 0.5  # of the time that went before: what it may take then; it is asked again
-_AGAIN = 3.0  # when so many times the time has passed
-_LONGEST = 60.0  # seconds of one call of HiGHS, which nothing stops
+_TURN = 0.5  # of the time that has passed: its budget then; it is asked again
+_AGAIN = 3.0  # when this multiple of the time has passed
+_LONGEST = 60.0  # seconds of one call of HiGHS, which cannot be interrupted
 _NOTHING = np.empty(0, np.int64)
 
 
 def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> Maximum:
-    """Good states and a bound; with branching, until the two meet or the time is up."""
+    """Good states and a bound; with branching, until the two meet or time runs out."""
     case = problem.case
     work = _Branching(lay_out(case, options.name), options.seed, clock)
     constant = log_of(case.constant())
@@ -96,7 +96,7 @@ def maximise(problem: Problem, options: Srmp | BranchAndBound, clock: Clock) -> 
 
 
 def best_states(case: Case, clock: Clock, work: float) -> np.ndarray | None:
-    """The best states of a reduced case; None if so much work does not show which they are."""
+    """The best states of a reduced case; None if this much work does not prove which they are."""
     found = _Branching(lay_out(case, BranchAndBound.name), 0, clock, work)
     try:
         found.raise_floor(_FIRST_SWEEPS)
@@ -109,17 +109,17 @@ def best_states(case: Case, clock: Clock, work: float) -> np.ndarray | None:
 
 
 class Ranked(NamedTuple):
-    """The best states so far, best first, equals as declared."""
+    """The best states so far, best first, ties in declared order."""
 
-    states: np.ndarray  # of each reduced variable, a row for each answer
-    bounds: list[float]  # on the logarithm of what stands there at best
-    sure: list[bool]  # whether these are known to be the ones
-    ties_broken: bool  # whether the sure ones are the first of their equals
+    states: np.ndarray  # of each reduced variable, one row per answer
+    bounds: list[float]  # on the logarithm of the best possible value at this rank
+    sure: list[bool]  # whether these are proven to be the right ones
+    ties_broken: bool  # whether the sure ones come first among their equals
     report: Report
 
 
 def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.inf) -> Ranked | None:
-    """The k best states; at the time limit what there is, None if so much work does not show any."""
+    """The k best states; at the time limit those found so far, None if this much work finds none."""
     case = problem.case
     layout = lay_out(case, BranchAndBound.name, k)
     found = _Branching(layout, seed, clock, work)
@@ -148,7 +148,7 @@ def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.i
         first = min(tied, key=lambda i: s.kept[i][order].tolist())
         left.remove(first)
         ranked.append(first)
-    others = found.floor()  # what states that are not among these cost at least
+    others = found.floor()  # a lower bound on the cost of all other states
     constant = log_of(case.constant()) + layout.offset
     bounds = []
     for i in ranked:
@@ -161,21 +161,21 @@ def rank(problem: Problem, k: int, seed: int, clock: Clock, work: float = math.i
 
 
 class _Spent(Exception):
-    """The work that was allowed is done."""
+    """The allowed work is used up."""
 
 
 class _Branching:
-    """A problem under work: the best states so far, the floor, and what is still open."""
+    """A problem in progress: the best states so far, the floor, and what is still open."""
 
     def __init__(self, layout: Layout, seed: int, clock: Clock, work: float = math.inf) -> None:
         self.layout, self._clock, self._allowed = layout, clock, work
         self._rng = np.random.default_rng(seed)
         p = layout.problem
-        self._root = 0  # the floor below which nothing is, before branching
+        self._root = 0  # the floor before branching
         self._open = OpenParts(_OPEN * layout.room)
         self._at: Part | None = None  # the part under search
-        self._closed = False  # nothing better than the best is left
-        self.claimed = 0  # what HiGHS says that any states cost, where it is less than the best
+        self._closed = False  # nothing better than the best can be left
+        self.claimed = 0  # the lower bound that HiGHS claims, if below the best
         self.rounds = 0
         self._moved = 0  # work that went into moves
         self._size = 32.0  # of a neighbourhood
@@ -197,7 +197,7 @@ class _Branching:
         return self.layout.state.best.copy()
 
     def floor(self) -> int:
-        """What the best of all states costs at least."""
+        """A lower bound on the cost of any states."""
         if self._closed:
             return self.best
         least = self._open.least()
@@ -206,7 +206,7 @@ class _Branching:
         return min(self._root if least is None else max(least, self._root), self.best)
 
     def course(self, constant: float) -> Course:
-        """What was known when, as logarithms."""
+        """The history of bounds, as logarithms."""
         self._note(time.monotonic())
         first, unit, error = constant + self.layout.offset, self.layout.unit, self.layout.error
         least = tuple(first - b * unit - error if b < FORBIDDEN else -math.inf for _, b, _ in self._notes)
@@ -216,7 +216,7 @@ class _Branching:
     def _note(self, now: float) -> None:
         self._noted = now
         self._notes.append((now - self._begun, self.best, self.floor()))
-        if len(self._notes) > _NOTES:  # half of them will do
+        if len(self._notes) > _NOTES:  # half of them are enough
             self._notes = self._notes[::2]
 
     def _check(self) -> None:
@@ -230,7 +230,7 @@ class _Branching:
     # --- the bound ---
 
     def raise_floor(self, sweeps: int) -> None:
-        """Passes over everything, there and back, until they gain little."""
+        """Passes over everything, forwards and backwards, until they gain little."""
         p, s = self.layout.problem, self.layout.state
         for done in range(sweeps):
             place, before = 0, self._root
@@ -256,7 +256,7 @@ class _Branching:
     # --- states ---
 
     def start(self) -> None:
-        """Find some states, however good."""
+        """Find some states, good or not."""
         tries = 0
         self._begin()
         while self.best == FORBIDDEN and self._parts() and tries < 100:
@@ -264,7 +264,7 @@ class _Branching:
             tries += 1
 
     def move(self, rounds: int) -> None:
-        """Free some variables and find their best states beside the others', again and again."""
+        """Repeatedly free some variables and find their best states given the others'."""
         for done in range(rounds):
             if self._closed or self.best == FORBIDDEN or self.floor() >= self.best:
                 return
@@ -272,7 +272,7 @@ class _Branching:
             self._move()
 
     def _move(self) -> None:
-        """Forests until one gains nothing; then variables that are tied to each other, by a search."""
+        """Forests until one gains nothing; then neighbouring variables, by a search."""
         p, s = self.layout.problem, self.layout.state
         m, begin = p.cards.size, int(s.n[_WORK])
         before = FORBIDDEN
@@ -290,7 +290,7 @@ class _Branching:
         self._moved += int(s.n[_WORK]) - begin
 
     def _middle(self) -> int:
-        """A variable to free others around: by what it pays, or any."""
+        """A variable to free others around: drawn by the cost that it pays, or at random."""
         p, best = self.layout.problem, self.layout.state.best
         if self._rng.random() < _ANYWHERE:
             return int(self._rng.integers(best.size))
@@ -304,7 +304,7 @@ class _Branching:
     # --- branching ---
 
     def branch(self, *, turns: bool = False) -> None:
-        """Search until nothing better than the best states is left; HiGHS may help, and have turns."""
+        """Search until nothing better than the best states is left; HiGHS may help and take turns."""
         if self._closed:
             return
         self._begin()
@@ -340,7 +340,7 @@ class _Branching:
         self._closed = True
 
     def _relax(self) -> None:
-        """Take the duals of the linear relaxation for costs to move."""
+        """Move costs by the duals of the linear relaxation."""
         p, s = self.layout.problem, self.layout.state
         relaxation.to_root(s)
         left = relaxation.residual(p, s, _HIGHS * self.layout.room)
@@ -357,7 +357,7 @@ class _Branching:
             self.raise_floor(_FIRST_SWEEPS)
 
     def _turn(self, seconds: float) -> None:
-        """Let HiGHS branch and cut; where it ends, the search goes on for as much work as went before."""
+        """Let HiGHS branch and cut; afterwards the search continues for as long as it has run so far."""
         p, s = self.layout.problem, self.layout.state
         relaxation.to_root(s)
         left = relaxation.residual(p, s, _HIGHS * self.layout.room)
@@ -371,15 +371,15 @@ class _Branching:
             self._allowed = 2.0 * float(s.n[_WORK])
 
     def _begin(self) -> None:
-        """Open the whole."""
+        """Open the whole problem."""
         self._open.push(self._root, Dive(_NOTHING), 0, deep=True)
 
     def _parts(self) -> bool:
-        """Whether anything is open that may be better than the best states."""
+        """Whether anything that is open may be better than the best states."""
         return not self._closed and self._open.drop(self.best, sort=self.best < FORBIDDEN)
 
     def _step(self, fails: int) -> int:
-        """Search one of the open parts for so many dead ends; returns how many decisions it began with."""
+        """Search one of the open parts for this many dead ends; return how many decisions it began with."""
         p, s = self.layout.problem, self.layout.state
         self._check()
         self._at = self._open.pop()
@@ -388,7 +388,7 @@ class _Branching:
         status = BRANCHING.search(p, s, path, fails, _SLICE)
         until = begin + _REPLAYS * (
             int(s.n[_WORK]) - begin
-        )  # else all the time goes into getting there again
+        )  # or else all the time goes into replaying decisions
         while status == _PAUSED and s.n[_WORK] < until:
             self._check()
             status = BRANCHING.go_on(p, s, fails, _SLICE)

@@ -16,30 +16,30 @@ from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 
 FORBIDDEN = 1 << 61  # as in compiled.py
 _NUMBERS = 11
-_BITS = 56  # no sum of costs over all factors reaches 2 to this; what is moved to and fro may be more
-_EQUALS = 64  # that are kept beside the k best, where they are equal to the last
-_LEVELS = (6, 64)  # for how many the trail has room in full; where it ends the search is taken up again
+_BITS = 56  # no sum of costs over all factors reaches 2 to this; moved costs may exceed it
+_EQUALS = 64  # kept besides the k best, if they are equal to the last
+_LEVELS = (6, 64)  # for how many the trail has full room; where it ends the search is restarted
 
 
 class Problem(NamedTuple):
-    """The costs, and where everything is; factors over one variable are in the costs of its states."""
+    """The costs and their layout; factors over one variable are part of the costs of its states."""
 
     cards: Ints  # [m]
     state_at: Ints  # [m + 1]
     owner_of_state: Ints
     own: Ints  # the cost of each state by itself
     scope_at: Ints  # [F + 1]
-    scopes: Ints32  # ; an *axis* is a place in it
+    scopes: Ints32  # an *axis* is an index into it
     stride: Ints  # of each axis in its table
     owner: Ints32  # the factor of each axis
     message_at: Ints  # [A + 1]
     table: Ints  # [F] where its table begins
     rows: Ints  # [F]
-    values: Ints  # costs, the least of a table 0; FORBIDDEN where it is zero
+    values: Ints  # costs, the least of a table is 0; FORBIDDEN where the entry is zero
     user_at: Ints  # [m + 1]
     users: Ints32  # the axes of each variable
-    order: Ints32  # [m] in which variables are visited
-    rank: Ints32  # [m] the place of each in that order
+    order: Ints32  # [m] the order in which variables are visited
+    rank: Ints32  # [m] each variable's place in that order
     given_at: int  # where the parts of `State.w` begin
     open_at: int
     left_at: int
@@ -51,22 +51,22 @@ class State(NamedTuple):
     """What changes during a search."""
 
     w: Ints  # see compiled.py
-    stamp: Ints  # the level on which each number was noted last
+    stamp: Ints  # the level at which each entry was last saved
     trail_at: Ints
     trail_old: Ints
     decisions: Ints  # twice a state, plus one where it is closed instead of fixed
     marks: Ints  # the length of the trail before each decision
     floors: Ints  # the floor before each decision
     dirty: Bytes  # [m]
-    weight: Floats  # [m] how often a variable had to do with a dead end
+    weight: Floats  # [m] how often a variable was involved in a dead end
     score: Floats  # [m]
-    states: Ints  # [m] what the costs at hand favour
+    states: Ints  # [m] the states that the current costs favour
     best: Ints  # [m] the best states so far
-    kept: IntTable  # [K, m] those to be kept, best first, with room for what is equal to the last
+    kept: IntTable  # [K, m] the states kept, best first, with room for equals of the last
     kept_cost: Ints  # [K]
     ahead: Bytes  # for each place in `users`
     low: Ints
-    place: Ints  # work for going through a table
+    place: Ints  # scratch space for traversing a table
     row: Ints
     cost: Ints
     n: Ints  # [_NUMBERS]
@@ -74,18 +74,18 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Layout:
-    """A problem, the state of its search, and what costs are worth."""
+    """A problem, the state of its search, and the scale of its costs."""
 
     problem: Problem
     state: State
     unit: float  # of a cost, in natural logarithms
-    offset: float  # the logarithm of the product of the reduced tables where the cost is 0
-    error: float  # how far off that, with any cost, may be
-    room: float  # bytes of the memory limit that all this leaves
+    offset: float  # the logarithm of the product of the reduced tables at cost 0
+    error: float  # the largest error of that, at any cost
+    room: float  # bytes that all this leaves of the memory limit
 
 
 def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
-    """The problem of a reduced case, of which the k best states are wanted; `TooLarge` if it does not fit."""
+    """The problem of finding a reduced case's k best states; `TooLarge` if it does not fit."""
     r = case.reduced
     m, widths = r.cards.size, np.diff(r.scope_at)
     n_states = int(r.state_at[-1])
@@ -109,7 +109,7 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
     shift = min(_BITS - math.frexp(total)[1], 1000)
     whole = np.full(costs.size, FORBIDDEN)
     whole[finite] = np.rint(np.ldexp((costs - least[owners])[finite], shift))
-    # A logarithm is off by a few parts in 2**53 of its parts, and rounding to integers by half of one.
+    # A logarithm's error is a few parts in 2**53 of its terms, that of rounding to integers a half.
     size = np.maximum(np.abs(most), np.abs(least)) + 1.0
     error = float(size[table].sum()) * 2.0**-50 + math.ldexp(0.5 * table.size, -shift)
 
@@ -124,7 +124,7 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
         stride[axes] = stride[axes + 1] * cards[axes + 1]
     n_messages = int(message_at[-1])
     own = np.zeros(n_states, np.int64)
-    single = np.flatnonzero(widths == 1)  # every open state has a non-zero entry: reduction saw to that
+    single = np.flatnonzero(widths == 1)  # every open state has a non-zero entry: reduction ensured that
     of = r.scopes[r.scope_at[single]]
     sizes = r.cards[of]
     within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -163,7 +163,7 @@ def lay_out(case: Case, engine: str, k: int = 1) -> Layout:
 
 
 def _state(p: Problem, width: int, levels: int, room: int) -> State:
-    """Nothing is decided, everything is open."""
+    """Start with nothing decided and everything open."""
     m, size = p.cards.size, p.floor_at + 1
     w = np.zeros(size, np.int64)
     w[: p.given_at] = p.own
@@ -197,7 +197,7 @@ def _state(p: Problem, width: int, levels: int, room: int) -> State:
 
 
 def _check(engine: str, size: float) -> float:
-    """The bytes that are left of the memory limit beside so many; `TooLarge` where there are not so many."""
+    """The bytes that remain of the memory limit after this many; `TooLarge` if there are fewer."""
     limit = current().memory_limit
     if size > limit:
         raise TooLarge(

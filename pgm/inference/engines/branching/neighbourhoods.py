@@ -1,4 +1,4 @@
-"""Which variables to free together, for a search to find their best states beside the others'."""
+"""Which variables to free together, so that a search finds their best states given the others'."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ import numpy as np
 
 from pgm.inference.engines.branching.branching_arrays import Problem
 
-_KEPT = 200_000  # numbers of neighbours, some megabytes
+_KEPT = 200_000  # indices of neighbours, a few megabytes
 
 
 class Neighbourhoods:
-    """Connected sets of variables, another one each time."""
+    """Connected sets of variables, a different one each time."""
 
     def __init__(self, p: Problem) -> None:
-        """Of this problem."""
+        """For this problem."""
         self._problem = p
         self._beside: dict[int, list[int]] = {}  # those looked at so far
         self._room = _KEPT
 
     def of(self, start: int, size: int, rng: np.random.Generator) -> np.ndarray:
-        """Marks up to so many: one, then again and again any neighbour of those marked.
+        """Mark up to this many: one, then repeatedly a random neighbour of those marked.
 
-        A variable stands among these once for each of them, so that one that is tied to many comes sooner.
+        A variable is listed once for each marked neighbour, so that one with many of them tends to come
+        sooner.
         """
         marked = np.zeros(self._problem.cards.size, np.uint8)
         waiting, count = [start], 0

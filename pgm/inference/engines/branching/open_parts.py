@@ -1,4 +1,4 @@
-"""What branch and bound has still to look at, and the memory that it takes."""
+"""What branch and bound has yet to explore, and the memory that it takes."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-_PART = 200  # bytes that an open part takes beside the decisions
+_PART = 200  # bytes of an open part, not counting its decisions
 
 
 class Dive:
-    """The decisions of one search, once: the parts that it left open begin with some of them."""
+    """The decisions of one search, stored once: the parts that it left open begin with some of them."""
 
     __slots__ = ("decisions", "parts")
 
     def __init__(self, decisions: np.ndarray) -> None:
         self.decisions = decisions
-        self.parts = 0  # that are still open
+        self.parts = 0  # how many are still open
 
 
 class Part(NamedTuple):
-    """Something open. The first two order it, the lowest floor first, then what was made last."""
+    """An open part. The first two fields order it: the lowest floor first, then the newest."""
 
-    floor: int  # what anything in it costs at least
-    number: int  # no two have the same
+    floor: int  # a lower bound on the cost of anything in it
+    number: int  # unique
     dive: Dive
     length: int  # how many of its decisions lead here
     flipped: bool  # whether the last of these goes the other way
 
     def path(self) -> np.ndarray:
-        """The decisions that lead here."""
+        """The decisions that lead to this part."""
         found = self.dive.decisions[: self.length].copy()
         if self.flipped:
             found[-1] += 1
@@ -38,18 +38,18 @@ class Part(NamedTuple):
 
 
 class OpenParts:
-    """The open parts: by their floors, or the last first while memory is short."""
+    """The open parts: by their floors, or the newest first while memory is short."""
 
     def __init__(self, most: float) -> None:
-        """Nothing is open yet; up to so many bytes parts are kept by their floors."""
+        """Start with nothing open; up to this many bytes, parts are kept by their floors."""
         self._most = most
         self._held = 0
         self._made = 0
         self._heap: list[Part] = []
-        self._stack: list[Part] = []  # the last comes first, before the others
+        self._stack: list[Part] = []  # the newest comes first, before the others
 
     def push(self, floor: int, dive: Dive, length: int, *, deep: bool, flipped: bool = False) -> None:
-        """Keep a part for later; `deep`: to be the next, whatever its floor."""
+        """Keep a part for later; `deep`: as the next one, whatever its floor."""
         self._made -= 1
         self._held += _PART + (0 if dive.parts else dive.decisions.nbytes)
         dive.parts += 1
@@ -60,15 +60,15 @@ class OpenParts:
             heapq.heappush(self._heap, part)
 
     def pop(self) -> Part:
-        """The next to look at."""
+        """The next part to explore."""
         part = self._stack.pop() if self._stack else heapq.heappop(self._heap)
         self._release(part)
         return part
 
     def drop(self, best: int, *, sort: bool) -> bool:
-        """Forget what comes next and costs at least this; whether anything is left.
+        """Drop parts from the front that cost at least this; return whether any are left.
 
-        With `sort`, parts that were to be the next are kept by their floors again where memory allows.
+        With `sort`, parts that were to come next are kept by their floors again if memory allows.
         """
         while self._stack and self._stack[-1].floor >= best:
             self._release(self._stack.pop())
@@ -81,7 +81,7 @@ class OpenParts:
         return bool(self._heap or self._stack)
 
     def least(self) -> int | None:
-        """The lowest floor; None where nothing is open."""
+        """The lowest floor; None if nothing is open."""
         return min((part.floor for part in (*self._heap[:1], *self._stack)), default=None)
 
     def _full(self) -> bool:

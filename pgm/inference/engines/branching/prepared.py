@@ -22,28 +22,28 @@ from pgm.inference.program.reduction import Case, reduce_everything
 from pgm.results import Report
 from pgm.runtime.clock import Clock
 
-_WORK = 3e8  # of a search without a time limit: some seconds
+_WORK = 3e8  # of a search without a time limit: a few seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class BranchingMaxima(ReducedMaxima):
-    """A model with what is known of it, ready to be maximised."""
+    """A model and its evidence, ready to be maximised."""
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
-        """Find good states of a reduced question, and a bound."""
+        """Find good states for a reduced question, and a bound."""
         return branch_and_bound.maximise(problem, self.options, clock)
 
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The k best states found, and P(known) where it is cheap."""
+        """The k best states found, and P(known) if it is cheap."""
         if k == 1:
             return ReducedMaxima.explained(self, targets, k)
         ranked = [Explanation(codes, value, how, bound) for codes, value, bound, how in self.several(k)]
         return [one.of(targets) for one in ranked], exactly(self).total_in_passing
 
     def several(self, k: int) -> list[tuple[np.ndarray, Wide, float, Report]]:
-        """The k best states found, best first: each with P(states, known) and a bound on the log of it."""
+        """The k best states found, best first: each with P(states, known) and a bound on its logarithm."""
         self.only_states(None)
         case = reduce_everything(self.program, self.known, self.clock)
         if (self.program.kinds[case.reduced.variables] == SUMMED).any():
@@ -73,14 +73,14 @@ def prepare(
     *,
     fit: bool = True,
 ) -> BranchingMaxima:
-    """Ready to be asked."""
+    """Prepare this engine."""
     return reduced(BranchingMaxima, options, compiled, observed, clock)
 
 
 def instead(
     at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
 ) -> tuple[str, list[BestStates]] | None:
-    """The turn of a search in "auto": for the time limit, or some seconds; what it finds must be proven."""
+    """The turn of a search in "auto": for the time limit, or a few seconds; its result must be proven."""
     case = reduce_everything(at.program, at.known, at.clock, allowed)
     if (at.program.kinds[case.reduced.variables] == SUMMED).any():
         return None

@@ -1,9 +1,9 @@
-"""What is left of a problem as a linear programme, for HiGHS (Huangfu & Hall 2018).
+"""The rest of a problem as a linear programme, for HiGHS (Huangfu & Hall 2018).
 
-A column for each open state and for each row of each factor; rows that have a state sum to its column. The
-duals of this programme are costs to move. Moved in whole numbers they prove what they prove exactly, however
-HiGHS has rounded. With columns of states that must be 0 or 1 HiGHS cuts and branches as well: that bound is
-in floating point, so that it is lowered by what the tolerances may come to and never called exact.
+There is a column for each open state and for each row of each factor; rows that contain a state sum to its
+column. The duals of this programme are costs to move. Moved as integers, they give an exact bound however
+HiGHS has rounded. If columns of states must be 0 or 1, HiGHS also cuts and branches: that bound is in
+floating point, so it is lowered by the largest effect of the tolerances and never called exact.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import beside
 
 _MOST_COLUMNS = 50_000
-_MOST_ROWS = 1_000_000  # that are looked at, closed ones too
-_ROW_BYTES, _COLUMN_BYTES = 100.0, 4000.0  # that these take, at the peak: HiGHS about 20 times its matrix
-_LARGEST = 1e3  # of the costs that HiGHS is given
+_MOST_ROWS = 1_000_000  # examined, closed ones included
+_ROW_BYTES, _COLUMN_BYTES = 100.0, 4000.0  # at the peak: HiGHS takes about 20 times its matrix
+_LARGEST = 1e3  # of the costs passed to HiGHS
 _TOLERANCE = 1e-6  # of each of its columns, which lie between 0 and 1: its own are no larger
 _BEST, _TRAIL = 3, 0  # places in `n`, as in compiled.py
 
 
 class Residual(NamedTuple):
-    """What is open: costs above the floor, and which columns add up to which."""
+    """The open part: costs above the floor, and which columns add up to which."""
 
     states: np.ndarray  # int64 the open ones
-    factor: np.ndarray  # int64[R] of each row that is left
-    rest: np.ndarray  # int64[R] what it costs beside what the factor gave
+    factor: np.ndarray  # int64[R] of each remaining row
+    rest: np.ndarray  # int64[R] its cost apart from what the factor has given away
     row: np.ndarray  # int64[P] for each row and axis
     message: np.ndarray  # int64[P] the place of its state there among the messages
     messages: np.ndarray  # int64 those of open states
     state_of: np.ndarray  # int64 the state of each message
     scale: float  # from integer costs to those passed to HiGHS
-    most: int  # what costs more than this is no better than the best states known
+    most: int  # anything that costs more is no better than the best known states
 
 
 class Whole(NamedTuple):
-    """What HiGHS found with whole columns."""
+    """What HiGHS found with integer columns."""
 
     states: np.ndarray | None  # of each variable
-    least: int | None  # any states cost at least so much, or as much as the best known; rounded
-    ended: bool  # whether it holds these to be the best
+    least: int | None  # a lower bound on the cost of any states, or the cost of the best known; rounded
+    ended: bool  # whether HiGHS claims that these are the best
 
 
 def residual(p: Problem, s: State, room: float) -> Residual | None:
-    """The open part of a problem at its root; None if HiGHS would take too long, or more than these bytes."""
+    """The open part of a problem at its root; None if HiGHS would take too long or too many bytes."""
     n_open, most = int(s.w[p.open_at : p.left_at].sum()), min(_MOST_COLUMNS, room / _COLUMN_BYTES)
     if int(p.rows.sum()) > min(_MOST_ROWS, room / _ROW_BYTES) or n_open > most:
         return None
@@ -91,7 +91,7 @@ def residual(p: Problem, s: State, room: float) -> Residual | None:
 
 
 def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.ndarray]:
-    """Costs, the matrix of equations, and what they come to: variables first, then messages."""
+    """Costs, the matrix of equations and their right-hand sides: variables first, then messages."""
     from scipy.sparse import csc_array
 
     n_variables, n_states = p.cards.size, r.states.size
@@ -106,7 +106,7 @@ def _programme(p: Problem, s: State, r: Residual) -> tuple[np.ndarray, Any, np.n
     size = (n_variables + r.messages.size, n_states + r.rest.size)
     right = np.zeros(size[0])
     right[:n_variables] = 1.0
-    # What costs more than is known to be enough may as well cost just that: HiGHS then has finer numbers.
+    # Costs beyond the best known may as well be capped there: the scale for HiGHS is then finer.
     costs = np.minimum(np.concatenate([s.w[r.states], r.rest]), r.most) * r.scale
     return costs, csc_array((signs, (lines, columns)), shape=size), right
 
@@ -128,22 +128,22 @@ def relax(
         return None
     moved = np.zeros(r.state_of.size, np.int64)
     wanted = found.eqlin.marginals[p.cards.size :] / r.scale
-    if not np.abs(wanted).sum() < FORBIDDEN / 2:  # sums of them are still numbers
+    if not np.abs(wanted).sum() < FORBIDDEN / 2:  # so that sums of them do not overflow
         return None
     moved[r.messages] = np.rint(wanted)
     return moved, _largest(p, r, found.x)
 
 
 def move(p: Problem, s: State, r: Residual, moved: np.ndarray) -> bool:
-    """Move costs so, for good, if this raises the floor: then all that is left stays at least zero."""
+    """Move costs this way for good if it raises the floor: then all remaining costs stay non-negative."""
     w = s.w
     rest = r.rest.copy()
     np.subtract.at(rest, r.row, moved[r.message])
     least = np.full(p.rows.size, FORBIDDEN)
     np.minimum.at(least, r.factor, rest)
-    least[least == FORBIDDEN] = 0  # no row is left of it: nothing is possible here, as the next pass finds
+    least[least == FORBIDDEN] = 0  # it has no rows left: nothing is possible here, as the next pass finds
     first = p.scope_at[:-1]
-    # What a factor is short of its first variable pays, what it has over it gets.
+    # The factor's first variable pays its shortfall and receives its surplus.
     sizes = p.cards[p.scopes[first]]
     places = np.repeat(p.message_at[first] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
     moved = moved.copy()
@@ -162,7 +162,7 @@ def move(p: Problem, s: State, r: Residual, moved: np.ndarray) -> bool:
 
 
 def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Whole:
-    """Good states, and what any cost at least, by branching and cutting in floating point."""
+    """Good states, and a lower bound on any states' cost, by branch and cut in floating point."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     costs, matrix, right = _programme(p, s, r)
@@ -187,7 +187,7 @@ def whole(p: Problem, s: State, r: Residual, clock: Clock, seconds: float) -> Wh
 
 
 def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
-    """The state of each variable that has most of it."""
+    """The state of each variable with the largest share."""
     shares = np.full(p.given_at, -1.0)
     shares[r.states] = columns[: r.states.size]
     most = np.maximum.reduceat(shares, p.state_at[:-1])
@@ -197,7 +197,7 @@ def _largest(p: Problem, r: Residual, columns: np.ndarray) -> np.ndarray:
 
 
 def cost_of(p: Problem, states: np.ndarray) -> int:
-    """What these states cost; `FORBIDDEN` or more if they cannot be."""
+    """The cost of these states; `FORBIDDEN` or more if they are impossible."""
     rows = p.table + np.add.reduceat(states[p.scopes] * p.stride, p.scope_at[:-1])
     values = p.values[rows]
     if (values >= FORBIDDEN).any():
@@ -206,7 +206,7 @@ def cost_of(p: Problem, states: np.ndarray) -> int:
 
 
 def to_root(s: State) -> None:
-    """Take back all decisions: of each number what was noted first."""
+    """Undo all decisions: restore the first saved value of each entry."""
     n = int(s.n[_TRAIL])
     places, first = np.unique(s.trail_at[:n], return_index=True)
     s.w[places] = s.trail_old[first]

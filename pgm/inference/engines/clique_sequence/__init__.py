@@ -11,16 +11,16 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CliqueSequence(Engine):
-    """Exact trees of bounded size, one after the other, that tell each other what they believe.
+    """Exact trees of bounded size, one after the other, that exchange beliefs.
 
-    For models whose own tree is too large. The larger the trees may be, the less is lost between them; where
-    one holds everything the numbers are exact. How far off they are otherwise is not known.
+    For models whose own tree is too large. The larger the trees may be, the less is lost between them; if one
+    holds everything, the answers are exact. Otherwise their error is unknown.
 
     Args:
-        clique_bound: no clique has more than 2**clique_bound entries, but where a table of the model has.
-            None: as large as memory allows, and no larger than what takes some seconds.
-        iterations: how often beliefs are sent to the last tree and back at most.
-        tol: it has converged when no two trees differ by more in what they believe.
+        clique_bound: no clique has more than 2**clique_bound entries unless a table of the model does. None:
+            as large as memory and a few seconds allow.
+        iterations: the largest number of round trips of beliefs to the last tree and back.
+        tol: converged when no two trees' beliefs differ by more than this.
 
     >>> CliqueSequence(clique_bound=12).iterations
     100

@@ -1,7 +1,7 @@
-"""What one forest tells another: beliefs over small clusters of the variables that they share.
+"""Messages between forests: beliefs over small clusters of the variables that they share.
 
-The clusters are those of a tree over the shared variables, so that the product of their beliefs, divided by
-those where clusters meet, is a distribution.
+The clusters form a tree over the shared variables, so the product of their beliefs, divided by those over the
+separators, is a distribution.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from pgm.graphs.triangulation import Triangulation
 
 Scope = tuple[int, ...]
-_ROUNDING = 1e-9  # of a sum of logarithms
+_ROUNDING = 1e-9  # error of a sum of logarithms
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,20 +38,20 @@ class Cluster:
         return self.without(*(v for v in self.variables if v not in kept))
 
     def given(self, shared: Scope) -> np.ndarray:
-        """The belief divided by that over what is shared; 0 / 0 is 0."""
+        """The belief divided by that over the shared variables; 0 / 0 is 0."""
         if not shared:
             return self.belief
         return quotient(self.belief, aligned(self.over(shared).belief, shared, self.variables))
 
 
 def aligned(table: np.ndarray, variables: Scope, among: Scope) -> np.ndarray:
-    """A table over some variables, in their order, shaped to multiply one over more of them."""
+    """A table over some variables, in their order, reshaped to multiply one over more variables."""
     cards = dict(zip(variables, table.shape, strict=True))
     return table.reshape([cards.get(v, 1) for v in among])
 
 
 def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Where b is zero so is a, and so is the quotient."""
+    """Divide a by b; where b is zero, so are a and the quotient."""
     a, b = np.broadcast_arrays(a, b)
     return np.asarray(np.divide(a, b, out=np.zeros(a.shape), where=b > 0.0))
 
@@ -59,11 +59,11 @@ def quotient(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def joined(
     found: Triangulation, inside: np.ndarray, log2_cards: np.ndarray, bound: float
 ) -> tuple[list[Scope], int]:
-    """The cliques of a tree without the variables `inside`, and how many of these were only dropped.
+    """The cliques of a tree without the variables `inside`, and how many of these were merely dropped.
 
     A variable is summed out exactly, which joins all of its cliques, as long as the joined clique is within
-    the bound: those that join least come first. The others are dropped from each of their cliques alone.
-    Either way the cliques stay those of a tree.
+    the bound, smallest join first. The others are dropped from each of their cliques separately. Either way
+    the cliques remain those of a tree.
     """
     cliques = {c: set(found.clique(c).tolist()) for c in range(found.n_cliques)}
     where: list[set[int]] = [set() for _ in range(log2_cards.size)]
@@ -83,7 +83,7 @@ def joined(
     while heap:
         before, v = heapq.heappop(heap)
         size, members = together(v)
-        if size > before + _ROUNDING and heap and size > heap[0][0]:  # it has grown: others come first now
+        if size > before + _ROUNDING and heap and size > heap[0][0]:  # it has grown, so others come first now
             heapq.heappush(heap, (size, v))
         elif size > bound + _ROUNDING:
             dropped.append(v)
@@ -102,7 +102,7 @@ def joined(
 
 
 def _maximal(sets: Iterable[set[int]]) -> list[Scope]:
-    """Those that are not empty and in no other, each sorted."""
+    """Those that are neither empty nor contained in another, each sorted."""
     kept: list[set[int]] = []
     holding: dict[int, list[int]] = {}
     for one in sorted(sets, key=len, reverse=True):
@@ -118,11 +118,10 @@ def _maximal(sets: Iterable[set[int]]) -> list[Scope]:
 
 
 def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[list[Cluster], float]:
-    """Split clusters until none is larger, where that loses least; and what was lost, in nats.
+    """Split clusters where that loses least until none exceeds the bound; and the loss, in nats.
 
-    To part two variables of a cluster, where only there are they together, leaves a tree of clusters and
-    loses the mutual information of the two given the rest of the cluster (Kjaerulff 1994). A single variable
-    is never split.
+    Separating two variables that occur together in only one cluster leaves a tree of clusters and loses their
+    mutual information given the rest of the cluster (Kjaerulff 1994). A single variable is never split.
     """
     clusters, lost = list(clusters), 0.0
 
@@ -131,7 +130,7 @@ def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[
 
     while clusters and size(largest := max(clusters, key=size)) > bound + _ROUNDING:
         pairs = _only_here(clusters, largest)
-        if not pairs:  # all of its pairs are together elsewhere too: begin there
+        if not pairs:  # all of its pairs also occur elsewhere: begin there
             near = sorted(clusters, key=lambda one: -len(set(one.variables) & set(largest.variables)))
             largest, pairs = next((one, found) for one in near if (found := _only_here(clusters, one)))
         loss, u, w = _least(largest, pairs)
@@ -145,7 +144,7 @@ def cut(clusters: list[Cluster], log2_cards: np.ndarray, bound: float) -> tuple[
 
 
 def _only_here(clusters: list[Cluster], one: Cluster) -> list[tuple[int, int]]:
-    """The pairs of a cluster that are together in no other."""
+    """The pairs of a cluster that occur together in no other."""
     mine = set(one.variables)
     elsewhere: set[tuple[int, int]] = set()
     for other in clusters:
@@ -155,7 +154,7 @@ def _only_here(clusters: list[Cluster], one: Cluster) -> list[tuple[int, int]]:
 
 
 def _least(one: Cluster, pairs: list[tuple[int, int]]) -> tuple[float, int, int]:
-    """The pair that tell least about each other, given the others, and how much in nats."""
+    """The pair with the least mutual information given the others, and its value in nats."""
     whole = _entropy(one)
     less = {v: one.without(v) for v in {v for pair in pairs for v in pair}}
     alone = {v: _entropy(part) for v, part in less.items()}

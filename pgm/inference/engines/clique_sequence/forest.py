@@ -1,7 +1,7 @@
-"""A forest of cliques: tables of the model and what other forests say, swept by the exact engine.
+"""A forest of cliques: tables of the model and messages of other forests, swept by the exact engine.
 
-Messages go both ways over each cluster. Multiplied over the clusters of a tree they are what the two forests
-believe, so that each message is a belief divided by the message that comes the other way.
+Messages go both ways over each cluster. Multiplied over the clusters of a tree they give the two forests'
+beliefs, so each message is a belief divided by the message in the other direction.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pgm.inference.trees import Shape, Tree, lay_out_tree, shape_of
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
-# Raises if a tree, with this many values to be read, does not fit; True: again, for wide numbers.
+# Raises if a tree with this many values to read does not fit; True: check again, for wide numbers.
 Check = Callable[[Shape, float, bool], None]
 _LN2 = math.log(2.0)
-_FLOOR = 2.0**-900  # of a message that is not zero: any message may be sent, and this one can be divided by
+_FLOOR = 2.0**-900  # the least of a non-zero message: any message may be sent, and divided by this one
 _NO_TARGETS = np.empty(0, np.int32)
 
 
@@ -34,54 +34,54 @@ class Table(NamedTuple):
 
     scope: Scope
     values: np.ndarray
-    log: bool = False  # they are natural logarithms
+    log: bool = False  # whether the values are natural logarithms
 
 
 @dataclass(eq=False, slots=True)
 class Message:
-    """What two forests tell each other about the variables of a cluster."""
+    """The messages of two forests to each other about the variables of a cluster."""
 
     variables: Scope
     shared: Scope  # with a cluster before this one
     source: Forest
-    holder: int  # the cluster of the source that this one is a part of
+    holder: int  # the cluster of the source that contains this one
     forward: np.ndarray
     back: np.ndarray
     target: Forest | None = None
-    number: int = -1  # among those that arrive there
-    log_scale: float = 0.0  # by which the last message was divided
+    number: int = -1  # its index among those that arrive there
+    log_scale: float = 0.0  # log of the divisor of the last message
 
     @property
     def sent(self) -> Cluster:
-        """What the source believes."""
+        """The belief of the source."""
         return Cluster(self.source.wide[self.holder], self.source.beliefs[self.holder]).over(self.variables)
 
     @property
     def arrived(self) -> Cluster:
-        """What the target believes."""
+        """The belief of the target."""
         assert self.target is not None
         return Cluster(self.variables, self.target.beliefs[len(self.target.wide) + self.number])
 
     @property
     def gap(self) -> float:
-        """By how much they disagree at most."""
+        """Their largest disagreement."""
         return float(np.abs(self.sent.belief - self.arrived.belief).max())
 
     def send(self, damping: float = 0.0) -> None:
-        """Tell the target what the source believes."""
+        """Send the source's belief to the target."""
         assert self.target is not None
         new = quotient(self.sent.given(self.shared), self.back)
         self.forward, self.log_scale = _mixed(self.forward, new, damping)
         self.target.put(self.number, self.forward)
 
     def send_back(self, damping: float = 0.0) -> None:
-        """Keep for the source what the target believes; it takes all such messages together."""
+        """Keep the target's belief for the source, which takes in all such messages together."""
         new = quotient(self.arrived.given(self.shared), self.forward)
         self.back, self.log_scale = _mixed(self.back, new, damping)
 
 
 def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray, float]:
-    """A message between the two in logarithms, the largest 1, and the log of what it was divided by."""
+    """A message between the two in logarithms, scaled to a maximum of 1, and the log of its divisor."""
     if damping:
         new = old**damping * new ** (1.0 - damping)
     top = float(new.max())
@@ -93,8 +93,8 @@ def _mixed(old: np.ndarray, new: np.ndarray, damping: float) -> tuple[np.ndarray
 def _marginals(
     case: Case, tree: Tree, clock: Clock, *, wide: bool = False
 ) -> tuple[np.ndarray, tuple[float, int]]:
-    """As the exact engine has them, but what is possible is never 0: messages could not take that back."""
-    if not wide:  # then no product has left the range of doubles
+    """The exact engine's beliefs, but never 0 for anything possible: messages could not undo that."""
+    if not wide:  # no product has left the range of doubles
         return tree_runs.marginals(case, tree, clock)
     mantissas, exponents, total = tree_runs.wide_results(case, tree, clock)
     at, possible = tree.arrays.result_at, mantissas > 0.0
@@ -106,21 +106,21 @@ def _marginals(
 
 @dataclass(eq=False, slots=True)
 class Forest:
-    """A part of the model, laid out; its tables: those that arrive, those that come back, its own."""
+    """A part of the model, laid out; its tables: arriving messages, returning messages, its own."""
 
     case: Case
     tree: Tree
-    wide: list[Scope]  # clusters that speak of what other forests have too
-    inside: np.ndarray  # variables of which no other forest has the belief
+    wide: list[Scope]  # clusters over variables that other forests share
+    inside: np.ndarray  # variables whose belief no other forest holds
     arriving: list[Message]
     leaving: list[Message] = field(default_factory=list)
-    stale: bool = True  # whether a message has changed since it was swept
+    stale: bool = True  # whether a message has changed since the last sweep
     log_total: float = 0.0
     values: np.ndarray = field(default_factory=lambda: np.empty(0))  # all beliefs
-    beliefs: list[np.ndarray] = field(default_factory=list)  # of the wide clusters, then of those that arrive
+    beliefs: list[np.ndarray] = field(default_factory=list)  # of the wide clusters, then of the arriving ones
 
     def put(self, place: int, table: np.ndarray, power: int = 0) -> None:
-        """Change one of its tables to this one, times a power of two."""
+        """Replace one of its tables by this one, times a power of two."""
         p = self.case.program
         part = slice(int(p.arrays.table_at[place]), int(p.arrays.table_at[place]) + table.size)
         most = math.frexp(float(table.max()))[1]
@@ -134,7 +134,7 @@ class Forest:
         self.stale = True
 
     def take_back(self) -> None:
-        """Multiply in what came back."""
+        """Multiply in the returning messages."""
         tables = [np.ones_like(belief) for belief in self.beliefs[: len(self.wide)]]
         powers = [0] * len(tables)
         for m in self.leaving:
@@ -151,7 +151,7 @@ class Forest:
             self.put(len(self.arriving) + h, table, powers[h])
 
     def sweep(self, clock: Clock, check: Check) -> None:
-        """Both sweeps, if a message has changed."""
+        """Sweep both ways if a message has changed."""
         if not self.stale:
             return
 
@@ -164,7 +164,7 @@ class Forest:
         self.stale = False
         at, cards = self.tree.arrays.result_at, self.case.program.arrays
         read = range(len(self.wide) + len(self.arriving))
-        order = [*range(len(self.arriving), len(read)), *range(len(self.arriving))]  # where their tables are
+        order = [*range(len(self.arriving), len(read)), *range(len(self.arriving))]  # their tables' places
         shapes = [cards.cards[cards.scopes[cards.scope_at[f] : cards.scope_at[f + 1]]] for f in order]
         self.beliefs = [self.values[at[i] : at[i + 1]].reshape(shapes[i]) for i in read]
 
@@ -183,15 +183,15 @@ def make_forest(
     """Lay out the tree of a part of the model.
 
     Args:
-        variables: what it speaks of, ascending.
+        variables: its variables, ascending.
         cards: of all variables.
         own: tables of the model.
         arriving: messages of other forests.
-        wide: clusters over what will be told to others.
+        wide: clusters over the variables of messages to others.
         inside: variables whose marginals are read.
-        read: what else is read.
-        clock: the time of the question.
-        check: whether the tree fits.
+        read: other scopes whose beliefs are read.
+        clock: the clock of the question.
+        check: raises if the tree does not fit.
     """
     place = {v: i for i, v in enumerate(variables.tolist())}
     tables = [Table(m.variables, m.forward) for m in arriving]

@@ -1,4 +1,4 @@
-"""Which tables go into which forest: as many as fit, in an order of elimination."""
+"""Which tables go into which forest: as many as fit, in elimination order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import REDUCTION
 
 _GROWN = 0.85  # of the bound in logarithms: how large cliques grow before some variables are summed out
-_SAID = 0.7  # how large the clusters are that forests share
+_SAID = 0.7  # how large the clusters shared by forests are
 _ROUNDING = 1e-9
 _NOTHING = np.empty(0, np.int64)
 _TOGETHER = np.empty(0, np.int32)
@@ -23,20 +23,20 @@ _TOGETHER = np.empty(0, np.int32)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tables:
-    """The tables to be shared out, in the order of elimination of what they speak of."""
+    """The tables to distribute, in the elimination order of their variables."""
 
     cards: np.ndarray  # of all variables
     scope_at: np.ndarray
     scopes: np.ndarray
     values: Callable[[int], Table]
-    read: int = -1  # the table whose belief is asked for
+    read: int = -1  # the table whose belief is wanted
 
     def scope(self, number: int) -> np.ndarray:
         """The variables of a table."""
         return self.scopes[self.scope_at[number] : self.scope_at[number + 1]]
 
     def flat(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The variables of some tables, one after the other, and where each table's begin."""
+        """The variables of some tables, concatenated, and where each table's begin."""
         widths = self.scope_at[numbers + 1] - self.scope_at[numbers]
         ends = np.concatenate([[0], np.cumsum(widths)])
         return self.scopes[np.arange(ends[-1]) + np.repeat(self.scope_at[numbers] - ends[:-1], widths)], ends
@@ -49,14 +49,14 @@ class Group:
     tables: np.ndarray
     messages: list[Message]
     variables: np.ndarray  # ascending
-    tree: Triangulation | None = None  # over places in `variables`; None: messages alone, or too large
+    tree: Triangulation | None = None  # over indices into `variables`; None: only messages, or too large
 
 
 class Growth:
-    """Forests, made one after the other: those that send before those that they send to."""
+    """Forests, made one after the other: senders before their receivers."""
 
     def __init__(self, tables: Tables, bound: float, clock: Clock, check: Check) -> None:
-        """Nothing grown yet; no clique is to have more than 2**bound entries, but where a table has."""
+        """Start with nothing grown; no clique may exceed 2**bound entries unless a table does."""
         self.tables, self.clock, self.check = tables, clock, check
         self.log2_cards = np.log2(tables.cards.astype(np.float64))
         sizes = np.add.reduceat(self.log2_cards[tables.scopes], tables.scope_at[:-1])
@@ -65,9 +65,9 @@ class Growth:
         self.said = _SAID * bound
         self.forests: list[Forest] = []
         self.log2_largest = 0.0
-        self.lost = 0.0  # nats, by what was cut
-        self.dropped = 0  # variables that were not summed out exactly
-        self._left = np.bincount(tables.scopes, minlength=tables.cards.size)  # tables that are in no group
+        self.lost = 0.0  # nats lost by cutting
+        self.dropped = 0  # how many variables were not summed out exactly
+        self._left = np.bincount(tables.scopes, minlength=tables.cards.size)  # tables in no group
         self._group_of = np.full(tables.cards.size, -1, np.int64)
         self._groups: dict[int, Group] = {}
         self._number = 0
@@ -79,7 +79,7 @@ class Growth:
             self._close(number)
 
     def _add(self, new: np.ndarray) -> None:
-        """Put tables into groups that they then link; halve those of a part that is too large so."""
+        """Put tables into groups, which they link; halve the tables of a part that becomes too large."""
         if not new.size:
             return
         self.clock.check()
@@ -95,7 +95,7 @@ class Growth:
 
     def _parts(self, new: np.ndarray) -> list[tuple[np.ndarray, list[int]]]:
         """New tables that are connected, directly or through groups, and these groups."""
-        from scipy.sparse import coo_array  # at first use: scipy takes its time to import
+        from scipy.sparse import coo_array  # at first use: scipy is slow to import
         from scipy.sparse.csgraph import connected_components
 
         n = self.tables.cards.size
@@ -115,7 +115,7 @@ class Growth:
         return [(new[order[begins[i] : begins[i + 1]]], touched[i]) for i in range(count)]
 
     def _merged(self, new: np.ndarray, touched: list[int]) -> Group:
-        """New tables with the groups that they touch; with a tree if that is small enough."""
+        """New tables with the groups that they touch, and a tree if it is small enough."""
         groups = [self._groups[g] for g in touched]
         numbers = np.concatenate([*(g.tables for g in groups), new])
         messages = [m for g in groups for m in g.messages]
@@ -143,7 +143,7 @@ class Growth:
         self._number += 1
 
     def _force(self, new: np.ndarray) -> None:
-        """Put one table in: the groups that it touches are closed, the largest first, until it fits."""
+        """Put one table in, closing the groups that it touches, the largest first, until it fits."""
         scope = self.tables.scope(int(new[0]))
         room = max(0.5 * (self.grown + self.said), float(self.log2_cards[scope].sum()))
         while True:
@@ -158,17 +158,17 @@ class Growth:
                 return
             if old:
                 self._close(max(old, key=lambda g: self._groups[g].variables.size))
-            else:  # it would fit with nothing to spare, or not at all: less must be said
+            else:  # it would fit with nothing to spare, or not at all: messages must be smaller
                 self._split(max(several, key=self._longest))
 
     def _longest(self, g: int) -> float:
         return max(float(self.log2_cards[list(m.variables)].sum()) for m in self._groups[g].messages)
 
     def _close(self, g: int) -> None:
-        """A group becomes a forest; what is left are the messages that it sends."""
+        """Turn a group into a forest; only the messages that it sends are left."""
         group = self._groups.pop(g)
         found, variables = group.tree, group.variables
-        assert found is not None  # messages alone are not closed
+        assert found is not None  # groups of messages alone are not closed
         self._group_of[variables] = -1
         done = self._left[variables] == 0
         places, dropped = joined(found, done, self.log2_cards[variables], self.bound)
@@ -187,7 +187,7 @@ class Growth:
         self._say(forest, beliefs, self.said)
 
     def _say(self, forest: Forest, clusters: list[Cluster], bound: float) -> None:
-        """Open a group for each part of what a forest says, in clusters no larger than the bound."""
+        """Open a group for each part of a forest's messages, in clusters no larger than the bound."""
         clusters, lost = cut(clusters, self.log2_cards, bound)
         self.lost += lost
         for part in trees(clusters):

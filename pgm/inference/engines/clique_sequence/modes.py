@@ -1,7 +1,7 @@
-"""Two sequences of forests for one question: where they agree, and what is made of it where they do not.
+"""Two sequences of forests for one question: where they agree, and what to do where they do not.
 
-Forests may agree on one part of a distribution that has several, as messages may; nothing that they measure
-shows it. Another order may find another part. Each says how much probability its own part has.
+Like messages, forests may agree on one mode of a distribution that has several, and nothing that they measure
+shows it. Another order may find another mode. Each sequence gives the mass of its own mode.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from pgm.inference.engines.problem import Problem, Solution
 from pgm.inference.program.reduction import wide_multiply
 from pgm.results import Report, merged
 
-_APART = 0.5  # of a probability: two that differ by more are of different parts of the distribution
+_APART = 0.5  # of a probability: two that differ by more belong to different modes
 _CLOSE = 0.1  # two that differ by more do not confirm each other
 
 
 class Calibrated(NamedTuple):
-    """What the forests of one sequence agreed on."""
+    """The result that the forests of one sequence agreed on."""
 
     singles: np.ndarray  # beliefs of single variables
-    values: np.ndarray | None  # what was asked for
+    values: np.ndarray | None  # the answer to the question
     log_total: float
     report: Report
 
 
 def solution(problem: Problem, first: Calibrated, second: Calibrated | None) -> Solution:
-    """One answer of two, or of the only one."""
+    """One answer from two, or from the only one."""
     found = first if second is None else _joined(first, second)
 
     def total() -> tuple[float, int]:
@@ -40,7 +40,7 @@ def solution(problem: Problem, first: Calibrated, second: Calibrated | None) -> 
 
 
 def _joined(first: Calibrated, second: Calibrated) -> Calibrated:
-    """The first, where the second confirms it; of two parts of one distribution their mixture."""
+    """The first if the second confirms it; for two modes of one distribution, their mixture."""
     apart = float(np.abs(first.singles - second.singles).max(initial=0.0))
     both = first.report.residuals + second.report.residuals
     report = merged([first.report, second.report]).changed(residuals=both)

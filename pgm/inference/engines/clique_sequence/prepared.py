@@ -19,14 +19,14 @@ from pgm.runtime.clock import Clock
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class CliqueSequenceSums(ReducedSums):
-    """A model with what is known of it, ready to be put to a sequence of trees."""
+    """A model and its evidence, ready for a sequence of trees."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
         return sequence.solve(problem, self.options, self.clock)
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What the first of the trees takes."""
+        """What the first of the trees costs."""
         self.only_states(targets)
         case = self.case(self.everything() if targets is None else targets, only_wanted=targets is not None)
         cards = self.program.arrays.cards
@@ -46,5 +46,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> CliqueSequenceSums:
-    """Ready to be asked."""
+    """Prepare this engine."""
     return reduced(CliqueSequenceSums, options, compiled, observed, clock)

@@ -1,11 +1,11 @@
-"""A sequence of forests of cliques, none larger than a bound, that tell each other what they believe.
+"""A sequence of forests of cliques, none larger than a bound, that exchange beliefs.
 
-Tables are put together in an order of elimination for as long as the cliques of an exact forest stay small.
-Then that forest is closed: what it believes of the variables that it shares with others is told in clusters
-of a tree, with the least loss that fits, and the next forest begins with that (Bathla & Vasudevan 2022). What
-is learnt later goes back the same way, and on again until forests agree: expectation propagation, with a
-forest in place of each factor (Minka 2001; Heskes & Zoeter 2002). One forest alone is exact inference. There
-may be several such agreements, see modes.py: so tables are taken in the reverse order as well.
+Tables are combined in elimination order for as long as the cliques of an exact forest stay small. Then that
+forest is closed: its beliefs about the variables that it shares with others are sent as clusters of a tree,
+with the least loss that fits, and the next forest begins with these (Bathla & Vasudevan 2022). Later
+information returns the same way, back and forth until forests agree: expectation propagation, with a forest
+in place of each factor (Minka 2001; Heskes & Zoeter 2002). A single forest is exact inference. There may be
+several such fixed points, see modes.py, so tables are also taken in the reverse order.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import REDUCTION, Impossible
 
-_BOUNDS = (20, 16, 12, 8, 4)  # tried one after the other where none is given
-_STEPS = 1e9  # inner steps of one sweep over all forests, for a bound that was not given
-_KEPT = 60.0  # bytes that an entry of a table of a forest takes
-_DAMPING = 0.5  # from when on forests do not come nearer to each other
+_BOUNDS = (20, 16, 12, 8, 4)  # tried one after the other if none is given
+_STEPS = 1e9  # inner steps of one sweep over all forests, if no bound is given
+_KEPT = 60.0  # bytes per entry of a forest's tables
+_DAMPING = 0.5  # once forests stop converging
 _TOGETHER = np.empty(0, np.int32)
 _LN2 = math.log(2.0)
 
 
 class _TooMuch(Exception):
-    """A bound that was not asked for would take too long, or too much memory."""
+    """A default bound would take too long, or too much memory."""
 
 
 def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
-    """Exact where one forest holds everything; else what the forests agree on."""
+    """Exact if one forest holds everything; otherwise what the forests agree on."""
     bounds = _BOUNDS if options.clique_bound is None else (options.clique_bound,)
     found = _exactly(problem, options, bounds[0], clock)
     if found is not None:
@@ -58,7 +58,7 @@ def solve(problem: Problem, options: CliqueSequence, clock: Clock) -> Solution:
             first = _solved(problem, options, _grow(problem, bound, clock, is_last=bound == bounds[-1]))
         except _TooMuch:
             continue
-        except Impossible:  # or only far less probable than what a forest believed before it heard the rest
+        except Impossible:  # or merely far less probable than a forest believed before it received the rest
             raise none_possible(options.name) from None
         took = time.monotonic() - start
         second = None
@@ -102,7 +102,7 @@ def _exactly(problem: Problem, options: CliqueSequence, bound: float, clock: Clo
 
 
 def outline(problem: Problem, options: CliqueSequence, needs: Needs, clock: Clock) -> tuple[Shape, str]:
-    """The tree of the whole question, and in words what runs instead of it where it is past the bound."""
+    """The tree of the whole question, and in words what runs instead if it exceeds the bound."""
     bound = options.clique_bound or _BOUNDS[0]
     targets = _TOGETHER if problem.targets is None else problem.targets
     shape = planned(problem.case, clock, problem.trees, targets)
@@ -114,7 +114,7 @@ def outline(problem: Problem, options: CliqueSequence, needs: Needs, clock: Cloc
 
 @dataclass(eq=False, slots=True)
 class Sequence:
-    """Forests that hear of each other."""
+    """Forests that exchange messages."""
 
     growth: Growth
     clock: Clock
@@ -122,18 +122,18 @@ class Sequence:
 
     @property
     def forests(self) -> list[Forest]:
-        """Those that send before those that they send to."""
+        """Order senders before their receivers."""
         return self.growth.forests
 
     def forward(self) -> None:
-        """From the first forest to the last."""
+        """Send messages from the first forest to the last."""
         for forest in self.forests:
             forest.sweep(self.clock, self.growth.check)
             for message in forest.leaving:
                 message.send(self.damping)
 
     def back(self) -> float:
-        """From the last to the first; returns by how much neighbours then disagree at most."""
+        """Send messages from the last to the first; return the largest disagreement of neighbours then."""
         gap = 0.0
         for forest in reversed(self.forests):
             if forest.leaving:
@@ -145,8 +145,8 @@ class Sequence:
         return gap
 
     def log_total(self) -> float:
-        """The logarithm of the sum of everything, but for what multiplies all tables."""
-        if self.damping:  # only messages that were sent whole are beliefs when multiplied
+        """The logarithm of the total, without the constant factor."""
+        if self.damping:  # only undamped messages multiply to beliefs
             self.damping = 0.0
             self.back()
         parts = [m.log_scale for forest in self.forests for m in forest.leaving]
@@ -156,7 +156,7 @@ class Sequence:
 def _grow(
     problem: Problem, bound: float, clock: Clock, *, is_last: bool, backwards: bool = False
 ) -> Sequence:
-    """All forests, each with what it hears from those before it."""
+    """All forests, each with the messages from those before it."""
     kept, steps = [0.0], [0.0]
 
     def check(shape: Shape, numbers: float, wide: bool) -> None:
@@ -186,7 +186,7 @@ def _refusal(needed: float, allowed: int) -> TooLarge:
 
 
 def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Tables:
-    """The tables of the question in an order of elimination or its reverse, and one of ones for a joint."""
+    """The tables of the question in elimination order or its reverse, and one of ones for a joint."""
     case, targets = problem.case, problem.targets
     r = case.reduced
     needed, allowed = 60.0 * (float(r.table_at[-1]) + r.scopes.size), current().memory_limit
@@ -208,7 +208,7 @@ def _tables(problem: Problem, bound: float, clock: Clock, backwards: bool) -> Ta
     turn, widths_of = np.minimum.reduceat(rank[scopes], scope_at[:-1]), np.diff(scope_at)
     begun = np.full(order.size, order.size)
     np.minimum.at(begun, scopes, np.repeat(turn, widths_of))
-    # What is known of one variable is there as soon as the variable is: beliefs are the better for it.
+    # A table over one variable enters together with the variable, which improves beliefs.
     turn = np.where(widths_of == 1, begun[scopes[scope_at[:-1]]], turn)
     first = np.argsort(turn, kind="stable")
     widths_of, begins = widths_of[first], scope_at[:-1][first]

@@ -10,10 +10,10 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conditioned(Engine):
-    """Several runs of a smaller tree, one for each state of some variables: for trees past the memory.
+    """Several runs of a smaller tree, one for each state of some variables: for trees that exceed memory.
 
     Args:
-        variables: which to condition on; None: as few as make the tree fit, perhaps none.
+        variables: those to condition on; None: as few as make the tree fit, possibly none.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

@@ -1,7 +1,7 @@
 """Exact answers beyond memory: some variables, the cutset, take each of their states in turn.
 
-With the cutset known the tree is smaller; one tree serves all its states. The answers are added up, each
-weighted by the probability of its states of the cutset.
+Given the cutset the tree is smaller; one tree serves all its states. The answers are added up, each weighted
+by the probability of its cutset states.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from pgm.inference.trees.needs import Needs
 
 Wide = tuple[float, int]
-_MOST_VARIABLES = 64  # 2**64 runs are past any patience
+_MOST_VARIABLES = 64  # nobody waits for 2**64 runs
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Offer:
-    """Which variables to condition on so that a question fits, and what one run then takes."""
+    """Which variables to condition on so that a question fits, and what one run then costs."""
 
-    variables: np.ndarray  # numbers in the program
+    variables: np.ndarray  # indices in the program
     runs: float
     bytes: float
     operations: float  # of all runs
@@ -45,8 +45,8 @@ class Offer:
 def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
     """The cutset that shrinks the cliques of this tree until a run takes no more than `room` bytes.
 
-    One variable at a time, the one without which the cliques have the fewest entries for each state that must
-    be gone through. None when the tree is too large to be worked out, or no cutset of some dozen does.
+    Greedy: each time the variable whose removal leaves the fewest clique entries over all of its states. None
+    if the tree is too large to lay out, or no cutset of a few dozen variables is enough.
     """
     if not shape.complete:
         return None
@@ -76,7 +76,7 @@ def choose(case: Case, shape: Shape, needs: Needs, room: float) -> Offer | None:
 
 
 def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Shape:
-    """The shape of a tree when some of its variables are known, which have log2_cards 0 then."""
+    """The shape of a tree with some of its variables known, which then have log2_cards 0."""
     sizes = np.add.reduceat(log2_cards[found.clique_vars], found.clique_ptr[:-1])
     total, largest = float(np.log2(np.exp2(sizes).sum())), float(sizes.max())
     cards = np.rint(np.exp2(log2_cards)).astype(np.int64)
@@ -85,18 +85,18 @@ def shape_under(case: Case, found: Triangulation, log2_cards: np.ndarray) -> Sha
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Cut:
-    """A question with a cutset: one tree, and the states to go through."""
+    """A question with a cutset: one tree, and the states to enumerate."""
 
     case: Case
     tree: Tree
-    variables: list[int]  # the cutset, by its numbers in the program
+    variables: list[int]  # the cutset, by its indices in the program
     states: list[list[int]]  # the open states of each
     weights: list[tuple[np.ndarray, ...]]  # evidence on each
     check: Callable[[Shape], None]  # whether a run in wide numbers fits
 
     @property
     def runs(self) -> int:
-        """How often the tree is run."""
+        """The number of runs of the tree."""
         return math.prod(len(s) for s in self.states)
 
     def each(self, clock: Clock) -> Iterator[Case]:
@@ -123,10 +123,10 @@ def cut_case(
     """Choose the cutset, or take the one named; the case without it, its open states, the tree's shape.
 
     Args:
-        posterior: the model and what is known.
-        needs: what kind of run it takes.
-        targets: positions whose joint is asked, none for the total; None: all marginals.
-        named: the variables to condition on; None: as few as make it fit, perhaps none.
+        posterior: the model and its evidence.
+        needs: the kind of run.
+        targets: positions whose joint is wanted, none for the total; None: all marginals.
+        named: the variables to condition on; None: as few as make it fit, possibly none.
     """
     program, known, clock = posterior.program, posterior.known, posterior.clock
     p = program.arrays
@@ -146,7 +146,7 @@ def cut_case(
 
             plan = make_plan(case, shape, needs, posterior.names)
             raise TooLarge(f"No small set of variables to condition on makes this fit.\n\n{plan!r}", plan)
-        # Half of them at a time: a tree made anew without these may be smaller than the old one made thin.
+        # Half of them at a time: a new tree without these may be smaller than the old one with them removed.
         cutset.extend(offer.variables[: (offer.variables.size + 1) // 2].tolist())
         case = reduce_case(program, known, wanted, clock, placeholders=cutset)
         shape = planned(case, clock, posterior.trees, _inner(case, targets))
@@ -157,7 +157,7 @@ def cut_case(
 def prepare(
     posterior: Context, needs: Needs, targets: Sequence[int] | None, named: Sequence[str] | None
 ) -> Cut:
-    """The cutset, and the tree that serves all of its states; `TooLarge` where that does not fit."""
+    """The cutset, and the tree that serves all of its states; `TooLarge` if that does not fit."""
     case, cutset, states, _ = cut_case(posterior, needs, targets, named)
     results = None
     if targets is None:
@@ -182,7 +182,7 @@ class _Sum:
         self._exponent = 0
 
     def add(self, weight: Wide) -> float:
-        """Make room for a table of this weight; returns what to multiply it by."""
+        """Make room for a table of this weight; return the factor to multiply it by."""
         if not self._parts or weight[1] > self._exponent:
             if self._parts:
                 self.table *= 2.0 ** max(-2000, self._exponent - weight[1])
@@ -199,7 +199,7 @@ class _Sum:
 
 
 def total(cut: Cut, clock: Clock) -> Wide:
-    """The sum of the product of all factors over everything that is open."""
+    """The sum of the product of all factors over all open states."""
     found = _Sum(())
     for case in cut.each(clock):
         with contextlib.suppress(Impossible):
@@ -208,7 +208,7 @@ def total(cut: Cut, clock: Clock) -> Wide:
 
 
 def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> WideArray:
-    """The table over all states of the targets, in this order, times something."""
+    """The table over all states of the targets, in this order, up to a scale."""
     shape = [int(cut.case.program.arrays.cards[t]) for t in targets]
     table, powers = np.zeros(shape), np.zeros(shape, np.int64)
     inner = open_targets(cut.case, targets)
@@ -225,7 +225,7 @@ def joint(cut: Cut, targets: Sequence[int], clock: Clock) -> WideArray:
             continue
         values, own = compact
         own = np.zeros(values.shape, np.int64) if own is None else own
-        top = own[values > 0].max()  # the table has some scale of its own: that of its sum is known
+        top = own[values > 0].max()  # the table has an arbitrary scale, but its total is known
         share = weight[0] / np.ldexp(values, np.maximum(own - top, -2000)).sum()
         more = spread(case, targets, values * share), spread(case, targets, own - top + weight[1])
         table, powers = _added((table, powers), more)

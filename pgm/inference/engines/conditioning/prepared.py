@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ConditionedSums(TableSums):
-    """A model with what is known of it, to be summed for each state of some variables."""
+    """A model and its evidence, to be summed for each state of some variables."""
 
-    cutset: tuple[str, ...] | None = None  # whose; None: as few as make it fit
+    cutset: tuple[str, ...] | None = None  # its names; None: as few as make it fit
 
     def _cut(self, needs: Needs, targets: Sequence[int] | None) -> cutsets.Cut:
         return cutsets.prepare(self, needs, targets, self.cutset)
@@ -39,7 +39,7 @@ class ConditionedSums(TableSums):
         return cutsets.total(self._cut(replace(TOTAL, engine=self.engine), []), self.clock)
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        """The joint up to a scale; as wide numbers if doubles would lose any of it."""
         return cutsets.joint(self._cut(needs, targets), targets, self.clock)
 
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
@@ -47,7 +47,7 @@ class ConditionedSums(TableSums):
         return cutsets.marginals(self._cut(self.needs_of_marginals(targets), None), self.clock)
 
     def case_of_plan(self, needs: Needs, targets: Sequence[int] | None) -> tuple[Case, Shape, Needs]:
-        """What a plan is about: the question without the cutset, its tree, how often that runs."""
+        """What a plan describes: the question without the cutset, its tree, the number of runs."""
         case, cutset, states, shape = cutsets.cut_case(self, needs, targets, self.cutset)
         runs = math.prod(len(s) for s in states)
         return case, shape, replace(needs, runs=float(runs), cutset=tuple(cutset))
@@ -62,6 +62,6 @@ def prepare(
     *,
     fit: bool = True,
 ) -> TableSums | HybridSums:
-    """Conditioning, of tables; continuous variables are eliminated before."""
+    """Conditioning over tables; continuous variables are eliminated first."""
     cutset = None if options.variables is None else names_of(options.variables, compiled.by_name)
     return make_sums(ConditionedSums, compiled, observed, clock, options.name, cutset, fit=fit)
