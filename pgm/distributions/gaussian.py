@@ -292,7 +292,7 @@ class Gaussian:
         means, covariances = self._known
         found = np.zeros((rows.shape[0], means.shape[0]))
         for at, seen in patterns(rows):
-            some = rows if len(at) == len(rows) else rows[at][:, seen]
+            some = rows if len(at) == len(rows) and seen.size == self.dim else rows[at][:, seen]
             for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
                 if seen.size == 0:
                     break

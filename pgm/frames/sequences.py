@@ -310,13 +310,11 @@ def _plain(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         if data.ndim == 0:
             raise InvalidArgument(f"A sequence is a list of observations, not {shown(data.item())} alone.")
-        return (
-            data
-            if data.ndim < 3 and data.dtype.kind in "biuf"
-            else list(data)
-            if data.ndim > 1
-            else data.tolist()
-        )
+        if data.ndim < 3 and data.dtype.kind in "biuf":
+            return data
+        if data.ndim == 2 and data.shape[1] == 1:  # a column is one sequence
+            return data[:, 0].tolist()
+        return list(data) if data.ndim > 1 else data.tolist()
     if isinstance(data, list):
         return data
     if isinstance(data, str | bytes) or not hasattr(data, "__iter__"):

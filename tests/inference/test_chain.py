@@ -92,7 +92,7 @@ def test_everything_against_all_paths(model, in_logs):
             if t:
                 both[t, path[t - 1], path[t]] += float(p / total)
     pairs = both.sum(axis=0)
-    assert engine.pairs_of(chain, alpha, gamma, rows.starts) == pytest.approx(both[1:], abs=1e-12)
+    assert engine.pairs_of(chain, rows, gamma, clock) == pytest.approx(both[1:], abs=1e-12)
     assert found.pairs == pytest.approx(pairs, abs=1e-12)
     assert found.first == pytest.approx(gamma[0], abs=1e-12)
     assert found.seen == pytest.approx(gamma, abs=1e-12)
@@ -211,17 +211,19 @@ def test_interpreted_loops_give_the_same_bits(k):
     start, move = random_chain(k, 9)
     random = np.random.default_rng(10)
     rows = rows_of(random.random((40, k)), [0, 1, 15, 40])
-    chain, clock = Chain(start, move), start_clock()
+    chain, narrow, clock = Chain(start, move), Chain(start, move), start_clock()
+    narrow.__dict__.update(is_safe=False, is_narrow=True)
 
     def all_of_it():
         found = engine.expected(chain, rows, np.array([1.0, 2.0, 0.5]), clock)
         drawn = engine.draw(chain, rows.starts, np.random.default_rng(0))
         alpha, _ = engine.filtered(chain, rows, clock)
-        back = engine.draw_given(chain, alpha[15:], np.random.default_rng(1))
+        (back,) = engine.draw_given(chain, rows.part(2, 3), 1, np.random.default_rng(1), clock)
+        (far,) = engine.draw_given(narrow, rows.part(2, 3), 1, np.random.default_rng(1), clock)
         return [
             engine.log_likelihoods(chain, rows, clock), alpha, engine.smoothed(chain, rows, clock)[0],
             engine.smoothed(chain, rows, clock, 2)[0], *engine.best_paths(chain, rows, clock),
-            *engine.ranked_paths(chain, rows.part(1, 2), 5, clock), found.pairs, found.seen, drawn, back,
+            *engine.ranked_paths(chain, rows.part(1, 2), 5, clock), found.pairs, found.seen, drawn, back, far,
         ]  # fmt: skip
 
     fast = all_of_it()
@@ -231,17 +233,18 @@ def test_interpreted_loops_give_the_same_bits(k):
         assert np.array_equal(one, other)
 
 
-def test_paths_given_what_was_observed_are_drawn_from_their_posterior():
+@pytest.mark.parametrize("in_logs", [False, True])
+def test_paths_given_what_was_observed_are_drawn_from_their_posterior(in_logs):
     start, move = random_chain(3, 11, 0.3)
     like = np.random.default_rng(12).random((4, 3))
     every = enumerated(start, move, like)
     chain, clock = Chain(start, move), start_clock()
-    alpha, _ = engine.filtered(chain, rows_of(like), clock)
-    random = np.random.default_rng(13)
+    if in_logs:
+        chain.__dict__.update(is_safe=False, is_narrow=True)
     n = 20_000
     counts = dict.fromkeys(every, 0)
-    for _ in range(n):
-        counts[tuple(engine.draw_given(chain, alpha, random).tolist())] += 1
+    for path in engine.draw_given(chain, rows_of(like), n, np.random.default_rng(13), clock):
+        counts[tuple(path.tolist())] += 1
     total = sum(every.values())
     for path, count in counts.items():
         p = float(every[path] / total)

@@ -257,8 +257,7 @@ class HMM:
         values, scores = self._answered(read, lambda c, rows: engine.smoothed(c, rows, clock, lag))
         both = None
         if pairs:
-            alpha, _ = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
-            both = engine.pairs_of(self._chain(), alpha, values, read.starts)
+            both = self._answered(read, lambda c, rows: engine.pairs_of(c, rows, values, clock))
         about = "smoothed" if lag is None else f"smoothed with a lag of {lag}"
 
         def one(a: int, b: int) -> StateBeliefs:
@@ -411,10 +410,14 @@ class HMM:
         if given is not None:
             if sequences is not None:
                 raise InvalidArgument("With given=, n is how many paths are drawn: leave out sequences=.")
+            if n < 1:
+                raise InvalidArgument("n is how many paths are drawn, 1 at least; not 0.")
             return self._drawn_given(n, given, random)
         many = 1 if sequences is None else draw_count(sequences)
-        if n < 1 or many < 1:
+        if n < 1:
             raise InvalidArgument("A sequence has one step at least.")
+        if many < 1:
+            raise InvalidArgument("sequences= is how many sequences are drawn, 1 at least; not 0.")
         codes = engine.draw(chain, np.arange(many + 1) * n, random)
         seen = self.emission.draw(codes, random)
         drawn = [
@@ -427,14 +430,11 @@ class HMM:
         read, clock = self._read(given, None, None), start_clock()
         if not read.lone:
             raise InvalidArgument("given= is one sequence.")
-        alpha, _ = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
-        chain, observed = self._chain(), self.emission.read(read)
-        drawn = []
-        for _ in range(n):
-            codes = engine.draw_given(chain, alpha, random)
-            seen = self.emission.filled(observed, codes, random)
-            drawn.append(SampledSequence(self.variable, codes, seen))
-        return PerSequence(drawn)
+        paths = self._answered(read, lambda c, rows: engine.draw_given(c, rows, n, random, clock))
+        observed = self.emission.read(read)
+        return PerSequence(
+            [SampledSequence(self.variable, c, self.emission.filled(observed, c, random)) for c in paths]
+        )
 
     # --- learning ---
 

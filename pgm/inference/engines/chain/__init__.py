@@ -285,15 +285,31 @@ def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
     return _either(fast, slow, chain, rows)
 
 
-def pairs_of(chain: Chain, alpha: np.ndarray, gamma: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """P(state, next state | all rows) from what filtering and smoothing gave, (rows - sequences, k, k).
+def pairs_of(chain: Chain, rows: Rows, gamma: np.ndarray, clock: Clock) -> np.ndarray:
+    """P(state, next state | all rows) from what smoothing gave, (rows - sequences, k, k).
 
     Given the next state, what is observed later says nothing more of this one (Rauch, Tung & Striebel 1965).
     """
-    onward = np.delete(np.arange(len(alpha)), starts[1:] - 1)
-    ahead = alpha[onward] @ chain.move
-    ratio = np.divide(gamma[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
-    return np.asarray(alpha[onward][:, :, None] * chain.move * ratio[:, None, :])
+    onward = np.delete(np.arange(rows.n_rows), rows.starts[1:] - 1)
+
+    def fast() -> np.ndarray:
+        alpha = _forward(chain, rows, clock)[0][onward]
+        ahead = alpha @ chain.move
+        ratio = np.divide(gamma[onward + 1], ahead, out=np.zeros_like(ahead), where=ahead > 0.0)
+        return np.asarray(alpha[:, :, None] * chain.move * ratio[:, None, :])
+
+    def slow() -> np.ndarray:
+        alpha = _forward_in_logs(chain, rows, clock)[0][onward]
+        joint = alpha[:, :, None] + chain.in_logs[1].reshape(chain.k, chain.k)
+        most = joint.max(axis=1, keepdims=True)
+        joint -= np.where(most == -np.inf, 0.0, most)
+        np.exp(joint, out=joint)
+        sums = joint.sum(axis=1)
+        ratio = np.divide(gamma[onward + 1], sums, out=np.zeros_like(sums), where=sums > 0.0)
+        joint *= ratio[:, None, :]
+        return np.asarray(joint)
+
+    return _either(fast, slow, chain, rows)
 
 
 def log_joints(chain: Chain, rows: Rows, path: np.ndarray) -> np.ndarray:
@@ -342,12 +358,26 @@ def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.nd
     return path
 
 
-def draw_given(chain: Chain, alpha: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """States of one sequence given what was observed, from what filtering gave."""
-    path = np.empty(len(alpha), np.int32)
-    flat = np.ascontiguousarray(alpha).reshape(-1)
-    LOOPS.walk_back(chain.flat, chain.k, flat, random.random(path.size), path)
-    return path
+def draw_given(
+    chain: Chain, rows: Rows, many: int, random: np.random.Generator, clock: Clock
+) -> list[np.ndarray]:
+    """States of one sequence given what was observed, drawn so many times."""
+
+    def fast() -> list[np.ndarray]:
+        alpha = _forward(chain, rows, clock)[0].reshape(-1)
+        return [walked(LOOPS.walk_back, chain.flat, alpha) for _ in range(many)]
+
+    def slow() -> list[np.ndarray]:
+        alpha = _forward_in_logs(chain, rows, clock)[0].reshape(-1)
+        return [walked(LOOPS.walk_back_in_logs, chain.in_logs[1], alpha) for _ in range(many)]
+
+    def walked(loop: Any, move: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        clock.check("drawing paths")
+        path = np.empty(rows.n_rows, np.int32)
+        loop(move, chain.k, alpha, random.random(path.size), path)
+        return path
+
+    return _either(fast, slow, chain, rows)
 
 
 def _sums(p: np.ndarray) -> np.ndarray:

@@ -633,3 +633,29 @@ def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32
             x -= w[i]
         state = chosen
         path[t] = state
+
+
+def walk_back_in_logs(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32):
+    """The same, where `move` and `alpha` are logarithms: a state beyond the range of doubles may be drawn."""
+    steps = path.size
+    w = np.empty(k)
+    state = 0
+    for t in range(steps - 1, -1, -1):
+        most = -math.inf
+        for i in range(k):
+            w[i] = alpha[t * k + i]
+            if t < steps - 1:
+                w[i] += move[i * k + state]
+            most = max(most, w[i])
+        total = 0.0
+        for i in range(k):
+            w[i] = math.exp(w[i] - most)
+            total += w[i]
+        x = uniform[t] * total
+        chosen = -1
+        for i in range(k):
+            if w[i] > 0.0 and (chosen < 0 or x >= 0.0):
+                chosen = i
+            x -= w[i]
+        state = chosen
+        path[t] = state
