@@ -35,6 +35,7 @@ RECEIVED = [
     *(results.PerSequence, results.FitReport),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
+    results.SampledSeries,
 ]
 CLASSES = list(
     dict.fromkeys(

@@ -17,6 +17,7 @@ from pgm.results import (
     Density,
     FitReport,
     SampledSequence,
+    SampledSeries,
     SequenceForecast,
     StateBeliefs,
     StatePath,
@@ -28,6 +29,7 @@ _MOST_BANDS = len(STATES)  # states with a colour of their own
 _MOST_STEPS = 40  # of a trellis
 _MOST_ROWS = 12  # of a trellis
 _POINTS = 2_000  # steps with a dot for each observation
+_MOST_LINES = 4  # entries of a state, or of an observation
 _LEVEL = 0.9
 
 
@@ -45,7 +47,8 @@ def steps(
         for kind, draw in _KINDS.items():
             if isinstance(found, kind):
                 made = draw(found, paper)
-                made.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True))
+                timed = isinstance(found, SampledSeries) and found.steps.dtype.kind == "f"
+                made.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=not timed))
                 tidy(made)
                 made.grid(visible=False)
                 return made
@@ -153,6 +156,36 @@ def _sample(found: SampledSequence, paper: Paper) -> Axes:
     return ax
 
 
+def _series(found: SampledSeries, paper: Paper) -> Axes:
+    """The states as lines, which nobody sees, and observations as dots."""
+    ax = paper.axes(7.0, 2.6)
+    colors = lines(ax)
+    for i, (name, column) in enumerate(list(found.state_columns.items())[:_MOST_LINES]):
+        ax.plot(
+            found.steps,
+            column,
+            color=colors[i % len(colors)],
+            linestyle=DASHES[i % len(DASHES)],
+            linewidth=1.4,
+            label=plain(shortened(name)),
+        )
+    few = len(found) <= _POINTS
+    for i, (name, column) in enumerate(list(found.observed_columns.items())[:_MOST_LINES]):
+        color, label = colors[i % len(colors)], plain(shortened(name))
+        ax.plot(
+            *(found.steps, column),
+            linestyle="None",
+            marker="o" if few else ",",
+            markersize=3.0,
+            color=color,
+            label=label,
+        )
+    ax.set_xlabel("step" if found.steps.dtype.kind == "i" else "time")
+    paper.entitle(ax, "States as lines, observations as dots")
+    _key(ax)
+    return ax
+
+
 def _forecast(found: SequenceForecast, paper: Paper) -> Axes:
     ax = paper.axes(5.4, 2.6)
     if isinstance(found[0], Density):
@@ -177,6 +210,7 @@ _KINDS: dict[type, Callable[[Any, Paper], Axes]] = {
     StateBeliefs: _beliefs,
     StatePath: _path,
     SampledSequence: _sample,
+    SampledSeries: _series,
     SequenceForecast: _forecast,
 }
 

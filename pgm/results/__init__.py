@@ -11,6 +11,7 @@ from pgm.results.intervals import NORMAL_95, Intervals, farthest
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.report import EXACT, Report, exact_report, merged
+from pgm.results.sampled_series import SampledSeries
 from pgm.results.samples import Samples
 from pgm.results.scalars import Information, Logarithm, Probability
 from pgm.results.steps import PerSequence, SampledSequence, SequenceForecast, StateBeliefs, StatePath
@@ -40,6 +41,7 @@ __all__ = [
     "RankedAssignments",
     "Report",
     "SampledSequence",
+    "SampledSeries",
     "Samples",
     "SequenceForecast",
     "Smoothed",

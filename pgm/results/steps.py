@@ -240,7 +240,44 @@ class StatePath(_OfSteps):
         return ["step", "state"], rows, f"{notes}\n{said}".strip()
 
 
-class SampledSequence(_OfSteps):
+class Drawn(_OfSteps):
+    """States and observations of one sequence that were drawn: a column for each number of a step."""
+
+    __slots__ = ()
+    observations: np.ndarray
+
+    def __len__(self) -> int:
+        """The number of steps."""
+        return len(self.observations)
+
+    def _index(self) -> Sequence[int] | np.ndarray:
+        """What the steps are called."""
+        return range(len(self))
+
+    def _columns(self) -> dict[str, np.ndarray]:
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """States and observations as lists."""
+        states: np.ndarray = self.states  # type: ignore[attr-defined]
+        return {"states": states.tolist(), "observations": self.observations.tolist()}
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each step."""
+        index = pandas().Index(self._index(), name="step")
+        frame: pd.DataFrame = pandas().DataFrame(self._columns(), index)
+        return frame
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        columns, index = self._columns(), self._index()
+        rows = [
+            [_cell(index[t]), *(_cell(column[t]) for column in columns.values())]
+            for t in range(min(ROWS, len(self)))
+        ]
+        return ["step", *map(label, columns)], rows, noted(len(self), len(rows), "steps", self.report)
+
+
+class SampledSequence(Drawn):
     """States and observations that were drawn, step by step.
 
     >>> import pgm
@@ -252,7 +289,6 @@ class SampledSequence(_OfSteps):
     __slots__ = ("codes", "log_likelihood", "observations", "report", "variable")
     variable: Variable
     codes: np.ndarray
-    observations: np.ndarray
 
     def __init__(
         self, variable: Variable, codes: np.ndarray, observations: np.ndarray, report: Report = CHAIN
@@ -269,34 +305,15 @@ class SampledSequence(_OfSteps):
         """The state of each step."""
         return np.take(self.variable.domain.array, self.codes)
 
-    def __len__(self) -> int:
-        """The number of steps."""
-        return int(self.codes.size)
-
-    def to_dict(self) -> dict[str, Any]:
-        """States and observations as lists."""
-        return {"states": self.states.tolist(), "observations": self.observations.tolist()}
-
-    def to_pandas(self) -> pd.DataFrame:
-        """A DataFrame with a row for each step."""
-        index = pandas().RangeIndex(len(self), name="step")
-        frame: pd.DataFrame = pandas().DataFrame({self.variable.name: self.states, **self._columns()}, index)
-        return frame
-
     def _columns(self) -> dict[str, np.ndarray]:
         if self.observations.ndim == 1:
-            return {"observation": self.observations}
-        return {f"observation[{d}]": column for d, column in enumerate(self.observations.T)}
+            observed = {"observation": self.observations}
+        else:
+            observed = {f"observation[{d}]": column for d, column in enumerate(self.observations.T)}
+        return {self.variable.name: self.states, **observed}
 
     def _parts(self) -> tuple[object, ...]:
         return self.variable, self.codes, self.observations, self.report
-
-    def _table(self) -> tuple[list[str], list[list[str]], str]:
-        columns = {self.variable.name: self.states, **self._columns()}
-        rows = [
-            [str(t), *(_cell(column[t]) for column in columns.values())] for t in range(min(ROWS, len(self)))
-        ]
-        return ["step", *map(label, columns)], rows, noted(len(self), len(rows), "steps", self.report)
 
 
 def _cell(value: Any) -> str:
@@ -502,7 +519,7 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         return self._items, self._ids, self.report
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        scored = not isinstance(self._items[0], SampledSequence)
+        scored = not isinstance(self._items[0], Drawn)
         rows = []
         for name, one in list(zip(self.ids, self._items, strict=True))[:ROWS]:
             rows.append([label(name), f"{len(one):,}", *([f"{one.log_likelihood:.6f}"] if scored else [])])

@@ -316,5 +316,5 @@ def test_a_network_without_tables_is_refused():
 
 
 def test_other_things_are_refused():
-    with pytest.raises(pgm.InvalidArgument, match="Bayesian and Markov networks, not 3"):
+    with pytest.raises(pgm.InvalidArgument, match="hidden Markov models and linear dynamical systems, not 3"):
         written(3)

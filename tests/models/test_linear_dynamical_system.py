@@ -197,7 +197,7 @@ def stiff(seed: int) -> tuple[LinearDynamicalSystem, np.ndarray]:
     C = rng.normal(size=(2, 4))
     Q, R = (Q + Q.T) / 2, np.diag([1e-6, 1e6])
     lds = LinearDynamicalSystem(A=A, C=C, Q=Q, R=R, mean=np.zeros(4), covariance=Q)
-    y = lds.sample(400, seed=seed)[1]
+    y = lds.sample(400, seed=seed).observations.copy()
     y[rng.random(y.shape) < 0.1] = np.nan
     return lds, y
 
@@ -238,7 +238,7 @@ def test_the_steady_state_changes_no_digit() -> None:
 def test_a_hundred_thousand_steps_lose_nothing() -> None:
     """The log density in long double, for a system whose filter is a recursion of one number."""
     lds = scalar()
-    _, y = lds.sample(100_000, seed=1)
+    y = lds.sample(100_000, seed=1).observations
     mean, variance, log = np.longdouble(0), np.longdouble(1), np.longdouble(0)
     a, q, r = np.longdouble(0.9), np.longdouble(0.5), np.longdouble(0.8)
     for value in y.astype(np.longdouble):
@@ -323,7 +323,8 @@ def test_frames() -> None:
 
 def test_samples_have_the_moments_of_the_system() -> None:
     lds = plane(b=[0.5, 0.0], d=[1.0, 0.0, 0.0])
-    x, y = lds.sample(60_000, seed=5)
+    drawn = lds.sample(60_000, seed=5)
+    x, y = drawn.states, drawn.observations
     assert x.mean(axis=0) == pytest.approx(lds.mean, abs=0.05)
     assert np.cov(x.T) == pytest.approx(lds.covariance, abs=0.06)
     assert (y - x @ lds.C.T).mean(axis=0) == pytest.approx([1.0, 0.0, 0.0], abs=0.02)
@@ -331,7 +332,47 @@ def test_samples_have_the_moments_of_the_system() -> None:
     off = x[1:] - x[:-1] @ lds.A.T - lds.b
     assert np.cov(off.T) == pytest.approx(lds.Q, abs=0.02)
     again = lds.sample(60_000, seed=5)
-    assert np.array_equal(again[1], y)
+    assert np.array_equal(again.observations, y)
+
+
+def test_several_series_are_drawn_apart() -> None:
+    lds = plane(b=[0.5, 0.0])
+    many = lds.sample(2, sequences=40_000, seed=6)
+    assert len(many) == 40_000
+    x = np.array([one.states for one in many])
+    assert x[:, 0].mean(axis=0) == pytest.approx(lds.mean, abs=0.05)
+    assert np.cov(x[:, 1].T) == pytest.approx(lds.covariance, abs=0.06)
+    assert np.corrcoef(x[::2, 0, 0], x[1::2, 0, 0])[0, 1] == pytest.approx(0.0, abs=0.03)
+    assert np.array_equal(lds.sample(5, seed=1).states, lds.sample(5, sequences=1, seed=1)[0].states)
+
+
+def test_what_is_drawn_prints_and_goes_elsewhere() -> None:
+    drawn = plane().sample(30, seed=2)
+    assert str(drawn).splitlines()[0].split() == ["step", "x0", "x1", "y0", "y1", "y2"]
+    frame = drawn.to_pandas()
+    assert list(frame.columns) == ["x0", "x1", "y0", "y1", "y2"]
+    assert np.array_equal(frame[["y0", "y1", "y2"]].to_numpy(), drawn.observations)
+    assert drawn.to_dict() == {"states": drawn.states.tolist(), "observations": drawn.observations.tolist()}
+    again = pickle.loads(pickle.dumps(drawn))
+    assert np.array_equal(again.states, drawn.states)
+    assert str(again) == str(drawn)
+    with pytest.raises(ValueError, match="read-only"):
+        drawn.states[0] = 1.0
+    axes = drawn.plot()
+    assert [line.get_label() for line in axes.get_lines()] == ["x0", "x1", "y0", "y1", "y2"]
+    assert np.array_equal(axes.get_lines()[0].get_ydata(), drawn.states[:, 0])
+    several = plane().sample(3, sequences=2, seed=2)
+    assert several.to_pandas().shape == (6, 5)
+    assert str(several).splitlines()[0].split() == ["sequence", "steps"]
+
+
+def test_what_is_drawn_at_times_has_these_times() -> None:
+    walk = scalar(A=lambda gap: 1.0, Q=lambda gap: gap, states="place", observations="place")
+    drawn = walk.sample(3, times=[0.0, 0.5, 4.0], seed=1)
+    frame = drawn.to_pandas()
+    assert frame.index.tolist() == [0.0, 0.5, 4.0]
+    assert list(frame.columns) == ["place", "place observed"]
+    assert drawn.plot().get_xlabel() == "time"
 
 
 # --- results ---

@@ -88,7 +88,7 @@ def test_inputs_are_learned() -> None:
         A=0.7, C=1.0, Q=0.1, R=0.2, B=[[1.0, -0.5]], D=[[0.0, 2.0]], d=3.0, mean=0.0, covariance=1.0
     )
     u = rng.normal(size=(2000, 2))
-    y = truth.sample(2000, inputs=u, seed=3)[1]
+    y = truth.sample(2000, inputs=u, seed=3).observations
     lds = LinearDynamicalSystem(
         A=0.5, C=1.0, Q=1.0, R=1.0, B=[[0.0, 0.0]], D=[[0.0, 0.0]], d=0.0, mean=0.0, covariance=1.0
     )
@@ -102,7 +102,7 @@ def test_inputs_are_learned() -> None:
 
 
 def test_where_em_rests_the_gradient_vanishes() -> None:
-    y = scalar().sample(300, seed=2)[1]
+    y = scalar().sample(300, seed=2).observations.copy()
     y[100:120] = np.nan
     lds = scalar(Q=1.0, R=0.3).fit(y, fixed=["C", "mean", "covariance"], max_iter=5000, tol=1e-15)
     point = np.array([lds.A[0, 0], lds.Q[0, 0], lds.R[0, 0]])
@@ -117,7 +117,7 @@ def test_where_em_rests_the_gradient_vanishes() -> None:
 def test_several_series_with_gaps_learn_from_all() -> None:
     truth = plane()
     rng = np.random.default_rng(5)
-    y = [truth.sample(300, seed=seed)[1] for seed in range(5)]
+    y = [truth.sample(300, seed=seed).observations.copy() for seed in range(5)]
     for one in y:
         one[rng.random(one.shape) < 0.1] = np.nan
     lds = plane(A=np.eye(2) * 0.5, Q=np.eye(2), R=np.eye(3)).fit(y, fixed=["C"], max_iter=300, tol=1e-9)

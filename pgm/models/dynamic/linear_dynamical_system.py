@@ -11,7 +11,17 @@ from pgm.errors import ImpossibleEvidence, InvalidArgument, shown
 from pgm.inference.engines import kalman
 from pgm.printing import Tabular
 from pgm.randomness import draw_count, generator
-from pgm.results import Filtered, FitReport, Forecast, Matrices, Output, Report, Smoothed
+from pgm.results import (
+    Filtered,
+    FitReport,
+    Forecast,
+    Matrices,
+    Output,
+    PerSequence,
+    Report,
+    SampledSeries,
+    Smoothed,
+)
 
 from . import linear_learning, linear_network
 from .linear_parameters import covariance as covariance_of
@@ -359,39 +369,45 @@ class LinearDynamicalSystem(Tabular):
         self,
         n: int,
         *,
+        sequences: int | None = None,
         inputs: Any = None,
         times: Any = None,
         seed: int | np.random.Generator | None = None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw a series of n steps: the states (n, states), and what is observed, (n,) or (n, observations).
+    ) -> SampledSeries | Any:
+        """Draw a series of n steps: its `.states` and `.observations`.
 
         Args:
             n: how many steps.
-            inputs: a row for each step.
+            sequences: how many series, each of n steps, as a list; one by itself if left out.
+            inputs: a row for each step, the same for all series.
             times: the time of each step.
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: the start is diffuse: there is nothing to draw it from.
+            InvalidArgument: the start is diffuse: there is nothing to draw it from; there is no step.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
-        >>> x, y = lds.sample(100, seed=0)
-        >>> x.shape, y.shape
+        >>> drawn = lds.sample(100, seed=0)
+        >>> drawn.states.shape, drawn.observations.shape
         ((100, 1), (100,))
         """
-        size = draw_count(n)
+        size, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
+        if size < 1 or many < 1:
+            raise InvalidArgument("A series has one step at least.")
         if np.isinf(self.covariance).any():
             raise InvalidArgument(
                 "The start is diffuse, infinitely wide: nothing can be drawn from it. Give mean= and "
                 "covariance=."
             )
-        if size == 0:
-            return np.empty((0, self._p.n)), np.empty((0, self._p.m) if self._p.m > 1 else 0)
         nothing = np.full((size, self._p.m) if self._p.m > 1 else size, np.nan)
         question = asked(self._p, nothing, inputs, times, None, None)
-        one = question.series[0]
-        x, y = kalman.simulated(question.schedules[0], one.pushes, question.shifts[0], 1, generator(seed))
-        return x[0], y[0] if self._p.m > 1 else y[0, :, 0]
+        one, steps = question.series[0], question.steps[0]
+        x, y = kalman.simulated(question.schedules[0], one.pushes, question.shifts[0], many, generator(seed))
+        y = y if self._p.m > 1 else y[:, :, 0]
+        drawn = [
+            SampledSeries(self.states, x[i], self.observations, y[i], steps, _REPORT) for i in range(many)
+        ]
+        return drawn[0] if sequences is None else PerSequence(drawn, report=_REPORT)
 
     def fit(
         self,
