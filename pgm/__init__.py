@@ -29,7 +29,7 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
-from pgm.distributions import Categorical, Gaussian
+from pgm.distributions import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
 from pgm.errors import (
     ConvergenceWarning,
     FileFormatError,
@@ -83,6 +83,7 @@ __all__ = [
     "AtLeast",
     "Banded",
     "BayesianNetwork",
+    "Bernoulli",
     "Bins",
     "Categorical",
     "ConvergenceWarning",
@@ -114,6 +115,7 @@ __all__ = [
     "MarkovNetwork",
     "MaxMarginals",
     "MixtureCPD",
+    "Multinomial",
     "NoSupportFound",
     "NoisyAnd",
     "NoisyMax",
@@ -124,6 +126,7 @@ __all__ = [
     "OutOfTime",
     "PGMError",
     "Parity",
+    "Poisson",
     "Probability",
     "Report",
     "Samples",
@@ -154,6 +157,7 @@ _RESULTS = (
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
+    *(Poisson, Bernoulli, Multinomial),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, LinearDynamicalSystem, *_FORMS, *_RESULTS])

@@ -55,7 +55,7 @@ MACHINERY = {
     *("FitReport.changed", "LeftToRight.mask", "LeftToRight.first", "Banded.mask", "Banded.first"),
     *(
         f"{cls}.{name}"
-        for cls in ("Categorical", "Gaussian")
+        for cls in ("Categorical", "Gaussian", "StateDistribution")
         for name in "n_free is_value read log_rows gathered draw filled collapsed expected_log pseudo "
         "first_guess".split()
     ),

@@ -50,7 +50,7 @@ def objects() -> Iterator[Any]:
     net.add("a", 0.5)
     net.add("x", pgm.LinearGaussian(bias=1.0, sd=2.0))
     yield from (net, net.query("x"), net.cpd("a"), net.cpd("x"))
-    yield from (pgm.Gaussian(0.0, sd=1.0), pgm.Categorical([0.5, 0.5]))
+    yield from (pgm.Gaussian(0.0, sd=1.0), pgm.Categorical([0.5, 0.5]), pgm.Poisson(1e6))
 
 
 def drawn(name: str, **options: object) -> list[Any]:

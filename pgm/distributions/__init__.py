@@ -3,11 +3,25 @@
 from typing import Any
 
 from .categorical import Categorical
+from .counts import Bernoulli, Poisson
 from .emission import Emission, Observed
 from .gaussian import Gaussian
+from .multinomial import Multinomial
 from .protocol import LocalDistribution
 
 # Emissions by the name that files give them: the only list.
-EMISSIONS: dict[str, type[Any]] = {cls.kind: cls for cls in (Categorical, Gaussian)}
+EMISSIONS: dict[str, type[Any]] = {
+    cls.kind: cls for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial)
+}
 
-__all__ = ["EMISSIONS", "Categorical", "Emission", "Gaussian", "LocalDistribution", "Observed"]
+__all__ = [
+    "EMISSIONS",
+    "Bernoulli",
+    "Categorical",
+    "Emission",
+    "Gaussian",
+    "LocalDistribution",
+    "Multinomial",
+    "Observed",
+    "Poisson",
+]
