@@ -146,6 +146,7 @@ def test_loops_are_plain_functions(path: Path) -> None:
 
 # What the answers of each file of loops are checked against, that shares no code with them.
 ORACLES = {
+    "pgm/distributions": ("tests/distributions/test_normal.py", "from scipy import stats"),
     "pgm/graphs": ("tests/graphs/test_triangulation.py", "tests.graphs import twins"),
     "pgm/inference/program/reduction": ("tests/inference/test_truth.py", "tests.oracle import"),
     "pgm/inference/trees": ("tests/inference/test_truth.py", "tests.oracle import"),

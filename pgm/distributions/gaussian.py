@@ -16,7 +16,7 @@ from pgm.randomness import draw_count, generator
 from .checks import finite, row_weights
 from .emission import Observed, kept_where_empty
 from .gaussian_statistics import FORMS, GaussianStatistics, gathered, near_centres, patterns, restricted
-from .normal import cholesky_of_correlations, log_normal, log_peak
+from .normal import NORMALS, cholesky_of_correlations, log_normals, log_peak
 from .parts import Part
 
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
@@ -290,21 +290,24 @@ class Gaussian:
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
         """Log density of each row, a column for each state, of the entries that are not NaN."""
         means, covariances = self._known
+        parts = patterns(rows)
+        if len(parts) == 1 and parts[0][1].size == self.dim:
+            return self._densities(rows, means, covariances)
         found = np.zeros((rows.shape[0], means.shape[0]))
-        for at, seen in patterns(rows):
-            some = rows if len(at) == len(rows) and seen.size == self.dim else rows[at][:, seen]
-            for k, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
-                if seen.size == 0:
-                    break
-                covariance = covariance if seen.size == self.dim else covariance[np.ix_(seen, seen)]
-                log = log_normal(some - mean[seen], covariance) if covariance.any() else None
-                if log is None:
-                    state = "" if self.n_states is None else f" of state {k}"
-                    raise InvalidArgument(
-                        f"The covariance{state} is singular: there is no density. Leave out the dimensions "
-                        "that follow from the others."
-                    )
-                found[at, k] = log
+        for at, seen in parts:
+            if seen.size:
+                some = rows[at][:, seen]
+                found[at] = self._densities(some, means[:, seen], covariances[:, seen[:, None], seen])
+        return found
+
+    def _densities(self, rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray:
+        found = log_normals(rows, means, covariances)
+        if isinstance(found, int):
+            state = "" if self.n_states is None else f" of state {found}"
+            raise InvalidArgument(
+                f"The covariance{state} is singular: there is no density. Leave out the dimensions "
+                "that follow from the others."
+            )
         return found
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
@@ -331,7 +334,8 @@ class Gaussian:
 
     def collapsed(self, rows: np.ndarray) -> int | None:
         """A state whose covariance is singular, or nothing beside how far rows lie apart."""
-        spread = np.nanstd(rows, axis=0)
+        spread = np.empty(self.dim)
+        NORMALS.spreads(np.ascontiguousarray(rows).reshape(-1), self.dim, spread)
         for k, covariance in enumerate(self._known[1]):
             small = np.sqrt(np.diag(covariance)) <= _COLLAPSED * spread
             if small.any() or cholesky_of_correlations(covariance) is None:

@@ -8,6 +8,8 @@ import numpy as np
 
 from pgm.errors import InvalidArgument
 
+from .normal import NORMALS
+
 
 @dataclass(frozen=True, eq=False)
 class GaussianStatistics:
@@ -56,10 +58,10 @@ def patterns(rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     [([1], [0, 1]), ([0], [0])]
     """
     there = ~np.isnan(rows)
-    full = there.all(axis=1)
     every = np.arange(rows.shape[1])
-    if full.all():
+    if there.all():
         return [(np.arange(len(rows)), every)]
+    full = there.all(axis=1)
     found = [(np.flatnonzero(full), every)] if full.any() else []
     gaps = np.flatnonzero(~full)
     distinct, which = np.unique(there[gaps], axis=0, return_inverse=True)
@@ -98,14 +100,16 @@ def gathered(
 
 
 def _complete(rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
-    weight = weights.sum(axis=0)
-    share = np.divide(weights, weight, out=np.zeros_like(weights), where=weight > 0)
-    mean = share.T @ rows
-    scatter = np.empty((weight.size, rows.shape[1], rows.shape[1]))
-    for k in range(weight.size):
-        off = rows - mean[k]
-        scatter[k] = (off * weights[:, k, None]).T @ off
-    return GaussianStatistics(weight, mean, (scatter + scatter.transpose(0, 2, 1)) / 2)
+    k, dim = weights.shape[1], rows.shape[1]
+    flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
+    shares = np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)
+    weight, sums, products = np.zeros(k), np.zeros((dim, k)), np.zeros((dim, dim, k))
+    NORMALS.weighted_sums(flat, shares, dim, weight, sums.reshape(-1))
+    mean = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
+    NORMALS.weighted_products(flat, shares, dim, k, mean.reshape(-1), products.reshape(-1))
+    lower = products.transpose(2, 0, 1)
+    scatter = lower + np.tril(lower, -1).transpose(0, 2, 1)
+    return GaussianStatistics(weight, np.ascontiguousarray(mean.T), scatter)
 
 
 def _partial(

@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pgm.runtime.loops import Loops
+
+NORMALS = Loops("pgm.distributions.compiled", "adding up rows of numbers")
 LOG_2PI = math.log(2.0 * math.pi)
 _SINGULAR = 1e-7  # of a standard deviation that is left given the others: what is below is rounding
 
@@ -47,6 +50,28 @@ def log_normal(off: np.ndarray, covariance: np.ndarray) -> np.ndarray | None:
     half = np.log(np.diag(factor)).sum() + np.log(scale).sum()
     logs = log_peak(dim, 2.0 * float(half)) - 0.5 * (solved**2).sum(axis=0)
     return np.asarray(logs.reshape(off.shape[:-1]))
+
+
+def log_normals(rows: np.ndarray, means: np.ndarray, covariances: np.ndarray) -> np.ndarray | int:
+    """Log density of each row, a column for each of several normals; or which of them is singular.
+
+    >>> log_normals(np.array([[0.0, 0.0]]), np.zeros((1, 2)), np.eye(2)[None]).round(6)
+    array([[-1.837877]])
+    """
+    k, dim = means.shape
+    scales, factors, peaks = np.empty((k, dim)), np.empty((k, dim, dim)), np.empty(k)
+    for s, covariance in enumerate(covariances):
+        found = cholesky_of_correlations(covariance)
+        if found is None:
+            return s
+        factors[s], scales[s] = found
+        half = np.log(np.diag(factors[s])).sum() + np.log(scales[s]).sum()
+        peaks[s] = log_peak(dim, 2.0 * float(half))
+    logs = np.empty((len(rows), k))
+    columns = np.array(rows.T, dtype=np.float64, order="C").reshape(-1)
+    of_states = (np.ascontiguousarray(means).reshape(-1), scales.reshape(-1), factors.reshape(-1), peaks)
+    NORMALS.log_normals(columns, *of_states, dim, logs.reshape(-1))
+    return logs
 
 
 def cholesky_of_correlations(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:

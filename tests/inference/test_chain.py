@@ -190,6 +190,30 @@ def test_densities_of_any_size(k):
         assert ask(chain, rows, clock) == pytest.approx(ask(slow, rows, clock), rel=1e-10, abs=1e-12)
 
 
+@pytest.mark.parametrize("zeros", [False, True])
+@pytest.mark.parametrize("k", [2, 4, 5])
+@pytest.mark.parametrize("mean", [-25.0, 25.0])
+def test_densities_that_are_not_divided_add_up(k, zeros, mean):
+    """Of a thousand densities of which each is within bounds, the product is not."""
+    start, move = random_chain(k, 5)
+    if zeros:
+        move[0, 1] = 0.0
+        move[0] /= move[0].sum()
+    random = np.random.default_rng(6)
+    logs = random.normal(size=(1000, k)) + mean
+    rows = Rows(logs, np.empty(0, np.int32), np.array([0, 1, 400, 1000]))
+    assert rows.shifts is None
+    chain, clock = Chain(start, move), start_clock()
+    total, alpha = [], start
+    for t in range(1000):
+        alpha = (start if t in rows.starts else alpha @ move) * np.exp(logs[t] - mean)
+        total.append(np.log(alpha.sum()) + mean)
+        alpha = alpha / alpha.sum()
+    assert engine.filtered(chain, rows, clock)[1] == pytest.approx(np.array(total), rel=1e-12)
+    sums = np.add.reduceat(total, rows.starts[:-1])
+    assert engine.log_likelihoods(chain, rows, clock) == pytest.approx(sums, rel=1e-12)
+
+
 def test_long_double_agrees():
     """Log-likelihoods of 20,000 steps within 1e-12 of the same sums in long double."""
     start, move = random_chain(4, 7)

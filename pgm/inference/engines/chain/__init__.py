@@ -58,6 +58,11 @@ class Chain:
         return np.ascontiguousarray(self.move, dtype=np.float64).reshape(-1)
 
     @cached_property
+    def turned(self) -> np.ndarray:
+        """The transitions column after column."""
+        return np.ascontiguousarray(self.move.T, dtype=np.float64).reshape(-1)
+
+    @cached_property
     def arcs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Where the arcs of each state begin, where they lead, their probabilities; empty if most exist."""
         k, there = self.k, self.move > 0.0
@@ -65,6 +70,11 @@ class Chain:
             return _NO_INTS, _NO_INTS, _NO_FLOATS
         at = np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64)
         return at, np.nonzero(there)[1].astype(np.int64), self.move[there]
+
+    @cached_property
+    def is_four(self) -> bool:
+        """Whether there are four states and most transitions: the smallest models have loops of their own."""
+        return self.k == 4 and not self.arcs[0].size
 
     @cached_property
     def in_logs(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -104,7 +114,8 @@ class Rows:
     @cached_property
     def shifts(self) -> np.ndarray | None:
         """By what each distinct row was divided, as a logarithm; None if none was."""
-        most: np.ndarray = self.logs.max(axis=1)
+        most = np.empty(len(self.logs))
+        LOOPS.largest(np.ascontiguousarray(self.logs).reshape(-1), self.logs.shape[1], most)
         most[most == -np.inf] = 0.0
         return None if (np.abs(most) <= _RANGE).all() else most
 
@@ -164,7 +175,7 @@ def log_likelihoods(chain: Chain, rows: Rows, clock: Clock) -> np.ndarray:
             args: tuple[Any, ...] = (chain.start, chain.flat, rows.like, rows.code)
             name = "score_of_four"
         else:
-            args = (chain.start, chain.flat, *chain.arcs, rows.like, rows.code)
+            args = (chain.start, chain.flat, chain.turned, *chain.arcs, rows.like, rows.code)
             name = "score"
         _run(name, *args, rows.starts, int(chain.is_safe), logs, powers, chain=chain, rows=rows, clock=clock)
         logs += powers * _LN2
@@ -199,13 +210,12 @@ def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> 
 
     def fast() -> tuple[np.ndarray, np.ndarray]:
         alpha, share = _forward(chain, rows, clock)
-        shared = (chain.flat, *chain.arcs, rows.like, rows.code, rows.starts)
         if lag is None:
             nothing = (np.zeros(k), _NO_FLOATS, _NO_FLOATS)
-            over = (*shared, np.ones(count), alpha.reshape(-1), share, *nothing)
-            _run("backward", *over, chain=chain, rows=rows, clock=clock)
+            _backward(chain, rows, np.ones(count), alpha, share, *nothing, clock=clock)
         else:
             gamma = np.empty_like(alpha)
+            shared = (chain.turned, *chain.arcs, rows.like, rows.code, rows.starts)
             args = (*shared, lag, k, alpha.reshape(-1), share, gamma.reshape(-1))
             _run("lagged", *args, chain=chain, rows=rows, clock=clock, more=lag)
             alpha = gamma
@@ -244,10 +254,8 @@ def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
         for begin, end in _groups(rows.starts):
             part = rows.part(begin, end)
             alpha, share = _forward(chain, part, clock)
-            shared = (chain.flat, at, to, arc, part.like, part.code, part.starts, weight[begin:end])
             kept = seen.reshape(-1) if coded else _NO_FLOATS
-            args = (*shared, alpha.reshape(-1), share, first, pairs, kept)
-            _run("backward", *args, chain=chain, rows=part, clock=clock)
+            _backward(chain, part, weight[begin:end], alpha, share, first, pairs, kept, clock=clock)
             log, shift = np.log(share), part.shift_of()
             logs[begin:end] = np.add.reduceat(log if shift is None else log + shift, part.starts[:-1])
             if not coded:
@@ -416,9 +424,29 @@ def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
 
 def _forward(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
-    shared = (chain.start, chain.flat, *chain.arcs, rows.like, rows.code, rows.starts, int(chain.is_safe))
-    _run_to_row("forward", *shared, alpha.reshape(-1), share, chain=chain, rows=rows, clock=clock)
+    shared = (rows.like, rows.code, rows.starts, int(chain.is_safe), alpha.reshape(-1), share)
+    if chain.is_four:
+        _run_to_row("forward_of_four", chain.start, chain.flat, *shared, chain=chain, rows=rows, clock=clock)
+    else:
+        of_chain = (chain.start, chain.flat, *chain.arcs)
+        _run_to_row("forward", *of_chain, *shared, chain=chain, rows=rows, clock=clock)
     return alpha, share
+
+
+def _backward(
+    chain: Chain,
+    rows: Rows,
+    weight: np.ndarray,
+    alpha: np.ndarray,
+    share: np.ndarray,
+    *sums: np.ndarray,
+    clock: Clock,
+) -> None:
+    shared = (rows.like, rows.code, rows.starts, weight, alpha.reshape(-1), share, *sums)
+    if chain.is_four:
+        _run("backward_of_four", chain.flat, *shared, chain=chain, rows=rows, clock=clock)
+    else:
+        _run("backward", chain.turned, *chain.arcs, *shared, chain=chain, rows=rows, clock=clock)
 
 
 def _forward_in_logs(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:

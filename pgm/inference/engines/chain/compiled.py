@@ -29,12 +29,7 @@ def _ahead(k, move, at, to, arc, a, o, out):
     for j in range(k):
         out[j] = 0.0
     if at.size == 0:
-        for i in range(k):
-            x = a[o + i]
-            if x != 0.0:
-                m = i * k
-                for j in range(k):
-                    out[j] += x * move[m + j]
+        _times(k, move, a, o, out)
     else:
         for i in range(k):
             x = a[o + i]
@@ -43,15 +38,32 @@ def _ahead(k, move, at, to, arc, a, o, out):
                     out[to[e]] += x * arc[e]
 
 
-def _back(k, move, at, to, arc, w, out):
-    """One step back: out = move * w."""
+def _times(k, move, a, o, out):
+    """Add a * move to `out`, row after row; four at a time, so that `out` is read and written less often."""
+    i = 0
+    while i + 4 <= k:
+        x0, x1, x2, x3 = a[o + i], a[o + i + 1], a[o + i + 2], a[o + i + 3]
+        m0 = i * k
+        m1, m2, m3 = m0 + k, m0 + 2 * k, m0 + 3 * k
+        for j in range(k):
+            out[j] = (((out[j] + x0 * move[m0 + j]) + x1 * move[m1 + j]) + x2 * move[m2 + j]) + x3 * move[
+                m3 + j
+            ]
+        i += 4
+    while i < k:
+        x = a[o + i]
+        m = i * k
+        for j in range(k):
+            out[j] += x * move[m + j]
+        i += 1
+
+
+def _back(k, turned, at, to, arc, w, out):
+    """One step back: out = move * w; `turned` has the columns of `move` as rows, so all states go at once."""
     if at.size == 0:
         for i in range(k):
-            m = i * k
-            x = 0.0
-            for j in range(k):
-                x += move[m + j] * w[j]
-            out[i] = x
+            out[i] = 0.0
+        _times(k, turned, w, 0, out)
     else:
         for i in range(k):
             x = 0.0
@@ -78,8 +90,10 @@ def forward(
     """P(state | rows up to this one) in `alpha`, P(row | rows before) in `share` (Rabiner 1989)."""
     k = start.size
     coded = code.size > 0
+    a = np.empty(k)  # up to a factor, so that no step waits for a division
     ahead = np.empty(k)
     for n in range(starts.size - 1):
+        before = 1.0
         for t in range(starts[n], starts[n + 1]):
             if t % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
@@ -89,28 +103,88 @@ def forward(
                 for j in range(k):
                     ahead[j] = start[j]
             else:
-                _ahead(k, move, at, to, arc, alpha, o - k, ahead)
+                _ahead(k, move, at, to, arc, a, 0, ahead)
+            for j in range(k):
+                a[j] = ahead[j] * like[b + j]
             total = 0.0
             for j in range(k):
-                x = ahead[j] * like[b + j]
-                alpha[o + j] = x
-                total += x
+                total += a[j]
             if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
                 where[0] = t
                 return IMPOSSIBLE if safe == 0 or (not total > 0.0 and t > starts[n]) else NARROW
+            share[t] = total / before
             inverse = 1.0 / total
             for j in range(k):
-                alpha[o + j] *= inverse
+                alpha[o + j] = a[j] * inverse
             if safe == 0:
                 for j in range(k):
                     if 0.0 < alpha[o + j] < _TINY:
                         return NARROW
-            share[t] = total
+            before = total
+            if total < _LOW or total > _UP:
+                for j in range(k):
+                    a[j] = alpha[o + j]
+                before = 1.0
+    return DONE
+
+
+def forward_of_four(
+    start: Floats,
+    move: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    safe: int,
+    alpha: Floats,
+    share: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """The same for four states."""
+    coded = code.size > 0
+    m00, m01, m02, m03 = move[0], move[1], move[2], move[3]
+    m10, m11, m12, m13 = move[4], move[5], move[6], move[7]
+    m20, m21, m22, m23 = move[8], move[9], move[10], move[11]
+    m30, m31, m32, m33 = move[12], move[13], move[14], move[15]
+    for n in range(starts.size - 1):
+        before = 1.0
+        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+        for t in range(starts[n], starts[n + 1]):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * 4
+            b = code[t] * 4 if coded else o
+            if t == starts[n]:
+                x0, x1, x2, x3 = start[0], start[1], start[2], start[3]
+            else:
+                x0 = (a0 * m00 + a1 * m10) + (a2 * m20 + a3 * m30)
+                x1 = (a0 * m01 + a1 * m11) + (a2 * m21 + a3 * m31)
+                x2 = (a0 * m02 + a1 * m12) + (a2 * m22 + a3 * m32)
+                x3 = (a0 * m03 + a1 * m13) + (a2 * m23 + a3 * m33)
+            a0, a1, a2, a3 = x0 * like[b], x1 * like[b + 1], x2 * like[b + 2], x3 * like[b + 3]
+            total = (a0 + a1) + (a2 + a3)
+            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
+                where[0] = t
+                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and t > starts[n]) else NARROW
+            share[t] = total / before
+            inverse = 1.0 / total
+            x0, x1, x2, x3 = a0 * inverse, a1 * inverse, a2 * inverse, a3 * inverse
+            alpha[o] = x0
+            alpha[o + 1] = x1
+            alpha[o + 2] = x2
+            alpha[o + 3] = x3
+            if safe == 0:
+                if 0.0 < x0 < _TINY or 0.0 < x1 < _TINY or 0.0 < x2 < _TINY or 0.0 < x3 < _TINY:
+                    return NARROW
+            before = total
+            if total < _LOW or total > _UP:
+                a0, a1, a2, a3 = x0, x1, x2, x3
+                before = 1.0
     return DONE
 
 
 def backward(
-    move: Floats,
+    turned: Floats,
     at: Ints,
     to: Ints,
     arc: Floats,
@@ -146,15 +220,14 @@ def backward(
                 for j in range(k):
                     beta[j] = 1.0
             else:
-                _back(k, move, at, to, arc, w, beta)
+                _back(k, turned, at, to, arc, w, beta)
                 if paired:
                     if at.size == 0:
                         for i in range(k):
                             x = alpha[o + i] * heavy
-                            if x != 0.0:
-                                m = i * k
-                                for j in range(k):
-                                    pairs[m + j] += x * w[j]
+                            m = i * k
+                            for j in range(k):
+                                pairs[m + j] += x * w[j]
                     else:
                         for i in range(k):
                             x = alpha[o + i] * heavy
@@ -176,8 +249,88 @@ def backward(
     return DONE
 
 
-def lagged(
+def backward_of_four(
     move: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    weight: Floats,
+    alpha: Floats,
+    share: Floats,
+    first: Floats,
+    pairs: Floats,
+    seen: Floats,
+    stop: Flag,
+):
+    """The same for four states, all of whose transitions are in `move`."""
+    coded = code.size > 0
+    paired = pairs.size > 0
+    counted = seen.size > 0
+    m00, m01, m02, m03 = move[0], move[1], move[2], move[3]
+    m10, m11, m12, m13 = move[4], move[5], move[6], move[7]
+    m20, m21, m22, m23 = move[8], move[9], move[10], move[11]
+    m30, m31, m32, m33 = move[12], move[13], move[14], move[15]
+    for n in range(starts.size - 1):
+        begin, last = starts[n], starts[n + 1] - 1
+        heavy = weight[n]
+        w0, w1, w2, w3 = 0.0, 0.0, 0.0, 0.0
+        for t in range(last, begin - 1, -1):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * 4
+            a0, a1, a2, a3 = alpha[o], alpha[o + 1], alpha[o + 2], alpha[o + 3]
+            b0, b1, b2, b3 = 1.0, 1.0, 1.0, 1.0
+            if t < last:
+                b0 = (m00 * w0 + m01 * w1) + (m02 * w2 + m03 * w3)
+                b1 = (m10 * w0 + m11 * w1) + (m12 * w2 + m13 * w3)
+                b2 = (m20 * w0 + m21 * w1) + (m22 * w2 + m23 * w3)
+                b3 = (m30 * w0 + m31 * w1) + (m32 * w2 + m33 * w3)
+                if paired:
+                    x0, x1, x2, x3 = a0 * heavy, a1 * heavy, a2 * heavy, a3 * heavy
+                    pairs[0] += x0 * w0
+                    pairs[1] += x0 * w1
+                    pairs[2] += x0 * w2
+                    pairs[3] += x0 * w3
+                    pairs[4] += x1 * w0
+                    pairs[5] += x1 * w1
+                    pairs[6] += x1 * w2
+                    pairs[7] += x1 * w3
+                    pairs[8] += x2 * w0
+                    pairs[9] += x2 * w1
+                    pairs[10] += x2 * w2
+                    pairs[11] += x2 * w3
+                    pairs[12] += x3 * w0
+                    pairs[13] += x3 * w1
+                    pairs[14] += x3 * w2
+                    pairs[15] += x3 * w3
+            b = code[t] * 4 if coded else o
+            inverse = 1.0 / share[t]
+            # From a state that cannot be reached the way on may seem as likely as it wants.
+            w0 = (like[b] * inverse) * b0 if a0 != 0.0 else 0.0
+            w1 = (like[b + 1] * inverse) * b1 if a1 != 0.0 else 0.0
+            w2 = (like[b + 2] * inverse) * b2 if a2 != 0.0 else 0.0
+            w3 = (like[b + 3] * inverse) * b3 if a3 != 0.0 else 0.0
+            a0 = a0 * b0 if a0 != 0.0 else 0.0
+            a1 = a1 * b1 if a1 != 0.0 else 0.0
+            a2 = a2 * b2 if a2 != 0.0 else 0.0
+            a3 = a3 * b3 if a3 != 0.0 else 0.0
+            alpha[o] = a0
+            alpha[o + 1] = a1
+            alpha[o + 2] = a2
+            alpha[o + 3] = a3
+            if counted:
+                seen[b] += heavy * a0
+                seen[b + 1] += heavy * a1
+                seen[b + 2] += heavy * a2
+                seen[b + 3] += heavy * a3
+        o = begin * 4
+        for j in range(4):
+            first[j] += heavy * alpha[o + j]
+    return DONE
+
+
+def lagged(
+    turned: Floats,
     at: Ints,
     to: Ints,
     arc: Floats,
@@ -206,7 +359,7 @@ def lagged(
                 inverse = 1.0 / share[s]
                 for j in range(k):
                     w[j] = like[b + j] * inverse * beta[j] if alpha[s * k + j] != 0.0 else 0.0
-                _back(k, move, at, to, arc, w, beta)
+                _back(k, turned, at, to, arc, w, beta)
             for j in range(k):
                 a = alpha[t * k + j]
                 gamma[t * k + j] = a * beta[j] if a != 0.0 else 0.0
@@ -216,6 +369,7 @@ def lagged(
 def score(
     start: Floats,
     move: Floats,
+    turned: Floats,
     at: Ints,
     to: Ints,
     arc: Floats,
@@ -227,42 +381,93 @@ def score(
     powers: Ints,
     stop: Flag,
 ):
-    """Of each sequence log P: `logs`, and powers of two to be added; nothing is kept of the way."""
+    """Of each sequence log P: `logs`, and powers of two to be added; nothing is kept of the way.
+
+    Where nothing can be lost it goes from both ends at once: neither way waits for the other's last step.
+    """
     k = start.size
     coded = code.size > 0
     a = np.empty(k)
     ahead = np.empty(k)
+    back = np.empty(k)
+    w = np.empty(k)
     for n in range(starts.size - 1):
+        begin, end = starts[n], starts[n + 1]
         power = 0
-        total = 1.0
-        for t in range(starts[n], starts[n + 1]):
+        b = code[begin] * k if coded else begin * k
+        total = 0.0
+        for j in range(k):
+            a[j] = start[j] * like[b + j]
+            total += a[j]
+            back[j] = 1.0
+        if not total > 0.0 or (safe != 0 and total < _FIRST):
+            return NARROW  # or impossible: whoever looks for the step will see
+        half = (end - begin - 1) // 2 if safe != 0 else 0
+        for i in range(half):
+            if i % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            c = code[end - 1 - i] * k if coded else (end - 1 - i) * k
+            for j in range(k):
+                w[j] = back[j] * like[c + j]
+            _ahead(k, turned, at, to, arc, w, 0, back)
+            b = code[begin + 1 + i] * k if coded else (begin + 1 + i) * k
+            _ahead(k, move, at, to, arc, a, 0, ahead)
+            total = 0.0
+            other = 0.0
+            for j in range(k):
+                x = ahead[j] * like[b + j]
+                a[j] = x
+                total += x
+                other += back[j]
+            if not total > 0.0 or not other > 0.0:
+                return NARROW
+            if not _LOW <= total <= _UP:
+                power += _scaled(a, total)
+            if not _LOW <= other <= _UP:
+                power += _scaled(back, other)
+        for t in range(begin + 1 + half, end - half):
             if t % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
             b = code[t] * k if coded else t * k
-            if t == starts[n]:
-                for j in range(k):
-                    ahead[j] = start[j]
-            else:
-                _ahead(k, move, at, to, arc, a, 0, ahead)
+            _ahead(k, move, at, to, arc, a, 0, ahead)
             total = 0.0
             for j in range(k):
                 x = ahead[j] * like[b + j]
                 a[j] = x
                 total += x
-            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
-                return NARROW  # or impossible: whoever looks for the step will see
-            while total < _LOW:
-                total *= _UP
-                power -= 64
-                for j in range(k):
-                    a[j] *= _UP
+            if not total > 0.0:
+                return NARROW
+            if not _LOW <= total <= _UP:
+                power += _scaled(a, total)
             if safe == 0:
                 for j in range(k):
                     if 0.0 < a[j] < _TINY:
                         return NARROW
+        total = 0.0
+        for j in range(k):
+            total += a[j] * back[j]
+        if not total > 0.0:
+            return NARROW
         logs[n] = math.log(total)
         powers[n] = power
     return DONE
+
+
+def _scaled(a, total):
+    """Bring what sums up to `total` near one; returns the power of two that was taken out."""
+    power = 0
+    by = 1.0
+    while total < _LOW:
+        total *= _UP
+        by *= _UP
+        power -= 64
+    while total > _UP:  # densities may be large
+        total *= _LOW
+        by *= _LOW
+        power += 64
+    for j in range(a.size):
+        a[j] *= by
+    return power
 
 
 def score_of_four(
@@ -318,6 +523,14 @@ def score_of_four(
             b0, b1, b2, b3 = y0, y1, y2, y3
             total = (x0 + x1) + (x2 + x3)
             other = (y0 + y1) + (y2 + y3)
+            if total > _UP:  # densities may be large
+                total *= _LOW
+                power += 64
+                a0, a1, a2, a3 = a0 * _LOW, a1 * _LOW, a2 * _LOW, a3 * _LOW
+            if other > _UP:
+                other *= _LOW
+                power += 64
+                b0, b1, b2, b3 = b0 * _LOW, b1 * _LOW, b2 * _LOW, b3 * _LOW
             if total < _LOW or other < _LOW:
                 if not total > 0.0 or not other > 0.0:
                     return NARROW
@@ -346,6 +559,16 @@ def score_of_four(
             return NARROW
         logs[n] = math.log(total)
         powers[n] = power
+    return DONE
+
+
+def largest(logs: Floats, k: int, most: Floats):
+    """The largest of each k numbers."""
+    for t in range(most.size):
+        x = logs[t * k]
+        for j in range(1, k):
+            x = max(x, logs[t * k + j])
+        most[t] = x
     return DONE
 
 
