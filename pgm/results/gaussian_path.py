@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -326,7 +326,7 @@ class Filtered(StatesOverTime):
     __slots__ = ("_predicted", "predicted_mean", "step_scores")
     predicted_mean: np.ndarray
     step_scores: np.ndarray  # (T,) the log density of each step given those before
-    _predicted: Matrices
+    _predicted: Matrices | Callable[[], Matrices]
 
     def __init__(
         self,
@@ -334,19 +334,18 @@ class Filtered(StatesOverTime):
         mean: np.ndarray,
         matrices: Matrices,
         predicted_mean: np.ndarray,
-        predicted: Matrices,
+        predicted: Matrices | Callable[[], Matrices],
         step_scores: np.ndarray,
         output: Output,
         y: np.ndarray,
         steps: np.ndarray | None = None,
         report: Report = EXACT,
     ) -> None:
-        """Take arrays, which become read-only."""
+        """Take arrays, which become read-only; `predicted` may be a function that lays them out when read."""
         super().__init__(names, mean, matrices, steps, report)
         self._with(output, y)
-        for array in (predicted_mean, *predicted, step_scores):
-            if array is not None:
-                array.flags.writeable = False
+        for array in (predicted_mean, step_scores):
+            array.flags.writeable = False
         put(self, "predicted_mean", predicted_mean)
         put(self, "_predicted", predicted)
         put(self, "step_scores", step_scores)
@@ -359,11 +358,17 @@ class Filtered(StatesOverTime):
     @property
     def predicted_covariance(self) -> np.ndarray:
         """The covariance of each step given what was observed before it."""
-        return self._predicted.all()
+        return self._laid().all()
+
+    def _laid(self) -> Matrices:
+        if not isinstance(self._predicted, Matrices):
+            put(self, "_predicted", self._predicted())
+        assert isinstance(self._predicted, Matrices)
+        return self._predicted
 
     def _parts(self) -> tuple[object, ...]:
         return (
-            *(self.names, self.mean, self._matrices, self.predicted_mean, self._predicted),
+            *(self.names, self.mean, self._matrices, self.predicted_mean, self._laid()),
             *(self.step_scores, self._output, self._y, self.steps, self.report),
         )
 

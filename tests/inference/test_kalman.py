@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from decimal import Decimal
+from typing import Any
 
 import numpy as np
 import pytest
 
-from pgm.inference.engines.kalman import Run, Schedule, Series, run
+import pgm
+from pgm.inference.engines.kalman import Run, Schedule, Series, arrays, diffuse, passes, run
 from pgm.results import Matrices
+from pgm.runtime.loops import interpreted
 from tests.linear_oracle import Linear, random_linear
 
 
@@ -103,3 +107,72 @@ def test_diffuse_starts_are_the_limit_of_wide_ones(seed: int) -> None:
         assert found.log.sum() == pytest.approx(all_of_it.log, rel=1e-8, abs=1e-8)
         for t in range(T - 1):
             close(found.lag_one()[t], all_of_it.covariance(t, t + 1), 1e-8)
+
+
+# --- stopping ---
+
+
+class Polled:
+    """A stop flag that counts how often it is looked at, and is set from some look on."""
+
+    def __init__(self, after: int) -> None:
+        self.after, self.looks = after, 0
+
+    def __getitem__(self, _: int) -> int:
+        self.looks += 1
+        return int(self.looks > self.after)
+
+
+@pytest.mark.parametrize("loop", ["forward", "means", "multiplied", "backward", "means_back", "regress"])
+def test_every_loop_looks_at_the_stop_flag_in_each_step(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = interpreted(arrays.KALMAN.module)
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=(40, 1))
+    y[rng.random(40) < 0.3] = np.nan
+    kinds = (
+        np.array([[[1.0, 1.0], [0.0, 1.0]]]),
+        np.eye(2)[None],
+        np.array([[[1.0, 0.0]]]),
+        np.ones((1, 1, 1)),
+    )
+    one = Schedule(
+        *kinds, np.zeros(39, int), np.zeros(40, int), np.zeros(2), np.zeros((2, 2)), np.ones(2, bool)
+    )
+    counts: list[int] = []
+
+    def looped(name: str, *args: Any, steps: int, clock: Any) -> None:
+        stop = Polled(10**9)
+        assert plain[name](*args, stop) == plain["DONE"]
+        if name == loop:
+            counts.append(stop.looks)
+            early = Polled(7)
+            assert plain[name](*args, early) == plain["STOPPED"]
+            assert early.looks == 8
+            assert plain[name](*args, Polled(10**9)) == plain["DONE"]  # as it was
+
+    monkeypatch.setattr(passes, "looped", looped)
+    monkeypatch.setattr(diffuse, "looped", looped)
+    run([one], [Series(y)], smooth=True)
+    least = len({tuple(row) for row in np.isnan(y)}) if loop == "multiplied" else 39
+    assert counts
+    assert all(count >= least for count in counts)
+
+
+def test_a_long_filter_meets_its_time_limit() -> None:
+    lds = pgm.LinearDynamicalSystem(0.9 * np.eye(12), np.eye(12), np.eye(12), np.eye(12))
+    y = np.random.default_rng(0).normal(size=(60_000, 12))
+    y[np.random.default_rng(1).random(y.shape) < 0.1] = np.nan
+    for ask in (lds.score, lds.filter, lds.smooth):
+        start = time.monotonic()
+        with pgm.config(time_limit=0.05), pytest.raises(pgm.OutOfTime, match=r"time limit of 0\.05 s"):
+            ask(y)
+        assert time.monotonic() - start < 1.0
+
+
+def test_a_fit_that_runs_out_of_time_keeps_its_best_so_far() -> None:
+    lds = pgm.LinearDynamicalSystem(0.5, 1.0, 1.0, 1.0)
+    y = pgm.LinearDynamicalSystem(0.9, 1.0, 0.5, 0.5).sample(5_000, seed=0).observations
+    with pgm.config(time_limit=0.3):
+        lds.fit(y, max_iter=100_000, tol=0.0)
+    assert lds.fit_report.stopped_by == "time limit"
+    assert lds.score(y) == pytest.approx(lds.fit_report.log_likelihoods[-1], rel=1e-9)

@@ -31,6 +31,7 @@ from .linear_sums import parameters_of_sum
 
 if TYPE_CHECKING:
     from pgm.models import BayesianNetwork
+    from pgm.runtime.clock import Clock
 
 _REPORT = Report("kalman", exact=True)
 
@@ -259,13 +260,13 @@ class LinearDynamicalSystem(Tabular):
         found = []
         for i, run in enumerate(self._runs(question, covariances=True)):
             assert run.filtered_covariance is not None
-            assert run.predicted_covariance is not None
+            assert run.predicted_later is not None
             made = Filtered(
                 self.states,
                 run.filtered,
                 run.filtered_covariance,
                 run.predicted,
-                run.predicted_covariance,
+                run.predicted_later,
                 run.log,
                 self._output(question, i),
                 question.y[i],
@@ -480,9 +481,16 @@ class LinearDynamicalSystem(Tabular):
     # --- inside ---
 
     def _runs(
-        self, question: Question, *, covariances: bool = False, smooth: bool = False
+        self,
+        question: Question,
+        *,
+        covariances: bool = False,
+        smooth: bool = False,
+        clock: Clock | None = None,
     ) -> list[kalman.Run]:
-        runs = kalman.run(question.schedules, question.series, covariances=covariances, smooth=smooth)
+        runs = kalman.run(
+            question.schedules, question.series, covariances=covariances, smooth=smooth, clock=clock
+        )
         for i, run in enumerate(runs):
             if run.bad >= 0:
                 where = question.data.place(int(question.data.starts[i]) + run.bad)

@@ -41,7 +41,7 @@ class Task:
     ) -> None:
         if system._p.varying:
             raise InvalidArgument("Only matrices that are the same in all steps are learned.")
-        self.system, self.p = system, system._p
+        self.system, self.p, self.clock = system, system._p, start_clock()
         self.question = asked(self.p, y, inputs, None, lengths, sequence)
         self.free = _free(self.p, fixed)
         every = np.concatenate(self.question.y)
@@ -55,7 +55,7 @@ class Task:
     def run(self, max_iter: int, tol: float) -> tuple[Parameters, FitReport]:
         """Climb from the numbers that the system has."""
         found, reports, _ = climb(
-            [lambda: self.p], self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=start_clock()
+            [lambda: self.p], self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock
         )
         return found, reports[0].changed(n_parameters=self.n_free(), n_rows=self.n_rows)
 
@@ -69,7 +69,7 @@ class Task:
     def expect(self, now: Parameters) -> Step[em.Moments]:
         """The E-step."""
         question = prepared(now, self.question.given)
-        runs = self.system._runs(question, smooth=True)
+        runs = self.system._runs(question, smooth=True, clock=self.clock)
         _, output = _stacked(now)
         inputs: list[Any] = [None] * len(runs) if question.given.inputs is None else question.given.inputs
         each = [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from pgm.runtime.clock import Clock
 from pgm.runtime.kinds import ByteTable, Floats, FloatTable, Ints
 from pgm.runtime.loops import Loops
+from pgm.runtime.running import run
 
 KALMAN = Loops("pgm.inference.engines.kalman.compiled", "filtering")
 
@@ -26,3 +28,8 @@ class Steps(NamedTuple):
     look: Ints  # (T,) which row of C and noise
     seen: ByteTable  # (T, m) which entries were observed
     start: Floats  # (n * n,) factors of the covariance of the first state
+
+
+def looped(name: str, *args: Any, steps: int, clock: Clock) -> None:
+    """Call a loop that takes about so many inner steps; Ctrl-C and the clock stop it."""
+    run(name, *args, steps=float(steps), clock=clock, module=KALMAN)

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pgm.runtime.kinds import Floats, FloatTable, Ints
+from pgm.runtime.kinds import Flag, Floats, FloatTable, Ints
 
 if TYPE_CHECKING:
     from pgm.inference.engines.kalman.arrays import Steps
 
+DONE, STOPPED = 0, 1
 _LOG_2PI = 1.8378770664093453
 # Where noise does not reach every state, a remainder of weighted Gram-Schmidt this much shorter than its row
 # was is rounding: the state follows from those after it.
@@ -148,8 +149,10 @@ def forward(
     filtered: FloatTable,
     gains: FloatTable,
     variances: FloatTable,
+    found: Ints,
+    stop: Flag,
 ):
-    """The covariances of all steps: which slot each step has, and what is in the slots; returns how many.
+    """The covariances of all steps: which slot each step has, and what is in the slots; `found`: how many.
 
     `predicted` and `filtered` take factors, `gains` the gain of each observed entry, `variances` its variance
     given all before it.
@@ -163,6 +166,8 @@ def forward(
     after = np.full(steps, -1)  # and the slot whose predicted factors come next
     count, known, anchor, due, since = 0, -1, -1, 2, 0
     for t in range(steps):
+        if stop[0] != 0:
+            return STOPPED
         now = -1
         if known >= 0 and s.look[at[known]] == s.look[t] and _same_seen(s, at[known], t):
             now = known
@@ -201,7 +206,8 @@ def forward(
             known = anchor
         if at[now] == t or s.move[at[now]] == move:
             after[now] = known if known >= 0 else count
-    return count
+    found[0] = count
+    return DONE
 
 
 def means(
@@ -216,11 +222,13 @@ def means(
     filtered: FloatTable,
     surprises: FloatTable,
     log: FloatTable,
+    found: Ints,
+    stop: Flag,
 ):
     """The means of several series of one pattern, one after the other in rows of `y`, `predicted`, ...
 
     `surprises` takes what each entry is off its mean given those before it, `log` each step's share of the
-    log density. Returns the first row with an entry that has no variance and is off all the same, or -1.
+    log density, `found` the first row with an entry that has no variance and is off all the same, or -1.
     """
     steps, m = s.seen.shape[0], s.seen.shape[1]
     n = int(math.sqrt(s.start.size + 0.5))
@@ -231,6 +239,8 @@ def means(
         done = -1
         state[:] = first[series]
         for t in range(steps):
+            if stop[0] != 0:
+                return STOPPED
             now, row = slot[t], series * steps + t
             predicted[row] = state
             C = s.C[s.look[t]]
@@ -271,14 +281,18 @@ def means(
                     push = pushes[series * (steps - 1) + t]
                     for i in range(n):
                         state[i] += push[i]
-    return bad
+    found[0] = bad
+    return DONE
 
 
-def multiplied(factors: FloatTable, out: FloatTable):
+def multiplied(factors: FloatTable, out: FloatTable, stop: Flag):
     """The matrices U D U' of these factors."""
     n = int(math.sqrt(factors.shape[1] + 0.5))
     for row in range(factors.shape[0]):
+        if stop[0] != 0:
+            return STOPPED
         _multiplied(factors[row], n, out[row])
+    return DONE
 
 
 def _multiplied(factors: Floats, n: int, out: Floats):
@@ -365,8 +379,10 @@ def backward(
     back: FloatTable,
     index: Ints,
     smoothed: FloatTable,
+    found: Ints,
+    stop: Flag,
 ):
-    """The covariances given all that was observed: how many links there are, and how many matrices.
+    """The covariances given all that was observed; `found`: how many links there are, and how many matrices.
 
     A *link* is a slot and the step after it: given x[t+1] and what was observed until t, x[t] has a
     regression matrix, which `back` takes, and a covariance. `smoothed` takes matrices; `link` and `index` say
@@ -386,6 +402,8 @@ def backward(
     _multiplied(filtered[slot[steps - 1]], n, smoothed[0])
     index[steps - 1] = 0
     for t in range(steps - 2, -1, -1):
+        if stop[0] != 0:
+            return STOPPED
         now, move, known = slot[t], s.move[t], index[t + 1]
         j = latest[now]
         if j < 0 or moved[j] != move:
@@ -413,7 +431,9 @@ def backward(
         came[known] = made
         by[known] = j
         index[t] = made
-    return links, count
+    found[0] = links
+    found[1] = count
+    return DONE
 
 
 def means_back(
@@ -423,6 +443,7 @@ def means_back(
     filtered: FloatTable,
     smoothed: FloatTable,
     steps: int,
+    stop: Flag,
 ):
     """The means given all that was observed, of several series of one pattern."""
     n = filtered.shape[1]
@@ -430,6 +451,8 @@ def means_back(
         last = series * steps + steps - 1
         smoothed[last] = filtered[last]
         for t in range(steps - 2, -1, -1):
+            if stop[0] != 0:
+                return STOPPED
             row = series * steps + t
             J, own, later, expected = back[link[t]], filtered[row], smoothed[row + 1], predicted[row + 1]
             for i in range(n):
@@ -437,9 +460,17 @@ def means_back(
                 for k in range(n):
                     total += J[i * n + k] * (later[k] - expected[k])
                 smoothed[row, i] = total
+    return DONE
 
 
-def regress(shocks: FloatTable, variances: FloatTable, slot: Ints, triangles: FloatTable, rests: Floats):
+def regress(
+    shocks: FloatTable,
+    variances: FloatTable,
+    slot: Ints,
+    triangles: FloatTable,
+    rests: Floats,
+    stop: Flag,
+):
     """Least squares as observations come in (Golub & Van Loan 2013, section 6.5).
 
     A row of `shocks` is an entry: its regressors, then its value. `triangles` takes the triangle of all rows
@@ -450,6 +481,8 @@ def regress(shocks: FloatTable, variances: FloatTable, slot: Ints, triangles: Fl
     triangle, row = np.zeros((size, size)), np.empty(size)
     rest = 0.0
     for t in range(steps):
+        if stop[0] != 0:
+            return STOPPED
         for i in range(m):
             variance = variances[slot[t], i]
             if variance == 0.0:
@@ -474,3 +507,4 @@ def regress(shocks: FloatTable, variances: FloatTable, slot: Ints, triangles: Fl
             for k in range(size):
                 triangles[t, j * size + k] = triangle[j, k]
         rests[t] = rest
+    return DONE

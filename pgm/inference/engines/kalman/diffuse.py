@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pgm.results import Matrices
+from pgm.runtime.clock import Clock
 
-from .arrays import KALMAN
+from .arrays import looped
 
 if TYPE_CHECKING:
     from .passes import Run
@@ -58,7 +59,14 @@ class _Found(NamedTuple):
     log: np.ndarray  # (T,) half the logarithm of the determinant of the information
 
 
-def known(run: Run, columns: Columns, surprises: np.ndarray, variances: np.ndarray, slot: np.ndarray) -> Run:
+def known(
+    run: Run,
+    columns: Columns,
+    surprises: np.ndarray,
+    variances: np.ndarray,
+    slot: np.ndarray,
+    clock: Clock,
+) -> Run:
     """The run of a series with what it says about the unknowns put in.
 
     Log densities are relative to the infinitely wide start: a factor of the square root of 2 pi times its
@@ -67,7 +75,8 @@ def known(run: Run, columns: Columns, surprises: np.ndarray, variances: np.ndarr
     T, m, k = columns.entries.shape
     shocks = np.concatenate([columns.entries, surprises[:, :, None]], axis=2).reshape(T * m, k + 1)
     triangles, rest = np.empty((T, k * (k + 1))), np.empty(T)
-    KALMAN.regress(np.ascontiguousarray(shocks), variances, slot, triangles, rest)
+    args = (np.ascontiguousarray(shocks), variances, slot, triangles, rest)
+    looped("regress", *args, steps=T * m * (k + 1) ** 2, clock=clock)
     each = _solved(triangles.reshape(T, k, k + 1))
     nothing = _solved(np.zeros((1, k, k + 1)))
     before = _Found(*(np.concatenate([a, b[:-1]]) for a, b in zip(nothing, each, strict=True)))
@@ -84,6 +93,8 @@ def known(run: Run, columns: Columns, surprises: np.ndarray, variances: np.ndarr
         B = columns.smoothed
         finite, wide = _widened(run.lag_one(), B[:-1], B[1:], _Found(*(x[1:] for x in last)))
         changes["cross"] = Matrices(finite, np.arange(T - 1), wide).all()
+    if before_it := changes.pop("predicted_covariance", None):
+        changes["predicted_later"] = lambda: before_it
     return replace(run, **changes)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from pgm.results import Matrices
 from pgm.runtime import buffers
+from pgm.runtime.clock import Clock, start_clock
 
 from . import diffuse
-from .arrays import KALMAN, Steps
+from .arrays import Steps, looped
 from .schedule import Schedule, Series
 
 
@@ -21,7 +23,7 @@ class Run:
     """What is known of the states of one series, in three stages; the last only if it was asked for."""
 
     predicted: np.ndarray  # (T, n) means given what was observed before
-    predicted_covariance: Matrices | None  # these two only if they were asked for
+    predicted_later: Callable[[], Matrices] | None  # their covariances; these two only if they were asked for
     filtered: np.ndarray  # given also what was observed now
     filtered_covariance: Matrices | None
     log: np.ndarray  # (T,) each step's share of the log density
@@ -30,6 +32,11 @@ class Run:
     smoothed_covariance: Matrices | None = None
     back: Matrices | None = None  # the regression of x[t] on x[t+1], given what was observed until t
     cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where it takes more than these
+
+    @property
+    def predicted_covariance(self) -> Matrices | None:
+        """The covariances given what was observed before, laid out now."""
+        return None if self.predicted_later is None else self.predicted_later()
 
     def lag_one(self) -> np.ndarray:
         """The covariance of each state (rows) with the next (columns), given all, (T - 1, n, n)."""
@@ -56,7 +63,12 @@ class _Pattern:
 
 
 def run(
-    schedules: Sequence[Schedule], series: Sequence[Series], *, covariances: bool = True, smooth: bool = False
+    schedules: Sequence[Schedule],
+    series: Sequence[Series],
+    *,
+    covariances: bool = True,
+    smooth: bool = False,
+    clock: Clock | None = None,
 ) -> list[Run]:
     """Filter every series, and smooth it if asked.
 
@@ -65,28 +77,51 @@ def run(
         series: rows of numbers.
         covariances: whether those of the filter are wanted, not only what they lead to.
         smooth: whether to go back as well.
+        clock: the time of the question; one of its own if left out.
     """
+    clock = clock or start_clock()
     groups: dict[tuple[int, bytes], list[int]] = {}
     for i, (schedule, each) in enumerate(zip(schedules, series, strict=True)):
         groups.setdefault((id(schedule), np.isnan(each.y).tobytes()), []).append(i)
     found: list[Any] = [None] * len(series)
     for members in groups.values():
         some = [series[i] for i in members]
-        together = _pattern_run(schedules[members[0]], some, covariances, smooth)
+        together = _pattern_run(schedules[members[0]], some, covariances, smooth, clock)
         for i, one in zip(members, together, strict=True):
             found[i] = one
     return found
 
 
-def _covariances(schedule: Schedule, seen: np.ndarray) -> _Pattern:
+def _covariances(schedule: Schedule, seen: np.ndarray, clock: Clock) -> _Pattern:
     steps, apart = schedule.steps(seen)
     T, m, n = schedule.shape
     slot = np.empty(T, np.int64)
     taken = tuple(buffers.take(T * size) for size in (n * n, n * n, m * n, m))
     tables = [each.reshape(T, -1) for each in taken]
-    count = KALMAN.forward(steps, slot, *tables)
+    found = np.empty(1, np.int64)
+    looped(
+        "forward",
+        steps,
+        slot,
+        *tables,
+        found,
+        steps=T * n * n * (m + n + steps.weights.shape[1]),
+        clock=clock,
+    )
+    count = int(found[0])
     predicted, filtered, gains, variances = (each[:count] for each in tables)
     return _Pattern(steps, apart, slot, predicted, filtered, gains, variances, taken)
+
+
+def _predicted(schedule: Schedule, seen: np.ndarray) -> Matrices:
+    """The covariances before each step, found again: few read them, and large tables cost more than loops."""
+    clock = start_clock()
+    p = _covariances(schedule, seen, clock)
+    try:
+        return Matrices(_multiplied(p.predicted, schedule.shape[2], clock), p.slot)
+    finally:
+        for each in p.taken:
+            buffers.give(each)
 
 
 def _first(rows: np.ndarray, count: int) -> np.ndarray:
@@ -94,33 +129,39 @@ def _first(rows: np.ndarray, count: int) -> np.ndarray:
     return rows[:count].copy() if count < len(rows) // 2 else rows[:count]
 
 
-def _multiplied(factors: np.ndarray, n: int) -> np.ndarray:
+def _multiplied(factors: np.ndarray, n: int, clock: Clock) -> np.ndarray:
     out = np.empty_like(factors)
-    KALMAN.multiplied(factors, out)
+    looped("multiplied", factors, out, steps=factors.size * n, clock=clock)
     return out.reshape(-1, n, n)
 
 
-def _means(p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray) -> tuple[Any, ...]:
+def _means(
+    p: _Pattern, y: np.ndarray, pushes: np.ndarray, first: np.ndarray, clock: Clock
+) -> tuple[Any, ...]:
     """Predicted, filtered, surprises, logs and the first bad row, of series one below the other."""
     rows, m = y.shape
     n, T = first.shape[1], p.slot.size
     made = [np.empty((rows, n)), np.empty((rows, n)), np.empty((rows, m)), np.empty((len(first), T))]
-    bad = KALMAN.means(p.steps, p.slot, p.gains, p.variances, pushes, y, first, *made)
-    return *made, bad
+    found = np.empty(1, np.int64)
+    args = (p.steps, p.slot, p.gains, p.variances, pushes, y, first, *made, found)
+    looped("means", *args, steps=rows * n * (n + 2 * m), clock=clock)
+    return *made, int(found[0])
 
 
-def _pattern_run(schedule: Schedule, series: list[Series], covariances: bool, smooth: bool) -> list[Run]:
+def _pattern_run(
+    schedule: Schedule, series: list[Series], covariances: bool, smooth: bool, clock: Clock
+) -> list[Run]:
     """The runs of series that have observed the same entries."""
-    p = _covariances(schedule, ~np.isnan(series[0].y))
+    p = _covariances(schedule, ~np.isnan(series[0].y), clock)
     try:
-        return _runs(p, schedule, series, covariances, smooth)
+        return _runs(p, schedule, series, covariances, smooth, clock)
     finally:
         for each in p.taken:
             buffers.give(each)
 
 
 def _runs(
-    p: _Pattern, schedule: Schedule, series: list[Series], covariances: bool, smooth: bool
+    p: _Pattern, schedule: Schedule, series: list[Series], covariances: bool, smooth: bool, clock: Clock
 ) -> list[Run]:
     T, m, n = schedule.shape
     y = np.concatenate([each.y for each in series]) if len(series) > 1 else series[0].y
@@ -130,47 +171,58 @@ def _runs(
     pushes = [each.pushes for each in series if each.pushes is not None]
     pushed = np.ascontiguousarray(np.concatenate(pushes)) if pushes else np.empty((0, n))
     first = np.tile(schedule.mean, (len(series), 1))
-    predicted, filtered, surprises, log, bad = _means(p, y, pushed, first)
-    tables: list[Matrices | None] = [
-        Matrices(_multiplied(each, n), p.slot) if covariances else None for each in (p.predicted, p.filtered)
-    ]
+    predicted, filtered, surprises, log, bad = _means(p, y, pushed, first, clock)
+    seen, diffuse_start = ~np.isnan(series[0].y), bool(schedule.diffuse.any())
+    later, known = None, None
+    if covariances:
+        known = Matrices(_multiplied(p.filtered, n, clock), p.slot)
+        if diffuse_start:
+            here = Matrices(_multiplied(p.predicted, n, clock), p.slot)
+            later = lambda: here  # noqa: E731
+        else:
+            later = cache(lambda: _predicted(schedule, seen))
     link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
-    smoothed, behind = None, None
+    smoothed, table, behind = None, None, None
     if smooth:
         index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
-        links, count = KALMAN.backward(p.steps, p.slot, p.filtered, link, back, index, matrices)
-        tables.append(Matrices(_first(matrices, count).reshape(-1, n, n), index))
+        both = np.empty(2, np.int64)
+        args = (p.steps, p.slot, p.filtered, link, back, index, matrices, both)
+        looped("backward", *args, steps=T * n * n * (4 * n + 2 * p.steps.weights.shape[1]), clock=clock)
+        links, count = both.tolist()
+        table = Matrices(_first(matrices, count).reshape(-1, n, n), index)
         behind = Matrices(_first(back, links).reshape(-1, n, n), link)
         smoothed = np.empty_like(filtered)
-        KALMAN.means_back(link, back, predicted, filtered, smoothed, T)
+        looped(
+            "means_back", link, back, predicted, filtered, smoothed, T, steps=filtered.size * n, clock=clock
+        )
     found = []
     for i in range(len(series)):
         own = slice(i * T, (i + 1) * T)
         found.append(
             Run(
                 predicted[own],
-                tables[0],
+                later,
                 filtered[own],
-                tables[1],
+                known,
                 log[i],
                 bad - i * T if bad >= 0 and i * T <= bad < (i + 1) * T else -1,
                 None if smoothed is None else smoothed[own],
-                tables[2] if smooth else None,
+                table,
                 behind,
             )
         )
-    if schedule.diffuse.any():
+    if diffuse_start:
         k = int(schedule.diffuse.sum())
         columns = np.eye(n)[schedule.diffuse]
         still = np.zeros((k * T, m))
-        each = _means(p, still, np.empty((0, n)), np.ascontiguousarray(columns))
+        each = _means(p, still, np.empty((0, n)), np.ascontiguousarray(columns), clock)
         spread = None
         if smooth:
             spread = np.empty_like(each[1])
-            KALMAN.means_back(link, back, each[0], each[1], spread, T)
+            looped("means_back", link, back, each[0], each[1], spread, T, steps=spread.size * n, clock=clock)
         of_columns = diffuse.Columns.of(each[0], each[1], spread, each[2], k)
         found = [
-            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot)
+            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot, clock)
             for i, one in enumerate(found)
         ]
     return found
