@@ -202,7 +202,7 @@ class Growth:
             self._open(Group(_NOTHING, messages, variables))
 
     def _split(self, g: int) -> None:
-        """Say less: the largest cluster of a group of messages alone loses half of its entries, or more."""
+        """Shrink messages: the largest cluster of a group without tables loses at least half its entries."""
         group = self._groups.pop(g)
         forest, mine = group.messages[0].source, set(map(id, group.messages))
         size = max(float(self.log2_cards[list(m.variables)].sum()) for m in group.messages)

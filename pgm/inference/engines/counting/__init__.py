@@ -1,7 +1,7 @@
-"""Sums over formulas: models whose tables of several variables say only yes or no.
+"""Sums over formulas: models whose tables over several variables contain only yes or no.
 
-They are searched as model counters do. What follows from a value is found by watching two literals of each
-clause, dead ends teach clauses, and parts that fall apart are summed one by one and remembered.
+They are searched as model counters do. Consequences of a value are found by watching two literals of each
+clause, conflicts teach clauses, and independent components are summed one by one and cached.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ Wide = tuple[float, int]
 
 
 class Count:
-    """Sums over a formula that was made smaller first; several sums asked of one share what they find."""
+    """Sums over a formula that is simplified first; sums over the same formula share what they find."""
 
     def __init__(self, formula: Formula, asked: np.ndarray, clock: Clock, *, record: bool = False) -> None:
-        """Prepare sums with these reduced states clamped, or with `record` the shares of these."""
+        """Prepare sums with these reduced states clamped or, with `record`, the probabilities of these."""
         asked_for = {int(x) // 2 for x in formula.literal[asked]}
         self._formula = simplified(formula, sorted(asked_for), clock)
         self._counter = Counter(self._formula, clock, record=record)
 
     def total(self, clamped: Sequence[int] = ()) -> Wide:
-        """The sum over all that is open, with variables in these reduced states."""
+        """The sum over everything open, with variables clamped to these reduced states."""
         literals = self._formula.literal[list(clamped)].tolist()
         if FALSE in literals:
             return 0.0, 0

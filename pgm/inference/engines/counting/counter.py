@@ -1,4 +1,4 @@
-"""The search over a formula: arrays that grow, the clock, and what is passed to the compiled loops."""
+"""The search over a formula: growing arrays, the clock, and the arguments of the compiled loops."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MOST_FOR_ORDER = 2e7  # entries of all cliques, up to which their tree guides t
 
 
 class Counter:
-    """A search over a formula; several sums asked of one share what they find."""
+    """A search over a formula; several sums over the same formula share what they find."""
 
     def __init__(self, formula: Formula, clock: Clock, *, record: bool = False, probe: bool = False) -> None:
         """Lay out the arrays; `record` keeps the whole search, for `shares`; `probe` is for facts alone."""
@@ -70,8 +70,8 @@ class Counter:
     def _scores(self, n: int, scopes: list[tuple[int, ...]]) -> np.ndarray:
         """How early each atom should be tried, by its place in a tree of cliques.
 
-        A narrow tree says where the formula falls apart; the wider it is the less that is worth beside what
-        the search learns.
+        A narrow tree shows where the formula decomposes; the wider it is, the less that is worth compared
+        with what the search learns.
         """
         score = np.zeros(n)
         if not scopes:
@@ -92,7 +92,7 @@ class Counter:
         width = int(np.diff(ptr).max())
         weight = 100.0 * math.exp(min(n / width, 20.0) - width / 20.0) / n
         rank = np.empty(n)
-        rank[found.order] = np.arange(n) / n  # one order for all branches, so that they meet again
+        rank[found.order] = np.arange(n) / n  # one order for all branches, so that cached components recur
         return np.asarray(weight * (1.0 - (depth - 0.5 * rank) / (1.0 + depth.max())))
 
     # --- memory ---
@@ -109,7 +109,7 @@ class Counter:
         return sum(a.nbytes for part in parts for a in part)
 
     def _room(self, more: int) -> None:
-        """Raise `TooLarge` unless so many bytes may still be taken."""
+        """Raise `TooLarge` unless this many bytes are still available."""
         needed = self._bytes() + more
         if needed > self._limit:
             raise TooLarge(
@@ -157,7 +157,7 @@ class Counter:
 
     def _grow_record(self) -> None:
         parts: list[np.ndarray] = list(self._record)
-        spare = 2 * self._problem.score.size + 64  # what one step may need
+        spare = 2 * self._problem.score.size + 64  # the most that one step may need
         for begin, end, used in _RECORD_PARTS.values():
             size = parts[begin].size
             if 2 * (int(self._n[used]) + spare) > size:
@@ -181,13 +181,13 @@ class Counter:
             return
         nothing = int(self._n[_CACHED]) == 0
         COUNTING.sweep(old, self._n, self._frames)
-        if nothing:  # a key that is longer than all keys may be
+        if nothing:  # a key longer than the limit for all keys
             self._n[_STORING] = 0
 
     # --- the search ---
 
     def facts(self) -> list[int]:
-        """The literals that must be true, as far as trying each by itself shows."""
+        """The literals that must be true, as far as trying each on its own shows."""
         at = 0
         while at < self._state.value.size:
             self._clock.check()
@@ -198,7 +198,7 @@ class Counter:
         return list(map(int, self._state.trail[: int(self._n[_TRAIL])]))
 
     def total(self, assumed: Sequence[int] = ()) -> Wide:
-        """The sum where these literals are true."""
+        """The sum over assignments in which these literals are true."""
         literals = np.array(assumed, np.int32)
         never = np.zeros(1, np.uint8)
         COUNTING.begin(self._problem, self._state, self._n, self._frames, self._mantissas, self._pile)
@@ -271,7 +271,7 @@ def _problem_of(formula: Formula, several: list[tuple[int, ...]], score: np.ndar
 
 
 def _lists(keys: np.ndarray, values: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """The values of each key, one key after the other, and where those of each begin."""
+    """The values of each key, concatenated, and where those of each key begin."""
     at = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=n))]).astype(np.int64)
     return at, values[np.argsort(keys, kind="stable")].astype(np.int32)
 

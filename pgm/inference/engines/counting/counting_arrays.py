@@ -1,4 +1,4 @@
-"""The flat arrays that counting works on; see compiled.py for what is done with them.
+"""The flat arrays that counting works on; compiled.py has the algorithm.
 
 An atom is a statement that is true or false; literal 2a says that atom a is true, 2a + 1 that it is false.
 """
@@ -13,7 +13,7 @@ from pgm.runtime.kinds import Bytes, Floats, Ints, Ints8, Ints32
 
 
 class Problem(NamedTuple):
-    """What is counted: the clauses as they were given. Clauses of two literals are lists of what follows."""
+    """The formula: the clauses as given. Clauses of two literals are lists of implications."""
 
     follow_at: Ints  # [2n + 1]
     follows: Ints32  # the literals that must be true where a literal is
@@ -23,27 +23,27 @@ class Problem(NamedTuple):
     exponent: Ints  # [2n]
     free_mantissa: Floats  # [n] the sum of the weights of both
     free_exponent: Ints  # [n]
-    score: Floats  # [n] the earlier an atom should be tried, the larger
+    score: Floats  # [n] larger for atoms that should be tried earlier
 
 
 class Clauses(NamedTuple):
-    """The clauses of three literals and more as they were given, then those that were learned."""
+    """The clauses of three or more literals as given, then those that were learned."""
 
     at: Ints  # where its literals begin; the first two are watched
     literals: Ints32
     watch: Ints32  # [2n] the first of those that watch a literal, as 2 * clause + which of the two
     next_watch: Ints32  # the next that watches the same literal
-    levels: Ints32  # over how many decisions a learned clause is spread: the fewer the better
+    levels: Ints32  # the number of decision levels in a learned clause: the fewer the better
 
 
 class Cache(NamedTuple):
-    """Parts whose sum is known."""
+    """The cache of components whose sum is known."""
 
     slots: Ints
     at: Ints  # where its key begins
     length: Ints32
     hash: Ints
-    used: Bytes  # since the last sweep
+    used: Bytes  # whether used since the last sweep
     mantissa: Floats
     exponent: Ints
     node: Ints32  # in the record
@@ -51,30 +51,30 @@ class Cache(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the search stands, and room to work in."""
+    """The state of the search, and its work space."""
 
     value: Ints8  # [2n] 1 true, -1 false, 0 open
-    reason: Ints  # [n] what made it follow; see compiled.py
-    level: Ints32  # [n] after how many decisions
+    reason: Ints  # [n] what implied it; see compiled.py
+    level: Ints32  # [n] the decision level
     trail: Ints32  # [n] literals in the order in which they became true
     activity: Floats  # [n]
     seen: Bytes  # [n]
-    marked: Ints32  # [n] what is seen
+    marked: Ints32  # [n] the atoms that are seen
     learned: Ints32  # [n + 1] the literals of a new clause
     level_seen: Ints  # [n + 2]
     facts: Ints32  # [2n + 1] learned clauses of one literal
-    late: Ints32  # learned clauses that may follow from older decisions than they were used at
-    label: Ints  # [n] the part that an atom is in
+    late: Ints32  # learned clauses that may be implied at an earlier level than where they were used
+    label: Ints  # [n] the component that an atom is in
     degree: Ints32  # [n] how many open clauses it is in
     clause_label: Ints
     clause_stamp: Ints
-    whole: Bytes  # no literal of the clause is false
+    whole: Bytes  # whether no literal of the clause is false
     reached: Ints32  # [n]
     part: Ints  # [n + 1]
 
 
 class Record(NamedTuple):
-    """The search as a graph: nodes are parts, branches are values tried; a branch has literals and parts."""
+    """The search as a graph: nodes are components, branches values tried, with literals and components."""
 
     node_branch: Ints  # the last of its branches
     node_mantissa: Floats
@@ -92,12 +92,12 @@ class Record(NamedTuple):
 
 
 def slots_of(entries: int) -> np.ndarray:
-    """Empty places for so many entries, at most half of them taken."""
+    """An empty hash table for this many entries, at most half full."""
     return np.full(1 << max(2, (2 * entries + 1).bit_length()), -1, np.int64)
 
 
 def empty_cache(entries: int, keys: int) -> Cache:
-    """Room for so much."""
+    """Allocate the arrays."""
     return Cache(
         slots=slots_of(entries),
         at=np.zeros(entries, np.int64),
@@ -112,7 +112,7 @@ def empty_cache(entries: int, keys: int) -> Cache:
 
 
 def empty_record(nodes: int, branches: int, literals: int, children: int) -> Record:
-    """Room for so much."""
+    """Allocate the arrays."""
     return Record(
         node_branch=np.zeros(nodes, np.int64),
         node_mantissa=np.zeros(nodes),
@@ -131,7 +131,7 @@ def empty_record(nodes: int, branches: int, literals: int, children: int) -> Rec
 
 
 def empty_state(n: int, n_long: int, late: int) -> State:
-    """For so many atoms, of which nothing is known, and so many clauses of three literals and more."""
+    """The state for this many open atoms and this many clauses of three or more literals."""
     return State(
         value=np.zeros(2 * n, np.int8),
         reason=np.zeros(n, np.int64),

@@ -1,4 +1,4 @@
-"""A formula made smaller before it is counted: facts, equivalent atoms, and atoms that others decide."""
+"""Simplify a formula before it is counted: facts, equivalent atoms, and atoms determined by others."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.running import Impossible
 
 _ROUNDS = 20
-_STEPS = 300  # of the question whether others decide an atom, beyond which the answer is no
-TRUE, FALSE = -1, -2  # in place of a literal: what holds anyway, and what cannot be
+_STEPS = 300  # of the test whether others determine an atom, beyond which the answer is no
+TRUE, FALSE = -1, -2  # in place of a literal: always true, and impossible
 
 
 def simplified(formula: Formula, kept: Iterable[int], clock: Clock) -> Formula:
-    """The same sum, with fewer atoms; `literal` tells what became of each state.
+    """The same sum with fewer atoms; `literal` maps each state to its new literal.
 
     Args:
-        formula: what is to be counted.
-        kept: atoms that are asked about: others may be summed out.
-        clock: the time of the question.
+        formula: the formula to count.
+        kept: atoms in question; others may be summed out.
+        clock: the clock of the question.
     """
     n = formula.mantissa.size // 2
     wanted = np.zeros(n, bool)
@@ -46,7 +46,7 @@ def simplified(formula: Formula, kept: Iterable[int], clock: Clock) -> Formula:
 
 
 def _renamed(formula: Formula, renamed: np.ndarray, wanted: np.ndarray) -> tuple[Formula, np.ndarray]:
-    """Put other literals, TRUE or FALSE in the place of literals; atoms are numbered anew."""
+    """Replace literals by others, TRUE or FALSE; atoms are renumbered."""
     size = formula.mantissa.size
     mine = renamed == np.arange(size)
     if mine.all():
@@ -81,7 +81,7 @@ def _renamed(formula: Formula, renamed: np.ndarray, wanted: np.ndarray) -> tuple
 
 
 def _representatives(formula: Formula) -> np.ndarray:
-    """For each literal the first of those that are true where it is, by clauses of two."""
+    """For each literal the first of those equivalent to it, by clauses of two."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -96,7 +96,7 @@ def _representatives(formula: Formula) -> np.ndarray:
         raise Impossible
     first = np.full(int(group.max()) + 1, size, np.int64)
     np.minimum.at(first, group, np.arange(size))
-    # The group of the opposites has the opposite as its first: atoms are numbered in pairs.
+    # The group of the negations starts with the negation of the first: literals are numbered in pairs.
     found = first[group]
     lead = np.minimum(found[::2], found[1::2])
     result = np.empty(size, np.int64)
@@ -105,14 +105,14 @@ def _representatives(formula: Formula) -> np.ndarray:
     return result
 
 
-# --- atoms that others decide ---
+# --- atoms determined by others ---
 
 
 def _decided_by_others(formula: Formula, wanted: np.ndarray, clock: Clock) -> list[int]:
-    """Sum out atoms of which others leave one value only, where that makes the formula no larger.
+    """Sum out atoms that others determine, if that makes the formula no larger.
 
-    Each solution of what is left then is one of the whole. Their clauses are resolved: `formula.clauses` is
-    changed. Returns the atoms.
+    Each solution of the rest is then one solution of the whole. Their clauses are resolved: `formula.clauses`
+    is changed. Returns the atoms.
     """
     mantissa, exponent = formula.mantissa, formula.exponent
     even = (mantissa[::2] == mantissa[1::2]) & (exponent[::2] == exponent[1::2]) & ~wanted
@@ -158,7 +158,7 @@ def _decided_by_others(formula: Formula, wanted: np.ndarray, clock: Clock) -> li
 
 
 def _resolved(v: int, yes: set[Clause], no: set[Clause], most: int) -> list[Clause] | None:
-    """What any two clauses, one with v and one without, say together; None where that is more than `most`."""
+    """The resolvents of clauses with v and clauses with its negation; None if there are more than `most`."""
     made: dict[Clause, None] = {}
     for a in sorted(yes):
         for b in sorted(no):
@@ -172,13 +172,13 @@ def _resolved(v: int, yes: set[Clause], no: set[Clause], most: int) -> list[Clau
 
 
 def _is_decided(v: int, yes: set[Clause], no: set[Clause]) -> bool:
-    """Whether no values of the others let v be both true and false."""
+    """Whether no values of the others allow v to be both true and false."""
     rest = [frozenset(c) - {2 * v, 2 * v + 1} for c in (*sorted(yes), *sorted(no))]
     return _has_no_solution(rest, [_STEPS])
 
 
 def _has_no_solution(clauses: list[frozenset[int]], steps: list[int]) -> bool:
-    """Whether clauses contradict each other; no where the steps run out."""
+    """Whether clauses contradict each other; False if the steps run out."""
     while True:
         steps[0] -= 1
         if steps[0] < 0 or not clauses:

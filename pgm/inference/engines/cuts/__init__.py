@@ -1,4 +1,4 @@
-"""The most probable states of models that fit in no tree: minimum cuts, and moves made of them."""
+"""The most probable states of models for which no tree fits: minimum cuts, and moves based on them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pgm.inference.trees.needs import Question
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cuts(Engine):
-    """Minimum cuts for the most probable states of binary variables in linked pairs; a tree for what is left.
+    """Minimum cuts for the most probable states of pairwise binary models; a tree for what is left.
 
-    Exact. Only `map` can be asked.
+    Exact. It only answers `map`.
 
     >>> import pgm
     >>> grid = pgm.MarkovNetwork.grid([[1, 0]], states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.2, 0.8]])
@@ -33,13 +33,13 @@ class Cuts(Engine):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Expansion(Engine):
-    """Moves to one state after the other, for the most probable states of variables in linked pairs.
+    """Expansion moves to one state after the other, for the most probable states of pairwise models.
 
-    Not exact, and says how far off it may be. Only `map` can be asked.
+    Not exact, but says how far off it may be. It only answers `map`.
 
     Args:
-        sweeps: how often every state is tried at most; it stops sooner when none helps.
-        bound_sweeps: how often the bound is tightened at most.
+        sweeps: the largest number of passes over all states; it stops sooner when none helps.
+        bound_sweeps: the largest number of sweeps that tighten the bound.
 
     >>> import pgm
     >>> grid = pgm.MarkovNetwork.grid([[1, 0]], states=[0, 1], coupling=2.0, unary=[[0.9, 0.1], [0.2, 0.8]])
@@ -55,6 +55,6 @@ class Expansion(Engine):
     approximates = True
 
     def __post_init__(self) -> None:
-        """Refuse what is no number of sweeps."""
+        """Refuse invalid numbers of sweeps."""
         whole(self, "sweeps", 1)
         whole(self, "bound_sweeps", 0)

@@ -1,4 +1,4 @@
-"""Tables as integer energies, so that sums are exact: minus their logarithms to base two."""
+"""Tables as integer energies, minus their logarithms to base two, so that sums are exact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORBIDDEN = 1 << 62  # ENDLESS of compiled.py
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Energies:
-    """The energies of a case's reduced tables, in units of 2**-shift; `error` bounds how far off each is."""
+    """The energies of a case's reduced tables, in units of 2**-shift; `error` bounds the error of each."""
 
     values: np.ndarray  # int64, FORBIDDEN where an entry is zero
     shift: int
@@ -24,7 +24,7 @@ class Energies:
 
 
 def logarithms(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """Minus log2 of each number that the reduced tables may hold, and where each of their entries is."""
+    """Minus log2 of each distinct value in the reduced tables, and the index of each entry's value."""
     p = case.program
     with np.errstate(divide="ignore"):
         logs = -np.log2(p.values)
@@ -37,42 +37,42 @@ def logarithms(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def largest_of(logs: np.ndarray) -> float:
-    """The largest that is finite in absolute value, at least a small positive number."""
+    """The largest finite absolute value, at least a small positive number."""
     return max(float(np.abs(logs[np.isfinite(logs)]).max(initial=0.0)), 1e-6)
 
 
 def energies_of(case: Case, clock: Clock) -> Energies:
-    """The energies of a case, as fine as they may be."""
+    """The energies of a case, in the finest unit that fits."""
     logs, sources = logarithms(case)
     clock.check()
     return rounded(case, logs, sources)
 
 
 def rounded(case: Case, logs: np.ndarray, sources: np.ndarray, bits: int = 60) -> Energies:
-    """These logarithms as integers, so fine that no sum over a variable's tables reaches 2**bits."""
+    """These logarithms as integers, as fine as keeps all sums over a variable's tables below 2**bits."""
     largest = largest_of(logs)
     uses = int(np.bincount(case.reduced.scopes, minlength=1).max(initial=1))
     total = 8.0 * largest * uses
-    if not np.isfinite(logs).all():  # all flow may have to pass one arc that never fills
+    if not np.isfinite(logs).all():  # all flow may have to pass through one arc of infinite capacity
         total = 8.0 * largest * max(1, case.reduced.factors.size)
     shift = min(bits - math.frexp(total)[1], 1000)
     whole = np.full(logs.size, FORBIDDEN)
     finite = np.isfinite(logs)
     whole[finite] = np.rint(np.ldexp(logs[finite], shift))
-    # The logarithm is off by a few parts in 2**53 of its largest part, the rounding by one.
+    # The logarithm's error is a few parts in 2**53 of its largest term, that of rounding is one.
     return Energies(whole.take(sources), shift, math.ceil(math.ldexp(largest + 1.0, shift - 50)) + 1)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Pairs:
-    """Binary variables, what state 1 costs beside state 0, and one table of four energies for each pair."""
+    """Binary variables, the cost of state 1 relative to state 0, and four energies for each pair."""
 
-    alone: np.ndarray  # int64[n] the energy of state 1 less that of state 0
+    alone: np.ndarray  # int64[n] the energy of state 1 minus that of state 0
     left: np.ndarray  # int32[m] the smaller of the pair's variables
     right: np.ndarray  # int32[m]
     tables: np.ndarray  # int64[m, 4] of states 00, 01, 10, 11; 0 where forbidden
     forbidden: np.ndarray  # bool[m, 4]
-    uses: np.ndarray  # int64[n] how many tables speak of each variable
+    uses: np.ndarray  # int64[n] how many tables each variable is in
 
 
 def pairs_of(case: Case, energies: Energies, use: np.ndarray, clock: Clock) -> Pairs:
@@ -111,7 +111,7 @@ def pairs_of(case: Case, energies: Energies, use: np.ndarray, clock: Clock) -> P
 
 
 def unsupported(pairs: Pairs, n: int) -> np.ndarray:
-    """Which state of which variable no neighbour allows: (n, 2)."""
+    """Which states of which variables are ruled out by a neighbour: (n, 2)."""
     bad = np.zeros((n, 2), bool)
     f = pairs.forbidden
     for ends, (i, j), state in (
@@ -125,7 +125,7 @@ def unsupported(pairs: Pairs, n: int) -> np.ndarray:
 
 
 def cuttable(case: Case) -> np.ndarray:
-    """Which variables lie in parts that are binary throughout, with tables over two variables at most."""
+    """Which variables lie in components that are entirely binary, with tables over at most two variables."""
     r = case.reduced
     root = CUTS.parts(r.cards.size, r.scope_at, r.scopes)
     widths = np.diff(r.scope_at)

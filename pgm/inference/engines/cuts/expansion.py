@@ -1,4 +1,4 @@
-"""Good states of variables linked in pairs, by expansion moves; a bound on how much better any could be."""
+"""Good states of pairwise models by expansion moves, with a bound on how much better any could be."""
 
 from __future__ import annotations
 
@@ -14,25 +14,26 @@ from pgm.runtime import progress
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, REDUCTION, run
 
-_LOOK = 5  # sweeps between two looks at how much the bound gains
-_GAIN = 1e-7  # of the bound: what these must gain to be followed by more
+_LOOK = 5  # sweeps between two checks of the bound's gain
+_GAIN = 1e-7  # of the bound: the gain that these must make to be followed by more
 _SHARE = 0.4  # of the time, at most, for the bound
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Moved:
-    """Where the moves ended."""
+    """The result of the moves."""
 
     states: np.ndarray  # a reduced code for each reduced variable
-    least: float  # no states have a smaller energy: the sum of minus log2 of the reduced tables
+    least: float  # a lower bound on the energy: the sum of minus log2 of the reduced tables
     sweeps: int
-    converged: bool  # no move makes it better
+    converged: bool  # no move improves it
 
 
 def expand(case: Case, sweeps: int, bound_sweeps: int, clock: Clock) -> Moved:
-    """Improve states until no expansion helps (Boykov, Veksler & Zabih 2001), nor a change of one variable.
+    """Improve states until no expansion (Boykov, Veksler & Zabih 2001) or change of one variable helps.
 
-    The start is what the messages of the bound favour. When the time is up, the best so far is returned.
+    It starts from the states that the bound's messages favour. When time runs out, the best so far is
+    returned.
     """
     r = case.reduced
     logs, sources = tables.logarithms(case)
@@ -80,7 +81,7 @@ class _Moves:
         self._network = Network(r.cards.size, left, right, nothing, nothing, excess)
 
     def towards(self, states: np.ndarray, label: int, clock: Clock) -> np.ndarray | None:
-        """The best states in which some variables have left their own for this one; None if none should."""
+        """The best states in which some variables switch to this state; None if none should."""
         r, network = self._case.reduced, self._network
         other = states.copy()
         places = np.flatnonzero(r.states == label)
@@ -123,7 +124,7 @@ class _Moves:
 
 
 class _Bound:
-    """Messages that share tables out among variables; each sweep raises the sum of the minima."""
+    """Messages that distribute tables among variables; each sweep raises the sum of the minima."""
 
     def __init__(self, case: Case, table: np.ndarray) -> None:
         r = self._reduced = case.reduced
@@ -131,7 +132,7 @@ class _Bound:
         cards = r.cards[r.scopes]
         self._message_at = np.concatenate([[0], np.cumsum(cards)]).astype(np.int64)
         self._messages = np.zeros(int(self._message_at[-1]))
-        singles = np.flatnonzero(np.diff(r.scope_at) == 1)  # a table over one variable is given to it whole
+        singles = np.flatnonzero(np.diff(r.scope_at) == 1)  # a table over one variable goes to it entirely
         into, out_of = (
             np.repeat(begins - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes) + np.arange(sizes.sum())
             for begins, sizes in (
@@ -143,13 +144,13 @@ class _Bound:
         owners = np.repeat(r.state_at[r.scopes], cards)
         within = np.arange(self._messages.size) - np.repeat(self._message_at[:-1], cards)
         belief = np.bincount(owners + within, self._messages, minlength=r.states.size)
-        self._belief = belief.astype(np.float64, copy=False)  # of nothing bincount makes integers
+        self._belief = belief.astype(np.float64, copy=False)  # bincount of nothing gives integers
         self._work = np.empty(2 * int(r.cards.max(initial=1)))
         self._user_at, _ = REDUCTION.users_of(r.cards.size, r.scope_at, r.scopes)
         self._steps = 8.0 * self._table.size + 4.0 * self._messages.size
 
     def raise_(self, sweeps: int, clock: Clock) -> None:
-        """Sweep over all tables, until that gains little or a good part of the time is gone."""
+        """Sweep over all tables until that gains little or a good part of the time is used."""
         r = self._reduced
         last = self.value()
         for done in range(1, sweeps + 1):
@@ -179,13 +180,13 @@ class _Bound:
                 last = now
 
     def favoured(self) -> np.ndarray:
-        """The state of each variable with the least of what it was given."""
+        """The state of each variable with the smallest share."""
         states = np.empty(self._reduced.cards.size, np.int64)
         CUTS.lowest(self._reduced.state_at, self._belief, states)
         return states
 
     def value(self) -> float:
-        """The bound that the messages prove, less what rounding may have added."""
+        """The bound that the messages prove, minus what rounding may have added."""
         r = self._reduced
         least = np.empty(r.factors.size + r.cards.size)
         error = CUTS.minima(

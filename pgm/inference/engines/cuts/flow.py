@@ -1,4 +1,4 @@
-"""Binary variables in linked pairs: the best states of all by a minimum cut, or of some by roof duality."""
+"""Pairwise binary models: the best states of all variables by a minimum cut, or of some by roof duality."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from pgm.runtime.running import CUTS, run
 
 FREE, SOURCE, SINK = 0, 1, 2  # as in compiled.py
 _ENDLESS = 1 << 62
-_SAME = 36  # binary digits behind the point to which tied energies agree
-_STEPS = 60.0  # inner steps for each arc, as far as one can tell beforehand
+_SAME = 36  # fractional binary digits to which tied energies agree
+_STEPS = 60.0  # inner steps for each arc, roughly estimated in advance
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Labels:
-    """What a cut says: a state for each variable, -1 where it says nothing."""
+    """The result of a cut: a state for each variable, -1 where it decides none."""
 
     states: np.ndarray  # int64[n]
-    ties_broken: bool = True  # False: others may be as good within rounding, and come first
+    ties_broken: bool = True  # False: others that come first may be equal up to rounding
 
 
 class Network:
-    """A graph of capacities, the flow that was pushed through it, and the trees it left."""
+    """A graph of capacities, the flow pushed through it, and the resulting trees."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Network:
         back: np.ndarray,
         excess: np.ndarray,
     ) -> None:
-        """Take pairs of nodes with capacities both ways, and the capacities of source (+) and sink (-)."""
+        """Take pairs of nodes with capacities in both directions, and those of source (+) and sink (-)."""
         self.steps = _STEPS * (n + 2.0 * left.size)
         ends = left.astype(np.int32, copy=False), right.astype(np.int32, copy=False)
         self.first, self.head, self.sister, self.forward = CUTS.link(n, *ends)
@@ -52,12 +52,12 @@ class Network:
         return self.first, self.head, self.sister, self.residual
 
     def push(self, clock: Clock) -> np.ndarray:
-        """Push as much as fits; for each node SOURCE, SINK, or FREE where minimum cuts differ."""
+        """Push a maximum flow; return for each node SOURCE, SINK, or FREE where minimum cuts differ."""
         run("max_flow", *self.arrays, self.excess, self.tree, steps=self.steps, clock=clock, module=CUTS)
         return self.tree.copy()
 
     def stays(self, trees: np.ndarray, tilt: np.ndarray, clock: Clock) -> bool:
-        """Whether no node leaves its side when all are paid `tilt` to leave it, one side after the other.
+        """Whether every node stays on its side if all are paid `tilt` to leave, one side after the other.
 
         Call it after `push`, which left these `trees`.
         """
@@ -71,10 +71,10 @@ class Network:
         return True
 
     def firm(self, trees: np.ndarray, side: int, tilt: np.ndarray, clock: Clock) -> bool:
-        """Whether what is left of the capacities shows that `tilt` moves no node from this side.
+        """Whether the residual capacities show that `tilt` moves no node from this side.
 
-        Call it after `push`, which left these `trees`. Where much is left this spares another flow: one that
-        makes up for millions of small losses takes long paths.
+        Call it after `push`, which left these `trees`. With large residual capacities this saves another
+        flow: making up for millions of small losses takes long paths.
         """
         mine, found = trees == side, np.empty(trees.size, np.uint8)
         args = (*self.arrays, self.excess, self.tree, side, int(tilt[mine].sum()), found)
@@ -82,7 +82,7 @@ class Network:
         return bool(found[mine].all())
 
     def forget(self, tiny: np.ndarray) -> bool:
-        """Take capacities that are left, up to this at both their nodes, for rounding; were there any?"""
+        """Treat residual capacities up to this, at both of their nodes, as rounding; were there any?"""
         tails = np.repeat(tiny, np.diff(self.first))
         residual = (self.residual > 0) & (self.residual <= np.minimum(tails, tiny[self.head]))
         excess = (self.excess != 0) & (np.abs(self.excess) <= tiny)
@@ -92,7 +92,7 @@ class Network:
 
 
 def curves(tables: np.ndarray, forbidden: np.ndarray, slack: int) -> np.ndarray:
-    """For each pair 1 where like states are favoured, -1 where unlike ones, 0 where neither is by more."""
+    """For each pair 1 if equal states are favoured, -1 if unequal ones are, 0 if neither."""
     c = tables[:, 1] + tables[:, 2] - tables[:, 0] - tables[:, 3]
     sign = np.where(c > slack, 1, np.where(c < -slack, -1, 0))
     sign[forbidden[:, 1] | forbidden[:, 2]] = 1
@@ -101,10 +101,10 @@ def curves(tables: np.ndarray, forbidden: np.ndarray, slack: int) -> np.ndarray:
 
 
 def arcs(tables: np.ndarray, forbidden: np.ndarray, linked: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Write tables that favour like states as costs of state 1 and capacities of arcs both ways.
+    """Write tables that favour equal states as costs of state 1 and capacities of arcs in both directions.
 
-    Returns the cost of state 1 left and right, and what it costs to be (0, 1) and (1, 0) besides; pairs that
-    are not linked are sums of the two, but for rounding.
+    Returns the cost of state 1 left and right, and the additional costs of (0, 1) and (1, 0); for pairs that
+    are not coupled these are zero up to rounding.
     """
     e00, e01, e10, e11 = tables.T
     f01, f10 = forbidden[:, 1], forbidden[:, 2]
@@ -134,10 +134,10 @@ def flipped(tables: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarr
 def solve(pairs: Pairs, use: np.ndarray, energies: Energies, declared: np.ndarray, clock: Clock) -> Labels:
     """The best states of the variables in `use`, wherever their parts of the graph allow.
 
-    Of several that are best it finds the first, where `declared` is the order of the variables.
+    Among several best it finds the first, where `declared` is the order of the variables.
 
-    Parts in which, after flips, all pairs favour like states are solved by one minimum cut; of the others
-    roof duality may label some variables.
+    Components in which, after flips, all pairs favour equal states are solved by one minimum cut; in the
+    others roof duality may label some variables.
     """
     error = energies.error
     slack = 4 * error
@@ -177,7 +177,7 @@ def _cut(
 ) -> bool:
     """Fill in the best states by a minimum cut, of several the first as declared; say whether that is sure.
 
-    What is left of a capacity is taken for rounding up to the margin, and to `most`.
+    A residual capacity up to the margin, and up to `most`, is treated as rounding.
     """
     number = np.cumsum(use) - 1
     places = np.flatnonzero(use)
@@ -204,10 +204,10 @@ def _cut(
     trees = network.push(clock)
     margin = margin[places]
     tiny = np.minimum(margin, most)
-    if network.forget(tiny):  # what is tied but for rounding is tied
+    if network.forget(tiny):  # a tie up to rounding is a tie
         trees = network.push(clock)
         margin = margin + tiny * (pairs.uses[places] + 1)
-    # State 0, flipped where the variable is, lies on the source's side.
+    # State 0, or state 1 of a flipped variable, lies on the source's side.
     order = number[declared[use[declared]]]
     prefer = np.where(flip[places], SINK, SOURCE).astype(np.uint8)
     sides = trees.copy()
@@ -217,11 +217,11 @@ def _cut(
 
 
 def _sure(network: Network, trees: np.ndarray, margin: np.ndarray, clock: Clock) -> bool:
-    """Whether every assignment within rounding of the best is as good to the last unit.
+    """Whether every assignment within rounding of the best is equal to it exactly.
 
-    Nodes that stay with the source although each is paid its margin to leave do so in all such assignments,
-    likewise those that stay with the sink. Among the free nodes, leaving the minimum cuts costs at least the
-    smallest capacity left between them.
+    Nodes that stay with the source although each is paid its margin to leave stay there in all such
+    assignments; likewise for the sink. Among the free nodes, leaving the minimum cuts costs at least the
+    smallest residual capacity between them.
     """
     free = trees == FREE
     least = CUTS.least_residual(network.first, network.head, network.residual, trees)
@@ -266,7 +266,7 @@ def _roof(
         np.concatenate([back[kept], back[kept]]),
         excess,
     )
-    # v with the source: state 0. Its opposite there: state 1.
+    # v on the source's side: state 0. Its opposite there: state 1.
     tilt = margin[places]
     trees = network.push(clock)
     labels = _labels(trees, n)

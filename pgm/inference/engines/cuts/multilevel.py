@@ -1,4 +1,4 @@
-"""The best states where no tree fits: what can be settled apart is settled, a tree takes what is left."""
+"""The best states if no tree fits: cuts settle what they can, a tree takes the rest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pgm.inference.program.reduction import Case, Known, one_of_each, only, redu
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import CUTS, REDUCTION, run
 
-_MOST_WORK = 2e8  # inner steps that a look for dead ends may take
+_MOST_WORK = 2e8  # inner steps that a search for dead ends may take
 
 
 def maximum(
@@ -24,14 +24,14 @@ def maximum(
 ) -> BestStates:
     """The best states of all variables, exactly.
 
-    Binary variables in linked pairs are settled by a minimum cut where their part of the graph allows, else
-    some by roof duality; of others, states are closed that never pay. This is repeated with what is left.
+    Pairwise binary variables are settled by a minimum cut if their component allows it, otherwise some by
+    roof duality; for others, states that can never be better are closed. This is repeated with what is left.
 
     Args:
         program: the compiled model.
         known: evidence by position.
-        clock: the time of the question.
-        by_tree: answers when only the marked states are allowed, or raises `TooLarge`.
+        clock: the clock of the question.
+        by_tree: finds the best of the marked states, or raises `TooLarge`.
     """
     allowed = np.ones(program.open_states.size, np.uint8)
     ties_broken = True
@@ -50,7 +50,7 @@ def maximum(
 
 
 def check_room(case: Case, entry: int, link: int) -> None:
-    """Raise `TooLarge` when so many bytes for each table entry and each place in a scope are not allowed."""
+    """Raise `TooLarge` if this many bytes for each table entry and each scope entry exceed the limit."""
     r, allowed = case.reduced, current().memory_limit
     needed = entry * int(r.table_at[-1]) + link * (r.scopes.size + r.cards.size)
     if needed > allowed:
@@ -61,7 +61,7 @@ def check_room(case: Case, entry: int, link: int) -> None:
 
 
 def _narrow(case: Case, clock: Clock) -> tuple[np.ndarray, bool]:
-    """Which reduced states may still be best, and whether ties between those that went are broken."""
+    """Which reduced states may still be best, and whether ties with those ruled out are broken."""
     check_room(case, 16, 120)
     r = case.reduced
     clock.check()

@@ -1,4 +1,4 @@
-"""Minimum cuts, and moves made of them, as engines."""
+"""Minimum cuts, and moves based on them, as engines."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from pgm.runtime.running import Impossible
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class CutsMaxima(Context, NamedMaxima):
-    """A model with what is known of it, to be maximised by cuts."""
+    """A model and its evidence, to be maximised by cuts."""
 
     options: Cuts | Expansion
 
     def explained(
         self, targets: Sequence[int] | None, k: int
     ) -> tuple[list[Explanation], Callable[[], Wide | None]]:
-        """The best states, and P(known) where it is cheap."""
+        """The best states, and P(known) if it is cheap."""
         at = exactly(self)
         if isinstance(self.options, Expansion):
             found = by_moves(at, self.options)
@@ -53,7 +53,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> CutsMaxima:
-    """Ready to be asked; minimum cuts know nothing of numbers."""
+    """Prepare this engine; minimum cuts do not handle continuous variables."""
     if compiled.gaussians is not None:
         raise no_states(options.name, [compiled.names[v] for v in compiled.gaussians.positions.tolist()])
     at = make_posterior(compiled, observed, clock, options.name, fit=fit)
@@ -65,7 +65,7 @@ def prepare(
 def instead(
     at: Posterior, k: int, allowed: np.ndarray | None, rest: Rest, refused: TooLarge
 ) -> tuple[str, list[BestStates]] | None:
-    """The turn of cuts in "auto"; `rest` has whoever comes after."""
+    """The turn of cuts in "auto"; `rest` has the engines that follow."""
     engine, found = by_cuts(at, rest, refused.plan, search=True)
     return engine, [found]
 
@@ -73,13 +73,13 @@ def instead(
 def by_cuts(
     posterior: Posterior, rest: Rest, plan: object = None, *, search: bool = False
 ) -> tuple[str, BestStates]:
-    """By minimum cuts, and by `rest` for what they leave; and whose answer it is.
+    """The best states by minimum cuts, and by `rest` for what they leave; and which engine answered.
 
     Args:
-        posterior: the model and what is known.
-        rest: who finds the best of the states that are still allowed.
-        plan: that of the tree which was refused before, if any.
-        search: whether that includes a search, for the words where nothing helps.
+        posterior: the model and its evidence.
+        rest: finds the best of the states that are still allowed.
+        plan: that of the tree that was refused before, if any.
+        search: whether `rest` includes a search, for the message if nothing helps.
     """
     engine = Cuts.name
 

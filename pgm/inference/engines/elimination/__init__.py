@@ -1,4 +1,4 @@
-"""Exact answers by eliminating one variable after the other."""
+"""Exact answers by variable elimination."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Elimination(Engine):
-    """One variable after the other, in logarithms: slow, and written to be checked against.
+    """Variable elimination, in logarithms: slow, and written as a reference to check others against.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

@@ -1,4 +1,4 @@
-"""Exact answers by eliminating one variable after another, in logarithms: slow, small, easy to check."""
+"""Exact answers by variable elimination, in logarithms: slow, small, easy to check."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridSums
 
 _MOST_AXES = 64
-_BLOCK = 1 << 20  # entries that are multiplied before the clock is looked at again
+_BLOCK = 1 << 20  # entries multiplied between two looks at the clock
 _NOTHING = np.empty(0, np.int32)
-_DOUBLES = -600.0  # logarithms from which on numbers are doubles with room to spare
+_DOUBLES = -600.0  # logarithms above this are doubles with room to spare
 _Table = tuple[tuple[int, ...], np.ndarray]  # a scope in ascending order, and logarithms
 
 
 def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tuple[float, int]]:
-    """The table over the reduced variables `targets`, times something, and the total."""
+    """The table over the reduced variables `targets`, up to a scale, and the total."""
     cards = case.reduced.cards.tolist()
     touching: dict[int, dict[int, _Table]] = {v: {} for v in range(len(cards))}
     constants: list[float] = []
@@ -63,7 +63,7 @@ def joint(case: Case, targets: np.ndarray, clock: Clock) -> tuple[WideArray, tup
         report(first - len(costs), first, "eliminating")
         cost, v = heapq.heappop(heap)
         if costs.get(v) != cost:
-            continue  # it has another cost by now, and another place
+            continue  # its cost has changed, and so has its place
         del costs[v]
         mine = touching.pop(v)
         summed = scope, _ = _summed_out(v, [*mine.values()], cards, clock)
@@ -116,13 +116,13 @@ def _size(tables: Iterable[_Table], cards: list[int]) -> int:
 
 
 def _summed_out(v: int, tables: list[_Table], cards: list[int], clock: Clock) -> _Table:
-    """The product of these tables, summed over v: a block of it after the other."""
+    """The product of these tables, summed over v block by block."""
     scope = tuple(sorted({u for t in tables for u in t[0]} - {v}))
     shape = [cards[u] for u in scope]
     _check_room(len(scope) + 1, math.prod(shape) * cards[v])
     spread_out = [_spread(table, (*scope, v), cards) for table in tables]
     total = np.empty(shape)
-    lead = 0  # axes that number the blocks
+    lead = 0  # axes that index the blocks
     while math.prod(shape[lead:]) * cards[v] > _BLOCK:
         lead += 1
     for block in itertools.product(*map(range, shape[:lead])):
@@ -135,7 +135,7 @@ def _summed_out(v: int, tables: list[_Table], cards: list[int], clock: Clock) ->
 
 
 def _spread(table: _Table, scope: Sequence[int], cards: list[int]) -> np.ndarray:
-    """The table with an axis for each variable of the scope, of length 1 where it does not depend on it."""
+    """The table with an axis for each variable of the scope, of length 1 for those it does not depend on."""
     own, values = table
     axes = sorted(range(len(own)), key=lambda i: scope.index(own[i]))
     return values.transpose(axes).reshape([cards[u] if u in own else 1 for u in scope])
@@ -152,14 +152,14 @@ def _check_room(variables: int, entries: int) -> None:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class EliminationSums(TableSums):
-    """A model with what is known of it, to be summed one variable after the other."""
+    """A model and its evidence, to be summed one variable after the other."""
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
         return joint(reduce_case(self.program, self.known, [], self.clock), _NOTHING, self.clock)[1]
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        """The joint up to a scale; as wide numbers if doubles would lose any of it."""
         case, inner = self.targeted(targets)
         (values, powers), _ = joint(case, inner, self.clock)
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
@@ -182,5 +182,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> TableSums | HybridSums:
-    """Elimination, of tables; continuous variables are eliminated before."""
+    """Elimination over tables; continuous variables are eliminated first."""
     return make_sums(EliminationSums, compiled, observed, clock, options.name, fit=fit)

@@ -10,7 +10,7 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exact(Engine):
-    """Message passing on a tree of cliques, made for the question.
+    """Message passing on a clique tree made for the question.
 
     >>> import pgm
     >>> net = pgm.load_network("asia")

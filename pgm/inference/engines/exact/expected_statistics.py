@@ -1,4 +1,4 @@
-"""What learning needs: expected counts of the entries of all tables, and derivatives by them."""
+"""What learning needs: expected counts of all table entries, and derivatives with respect to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def expected_counts(at: Posterior) -> dict[int, np.ndarray]:
-    """For each factor of the program its table of P(entry | known), flat; all zeros where it has none."""
+    """For each factor of the program its table of P(entry | known), flat; all zeros if it has none."""
     p = at.program.arrays
     case = reduce_case(at.program, at.known, at.everything(), at.clock, prune=False, keep_ones=True)
     r = case.reduced
@@ -35,7 +35,7 @@ def expected_counts(at: Posterior) -> dict[int, np.ndarray]:
 
 
 def derivatives(at: Posterior) -> dict[int, np.ndarray]:
-    """For each factor of the program the derivative of log P(known) by each entry of its table, flat."""
+    """For each factor of the program the derivative of log P(known) by each table entry, flat."""
     case = reduce_case(at.program, at.known, at.everything(), at.clock, prune=False, domains=False)
     check = at.check_of(
         case,

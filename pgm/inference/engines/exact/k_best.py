@@ -1,4 +1,4 @@
-"""The k best assignments of a tree, by splitting what is left after each (Nilsson 1998)."""
+"""The k best assignments of a tree, by partitioning the rest after each (Nilsson 1998)."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from pgm.inference.trees import Tree
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import READING
 
-_TIED = 1e-12  # in log2; what is closer differs by rounding
-_CELL = 300  # bytes of what waits, its states aside
-_ANSWER = 1200  # bytes of an assignment, its codes aside
+_TIED = 1e-12  # in log2; a smaller difference is rounding
+_CELL = 300  # bytes of a waiting cell, without its states
+_ANSWER = 1200  # bytes of an assignment, without its codes
 
 
 @dataclass(eq=False, slots=True)
@@ -39,20 +39,20 @@ class _Cell:
 
 
 def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> list[MaxAssignment]:
-    """Up to k assignments, best first, equals as declared; fewer if fewer are possible.
+    """Up to k assignments, best first, ties in declared order; fewer if fewer are possible.
 
     The assignments other than the best fall into disjoint cells: those that agree with it on the first
     cliques and differ in the next. The best of a cell differs from the one it was split off only below that
-    clique, so its value is one look at one clique. Of cells whose best are equal, many as there may be, the
-    one is wanted that has the first as declared: they wait by what this cannot come before, and only those
-    whose turn comes are looked into.
+    clique, so its value takes one lookup in one clique. Among cells whose best are equal, of which there may
+    be many, the one whose best comes first as declared is wanted: they wait ordered by a lower bound on its
+    key, and only those whose turn comes are examined.
     """
     t = tree.arrays
     first, pool = tree_runs.maximum(case, tree, clock, stage)
     keys = _Keys(case, tree, stage)
     cliques = tree_runs.downwards(tree)
     heap = [_Cell(0.0, first.states, 0, (), first.states)]
-    equals: list[tuple[bytes, int, _Cell]] = []  # the best of them are worth as much as what was found last
+    equals: list[tuple[bytes, int, _Cell]] = []  # cells whose best equals the last one found
     number = 0
     least = math.inf
     found: list[MaxAssignment] = []
@@ -103,7 +103,7 @@ def best(case: Case, tree: Tree, clock: Clock, stage: np.ndarray, k: int) -> lis
 
 
 class _Keys:
-    """States as bytes that compare as their codes do, variable after variable as declared."""
+    """States as bytes that compare like their codes, variable by variable as declared."""
 
     def __init__(self, case: Case, tree: Tree, stage: np.ndarray) -> None:
         t = tree.arrays
@@ -113,19 +113,20 @@ class _Keys:
         turn = np.full(t.parent.size, -1, np.int64)
         cliques = tree_runs.downwards(tree)
         turn[cliques] = np.arange(cliques.size)
-        self._turn = turn[t.clique_of[self.order]]  # when each of them is chosen, going down
-        self._last = np.full(cliques.size, -1, np.int64)  # the place of the last that is chosen then
+        self._turn = turn[t.clique_of[self.order]]  # when each of them is chosen, going down the tree
+        self._last = np.full(cliques.size, -1, np.int64)  # the place of the last one chosen then
         np.maximum.at(self._last, self._turn, np.arange(self.order.size))
 
     def of(self, states: np.ndarray) -> bytes:
-        """Exactly these."""
+        """The key of exactly these states."""
         return bytes(states[self.order].astype(self._type))
 
     def after(self, key: bytes, cell: _Cell) -> bytes:
-        """What the first of a cell cannot come before, split off the states of this key, which are as good.
+        """A lower bound on the key of a cell's first, split off the equally good states of this key.
 
-        They are the first of all that were together. What was split off differs from them in some variable
-        of one clique, so it is larger where it differs first: in the last of these variables, or sooner.
+        These states are the first of the cell before the split. What was split off differs from them in some
+        variable of one clique, so it is larger where it differs first: in the last of these variables, or
+        sooner.
         """
         place = int(self._last[cell.begin])
         wide = self._type.itemsize
@@ -133,15 +134,15 @@ class _Keys:
         return key[: place * wide] + code.to_bytes(wide, "big") if code < 1 << (8 * wide) else key
 
     def before(self, cell: _Cell) -> bytes:
-        """The same of a cell whose best are worth less: zero for all that is not settled above it."""
+        """The same for a cell whose best are worth less: zero for everything not fixed above it."""
         codes = np.where(self._turn < cell.begin, cell.base[self.order], 0)
-        if not cell.base[self.order][self._turn == cell.begin].any():  # some of these are not zero then
+        if not cell.base[self.order][self._turn == cell.begin].any():  # some of these are then not zero
             codes[self._last[cell.begin]] = 1
         return bytes(codes.astype(self._type))
 
 
 def _entry(tree: Tree, c: int, states: np.ndarray) -> int:
-    """The entry of clique c that these states select."""
+    """The entry of clique c selected by these states."""
     t = tree.arrays
     entry = 0
     for v in t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist():

@@ -1,4 +1,4 @@
-"""The exact answers to every kind of question, on trees of cliques."""
+"""Exact answers to every kind of question, on clique trees."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ from pgm.runtime.running import READING, Narrow, run
 from pgm.variables import VariableList
 
 _WORTH_FRONTS = 20.0  # log2 of the entries of a tree that sums inside gates first
-_PASSING_STEPS = 3e9  # of a sum that is asked for beside something else: a few seconds
+_PASSING_STEPS = 3e9  # of a sum that is a by-product: a few seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Posterior(TableSums, NamedMaxima, NamedDraws):
-    """A compiled model with what is known of it, ready to be asked exactly."""
+    """A compiled model and its evidence, ready for exact answers."""
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of a query for these targets, or of all marginals."""
@@ -60,7 +60,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     def _sliced(
         self, targets: tuple[int, ...] | None, needs: Callable[[], Needs]
     ) -> tuple[np.ndarray, Wide] | None:
-        """The answer and the total from a tree that serves all questions like this one, if that pays."""
+        """The answer and the total from a tree shared by all questions like this one, if that pays."""
         if self.known.weights:
             return None
         hard = self.known.hard
@@ -104,7 +104,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return table
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        """The joint up to a scale; as wide numbers if doubles would lose any of it."""
         case, inner = self.targeted(targets)
         compact: WideArray = np.ones(1), None
         if inner.size == 0:
@@ -121,7 +121,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     def marginals_and_total(self, targets: Sequence[int] | None = None) -> tuple[np.ndarray, Wide]:
         """P(v | known) for all of the user's variables, one after the other, and the total.
 
-        With targets what only others need is left out, and their numbers are zero.
+        With targets, whatever only the other variables need is left out, and their entries are zero.
         """
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         needs = self.needs_of_marginals(targets)
@@ -143,8 +143,8 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     ) -> list[BestStates]:
         """The k most probable states of the targets (None: of everything), and P(states, known) for each.
 
-        The codes are of the targets in their order, or of all the user's variables; the last says whether
-        they are the first of their equals. `allowed` marks the states to choose from, if not all.
+        The codes are of the targets in their order, or of all the user's variables; the last item says
+        whether they come first among equals. `allowed` marks the states to choose from, if not all.
         """
         wanted = self.everything() if targets is None else np.array(targets, dtype=np.int64)
         case = reduce_case(
@@ -154,13 +154,13 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         is_wanted = np.zeros(self.program.n, bool)
         is_wanted[wanted] = True
         real = r.variables
-        if targets is None:  # the row of a sparse factor is a function of its variables: it may be maximised
+        if targets is None:  # a sparse factor's row is a function of its variables: it may be maximised
             stage = (self.program.kinds[real] != SUMMED).astype(np.int64)
         else:
             stage = is_wanted[real].astype(np.int64)
         question = "the most probable states"
         asks: Question | None = "map" if targets is None else "marginal MAP"
-        if k > 1:  # no other engine ranks several answers and sums
+        if k > 1:  # no other engine both ranks answers and sums
             asks = "k_best" if stage.all() else None
         needs = Needs(question, wide=True, asks=asks)
         everything = bool((stage[real < self.program.n_named] != 0).all())
@@ -196,7 +196,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return found, self.total
 
     def total_in_passing(self) -> Wide | None:
-        """P(known) where it is cheap."""
+        """P(known) if it is cheap."""
         try:
             case = reduce_case(self.program, self.known, [], self.clock)
             shape = planned(case, self.clock, self.trees)
@@ -207,19 +207,19 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
             return None
 
     def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
-        """Of each state the most probable assignment that has it."""
+        """For each state, the most probable assignment that contains it."""
         flat, best = self.max_marginals()
         log = observed.log_weight + log_of(best)
-        if observed.soft:  # which says what shall be afterwards: it has no probability of its own
+        if observed.soft:  # it prescribes a posterior marginal and has no probability of its own
             log = log_of(best) - log_of(self.total())
         left = [i for i in range(len(variables)) if i not in self.known.hard]
         begins = self.program.arrays.state_at[left]
         return MaxMarginals(variables.take(left), flat + log, begins, self.report)
 
     def max_marginals(self) -> tuple[np.ndarray, Wide]:
-        """Of each of the user's states the largest P(states, known) with it, beside the best: a logarithm.
+        """The log of the largest P(states, known) with each of the user's states, relative to the best.
 
-        They stand one variable after the other; and what the best is worth.
+        They are in order of the variables; the value of the best is returned as well.
         """
         p, n_named = self.program.arrays, self.program.n_named
         flat = np.full(int(p.state_at[n_named]), -math.inf)
@@ -237,7 +237,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return flat, most
 
     def _front(self, case: Case, stage: np.ndarray, needs: Needs) -> gate_maxima.Front | None:
-        """The best states by sets of choices, where a tree that sums inside gates first is not quick."""
+        """The best states by sets of choices, if a tree that sums inside gates first would be slow."""
         if gate_maxima.log2_summed_first(case) < _WORTH_FRONTS:
             shape = planned(case, self.clock, self.trees, stage=stage)
             if needs.fits(shape) and shape.log2_total < _WORTH_FRONTS:
@@ -247,10 +247,10 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
     def worth(self, case: Case, states: np.ndarray) -> tuple[np.ndarray, Wide, float]:
         """The codes of these states of the reduced variables with all others', and P(states, known).
 
-        What is hidden inside gates is summed, whatever its states here; by trees, for all else is chosen. So
-        what is the largest of a product in which it is chosen too grows by the last number at most: the
-        logarithm of how many states are summed. The time may be up for an engine that then answers with the
-        best it has: this does not look at the clock.
+        Variables hidden inside gates are summed, whatever their states here; by trees, since everything else
+        is fixed. So a maximum in which they are maximised too grows by at most the last number: the logarithm
+        of how many states are summed. An engine may answer with its best when time has run out, so this does
+        not look at the clock.
         """
         hidden = self.program.kinds[case.reduced.variables] == SUMMED
         chosen = only(case, one_of_each(case, np.where(hidden, -1, states)))
@@ -260,20 +260,20 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return at.codes[: self.program.n_named].astype(np.int64), unhurried._rest(at), more
 
     def _rest(self, case: Case) -> Wide:
-        """The sum over what is open inside gates, where everything else is chosen: trees, all of them."""
+        """The sum over what is open inside gates with everything else fixed: all of it trees."""
         if not case.reduced.variables.size:
             return case.constant()
         needs = Needs("the value of the states")
         tree = tree_of(case, self.clock, self.trees, check=self.check_of(case, needs))
         return self.in_doubles_or_wide(tree_runs.total, case, tree, needs)
 
-    # --- draws ---
+    # --- samples ---
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
         """Joint states of all the user's variables, drawn from the posterior: (n, variables)."""
         case = reduce_case(self.program, self.known, [], self.clock)
         every, drawn = self.program.n, case.reduced.cards.size
-        # The states of all of them and then the columns; before these, three arrays of those that are drawn.
+        # The states of all variables and then the columns; before that, three arrays of the drawn ones.
         row = max(16.0 * every, 8.0 * every + 24.0 * drawn)
         results, each = float(n * self.program.n_named), row / max(1, self.program.n_named)
         needs = Needs("posterior samples", "kept", results=results, each=each, asks="sample")
@@ -282,7 +282,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return self.all_states(case, tree_runs.draws(case, tree, self.clock, n, rng, check=wide), rng)
 
     def all_states(self, case: Case, drawn: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws of the reduced variables with all others: those that are certain, those that were pruned."""
+        """Samples of the reduced variables completed by all others: the certain ones and the pruned ones."""
         r, n = case.reduced, len(drawn)
         states = np.tile(np.maximum(case.codes, 0).astype(np.int64), (n, 1))
         states[:, r.variables] = r.states[r.state_at[:-1] + drawn]
@@ -296,7 +296,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
         return expected_statistics.expected_counts(self)
 
     def expected_statistics(self) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
-        """The same, and the statistics of densities, of which there are none."""
+        """The same, and the statistics of densities, which are empty here."""
         return self.expected_counts(), {}
 
     def derivatives(self) -> dict[int, np.ndarray]:
@@ -307,7 +307,7 @@ class Posterior(TableSums, NamedMaxima, NamedDraws):
 def draw_forward(
     program: Program, which: np.ndarray, states: np.ndarray, rng: np.random.Generator, clock: Clock
 ) -> None:
-    """Draw the heads of these factors, the last of them first, in each row of states of all variables."""
+    """Draw the heads of these factors, last factor first, in each row of states of all variables."""
     if not which.size:
         return
     values = program.values
@@ -324,5 +324,5 @@ def draw_forward(
 
 
 def exactly(at: Context) -> Posterior:
-    """The same with the exact engine."""
+    """This posterior for the exact engine."""
     return Posterior(at.program, at.trees, at.known, at.clock, at.names, given=at.given)

@@ -1,4 +1,4 @@
-"""The exact engine, ready to be asked."""
+"""Prepare the exact engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exact answers by message passing on a tree of cliques: in doubles, or where those fail in wide numbers."""
+"""Exact answers by message passing on a clique tree: in doubles or, if those fail, in wide numbers."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Inward:
-    """What one inward pass leaves behind."""
+    """The result of an inward pass."""
 
     pool: np.ndarray  # the tables, then the messages
-    kept: np.ndarray  # the products of each clique, if they were kept
-    low: np.ndarray  # bounds on log2 of what each item holds
+    kept: np.ndarray  # the product of each clique, if kept
+    low: np.ndarray  # lower bounds on log2 of each item's entries
     high: np.ndarray
     exponent: np.ndarray
-    constant: Wide  # what is left of factors outside the tree
+    constant: Wide  # the product of factors outside the tree
 
     def total(self, tree: Tree) -> Wide:
-        """The product of all parts; once the sweep out is done if that was to find it."""
+        """The product over all components; available only after the outward sweep if that computes it."""
         m, e = TABLES.total_of(tree.arrays, self.pool, self.exponent)
         return wide_multiply(self.constant, (float(m), int(e)))
 
@@ -47,9 +47,9 @@ def inward(
     largest: np.ndarray = SUMS,
     out_too: bool = False,
 ) -> Inward:
-    """Send all messages to the roots in doubles; `Narrow` when these will not do.
+    """Send all messages to the roots in doubles; `Narrow` if doubles are not enough.
 
-    Where only the roots are looked at products may become too small, as long as that does not show there.
+    If only the roots are read, products may underflow as long as that does not show there.
     """
     t = tree.arrays
     if case.program.wide_exponents is not None:
@@ -76,17 +76,17 @@ def in_doubles_or_wide(
     *args: Any,
     check: Callable[[Shape], None],
 ) -> _Answer:
-    """Ask one of the questions below; where doubles are too narrow again, if `check` finds room for that."""
+    """Ask one of the questions below; if doubles are too narrow, again in wide numbers if `check` allows."""
     try:
         return question(case, tree, clock, *args)
     except Narrow:
-        pass  # and with it go the arrays of the first run
+        pass  # this frees the arrays of the first run
     check(tree.shape)
     return question(case, tree, clock, *args, wide=True)
 
 
 def total(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> Wide:
-    """The sum of the product of all factors over everything that is open."""
+    """The sum of the product of all factors over all open states."""
     if wide:
         pm, pe = _wide_pool(case, tree)
         run("inward_wide", tree.arrays, pm, pe, _sums(tree), steps=8 * tree.steps, clock=clock)
@@ -123,7 +123,7 @@ def marginals(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tu
 def joint(
     case: Case, tree: Tree, clock: Clock, n_targets: int, *, wide: bool = False
 ) -> tuple[WideArray, Wide]:
-    """The table that the last root keeps, times something; and the total of all parts."""
+    """The table that the last root keeps, up to a scale, and the total of all components."""
     t = tree.arrays
     n_factors = case.reduced.factors.size
     at = int(t.item_at[n_factors + t.parent.size - 1])
@@ -134,14 +134,14 @@ def joint(
         return (pm[at : at + size], pe[at : at + size]), _wide_total(case, tree, pm, pe)
     up = inward(case, tree, clock)
     values, whole = up.pool[at : at + size], up.total(tree)
-    if 2 * size < up.pool.size:  # else a copy would take more than what it lets go
+    if 2 * size < up.pool.size:  # otherwise a copy would take more than it frees
         values = values.copy()
         give(up.pool)
     return (values, None), whole
 
 
 def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
-    """The derivative of the log of the total by each entry of the reduced tables, also where it is zero."""
+    """The derivative of the log total by each entry of the reduced tables, zero entries included."""
     t = tree.arrays
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)
@@ -151,7 +151,7 @@ def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]
     n_factors = case.reduced.factors.size
     roots = np.flatnonzero(t.parent < 0)
     at = t.item_at[n_factors + roots]
-    # A part's derivative is divided by the total of its own part alone: the others cancel.
+    # A component's derivative is divided by the total of that component alone: the others cancel.
     part_of = np.empty(t.parent.size, np.int64)
     for c in range(t.parent.size - 1, -1, -1):
         part_of[c] = c if t.parent[c] < 0 else part_of[t.parent[c]]
@@ -166,29 +166,29 @@ def derivatives(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]
     scale = np.zeros(n_factors, np.int64)
     scale[own] = case.program.arrays.exponent[case.reduced.factors[own]]
     shift = ge[:n_entries] - root_e[entry_part] - np.repeat(scale, np.diff(case.reduced.table_at))
-    with np.errstate(over="ignore"):  # what is larger than a double is infinite
+    with np.errstate(over="ignore"):  # values beyond a double are infinite
         values = np.ldexp(gm[:n_entries] / root_m[entry_part], np.clip(shift, -3000, 3000).astype(np.int32))
     return values, _wide_total(case, tree, pm, pe)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MaxAssignment:
-    """The best states of the variables that were maximised, as reduced codes, and their value."""
+    """The best states of the maximised variables, as reduced codes, and their value."""
 
     states: np.ndarray
     value: Wide
-    ties_broken: bool = True  # False: it is one of several, and there was no room to find the first of them
+    ties_broken: bool = True  # False: one of several, and there was no memory to find the first
 
 
 def maximum(
     case: Case, tree: Tree, clock: Clock, stage: np.ndarray
 ) -> tuple[MaxAssignment, tuple[np.ndarray, np.ndarray]]:
-    """The states of the largest value, of several the first as declared, and the pool that says so.
+    """The states of the largest value, the first as declared among several, and the pool that shows it.
 
-    Who has no more use for the pool hands it to `give`.
+    A caller that no longer needs the pool passes it to `give`.
     """
     t = tree.arrays
-    # Room for wide numbers was asked for before: the powers of two take as much.
+    # Memory for wide numbers was checked before: the powers of two take as much again.
     pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     states = np.zeros(t.cards.size, np.int64)
     cliques = downwards(tree)
@@ -204,7 +204,7 @@ def maximum(
 
 
 def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wide]:
-    """For each state of what is maximised the log of its share of the largest value, and that value."""
+    """The log of each maximised state's max-marginal relative to the largest value, and that value."""
     t = tree.arrays
     pm, pe, most = in_doubles_or_wide(_most, case, tree, clock, check=lambda _: None)
     messages = pm.size - int(t.item_at[case.reduced.factors.size])
@@ -214,20 +214,20 @@ def max_marginals(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, Wid
     run("max_marginals", *args, steps=16 * tree.steps, clock=clock, module=READING)
     for part in (pm, pe):
         give(part)
-    with np.errstate(divide="ignore", invalid="ignore"):  # what is summed has none
+    with np.errstate(divide="ignore", invalid="ignore"):  # summed variables have none
         logs = np.log(found[0]) + found[1] * math.log(2.0)
         top = np.maximum.reduceat(logs, case.reduced.state_at[:-1]) if logs.size else logs
         return logs - np.repeat(top, case.reduced.cards), most
 
 
 def as_declared(case: Case, stage: np.ndarray) -> np.ndarray:
-    """The variables that are maximised, in the order in which the model has them."""
+    """The maximised variables, in the model's order."""
     order = case.declared()
     return np.asarray(order[stage[order] != 0])
 
 
 def _most(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> tuple[np.ndarray, np.ndarray, Wide]:
-    """The pool after a maximising pass, as numbers and powers of two, and the largest value."""
+    """The pool after a maximising pass, as mantissas and powers of two, and the largest value."""
     t = tree.arrays
     if wide:
         pm, pe = _wide_pool(case, tree)
@@ -245,7 +245,7 @@ def downwards(tree: Tree) -> np.ndarray:
 
 
 def _near(tree: Tree) -> float:
-    """Two values this close relative to each other differ by rounding: one part in 2**52 for each product."""
+    """The relative difference of two values that may be rounding: one part in 2**52 for each product."""
     return min(4e-16 * (8 + tree.arrays.operand.size), 1e-12)
 
 
@@ -269,11 +269,11 @@ def first_of_ties(
     Args:
         tree: after a maximising pass.
         pool: its tables and messages.
-        cliques: where to begin, then all cliques that come after it going down.
-        excluded: entries that may not be taken where it begins; None: begin at every root.
+        cliques: where to begin, then all cliques below it.
+        excluded: entries that are not allowed in the first clique; None: begin at every root.
         order: variables, the most important first.
-        states: what holds above; not changed.
-        clock: the time of the question.
+        states: the states fixed above; not changed.
+        clock: the clock of the question.
     """
     t = tree.arrays
     alive, free = np.zeros(tree.entries, np.uint8), np.zeros(t.parent.size, np.uint8)
@@ -296,7 +296,7 @@ def _outward_wide(
 
 
 def wide_results(case: Case, tree: Tree, clock: Clock) -> tuple[np.ndarray, np.ndarray, Wide]:
-    """The results in wide numbers, not normalised, and the total."""
+    """The unnormalised results in wide numbers, and the total."""
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)
     run("inward_wide", tree.arrays, pm, pe, sums, steps=8 * tree.steps, clock=clock)
@@ -342,7 +342,7 @@ def draws(
     kept = in_doubles_or_wide(_products, case, tree, clock, check=check)
     states = np.zeros((n, t.cards.size), np.int64)
     chunk = max(1, int(4e6) // max(1, t.parent.size))
-    entries = float((t.size / t.sent).sum())  # that a draw looks at
+    entries = float((t.size / t.sent).sum())  # entries that a draw reads
     for begin in range(0, n, chunk):
         part = states[begin : begin + chunk]
         uniforms = rng.random((part.shape[0], t.parent.size))
@@ -352,12 +352,12 @@ def draws(
 
 
 def _products(case: Case, tree: Tree, clock: Clock, *, wide: bool = False) -> np.ndarray:
-    """What each clique holds after an inward pass, up to a factor for each entry that it sends."""
+    """The table of each clique after an inward pass, up to a factor for each entry that it sends."""
     return _wide_conditionals(case, tree, clock) if wide else inward(case, tree, clock, keep=True).kept
 
 
 def _wide_conditionals(case: Case, tree: Tree, clock: Clock) -> np.ndarray:
-    """The products of each clique divided by what it sends: conditional probabilities, which fit a double."""
+    """The product of each clique divided by its message: conditional probabilities, which fit a double."""
     t = tree.arrays
     pm, pe = _wide_pool(case, tree)
     sums = _sums(tree)

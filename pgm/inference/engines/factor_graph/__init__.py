@@ -1,8 +1,8 @@
-"""A reduced question as a graph of variables and factors: what engines that approximate work on.
+"""A reduced question as a factor graph, on which approximate engines work.
 
-Equal tables are kept once, whatever the number of scopes they apply to, and by their non-zero rows. Factors
-of one variable are added to that variable. Every state that is open has a row in every factor that supports
-it (reduction saw to that), so no message along the graph ever has a zero.
+Equal tables are stored once however many scopes they apply to, by their non-zero rows. Factors over one
+variable are absorbed into that variable. Every open state has a supporting row in every factor (reduction
+ensured that), so no message on the graph ever has a zero.
 """
 
 from __future__ import annotations
@@ -40,39 +40,39 @@ class GraphArrays(NamedTuple):
     row_at: Ints  # [T + 1] where the non-zero rows of each table begin
     code_at: Ints  # [T + 1]
     codes: Ints32  # the state of each axis in each row
-    values: Floats  # the largest of a table is in [0.5, 1)
+    values: Floats  # the largest value of a table is in [0.5, 1)
     logs: Floats
     low: Floats  # [T] the smallest of `logs`
-    square: Bytes  # [T] a pair without zeros, so that rows are in the order of an array
+    square: Bytes  # [T] a table over a pair without zeros, whose rows are in array order
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Graph:
-    """A reduced question, the arrays of its graph, and what multiplies all of it."""
+    """A reduced question, the arrays of its graph, and the constant factor."""
 
     case: Case
     arrays: GraphArrays
     constant: Wide
     factors: np.ndarray  # which of the reduced factors each one is
-    alone: np.ndarray  # the reduced factors of one variable
+    alone: np.ndarray  # the reduced factors over one variable
     tables: np.ndarray  # the table of each reduced factor
 
-    steps: float  # inner steps of going once over all factors
+    steps: float  # inner steps of one pass over all factors
     most_of_a_factor: int  # the largest sum of the cards of a factor's variables
 
     @property
     def n_messages(self) -> int:
-        """Numbers in all messages from factors to variables."""
+        """Entries of all messages from factors to variables."""
         return int(self.arrays.message_at[-1])
 
 
 def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
-    """The graph of a reduced question; `TooLarge` when it would not fit.
+    """The graph of a reduced question; `TooLarge` if it does not fit.
 
     Args:
         case: the question.
-        engine: the name that messages call it by.
-        each_message: bytes that the engine keeps for each number of a message.
+        engine: its name in messages.
+        each_message: bytes that the engine keeps for each entry of a message.
     """
     p, r = case.program.arrays, case.reduced
     m, n_factors = r.cards.size, r.factors.size
@@ -134,7 +134,7 @@ def make_graph(case: Case, engine: str, *, each_message: float) -> Graph:
 
 
 def distinct_tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
-    """Reduced factors whose tables differ from each other, and for each factor the one that has its table."""
+    """Reduced factors with distinct tables, and for each factor the one that has its table."""
     p, n_factors = case.program.arrays, case.reduced.factors.size
     class_of = np.empty(p.cards.size, np.int32)
     GRAPHS.classes(p, case.open_states, _slots(p.cards.size), class_of)
@@ -145,7 +145,7 @@ def distinct_tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
 
 
 def only_factors(case: Case, kept: np.ndarray) -> Case:
-    """The case with some of its reduced factors, and their tables one after the other."""
+    """The case with some of its reduced factors, and their tables concatenated."""
     r = case.reduced
     widths = np.diff(r.scope_at)[kept]
     ends = np.cumsum(widths)
@@ -160,7 +160,7 @@ def only_factors(case: Case, kept: np.ndarray) -> Case:
 
 
 def _slots(entries: int) -> np.ndarray:
-    """Empty places of a hash table, at most half of them taken."""
+    """An empty hash table, at most half full."""
     return np.full(1 << max(2, (2 * entries + 1).bit_length()), -1, np.int64)
 
 

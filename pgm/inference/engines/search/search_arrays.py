@@ -120,7 +120,7 @@ def slots_of(entries: int) -> np.ndarray:
 
 
 def empty_memo(entries: int, words: int) -> Memo:
-    """Room for so much."""
+    """Allocate the arrays."""
     return Memo(
         slots=slots_of(entries),
         class_slots=slots_of(entries),
@@ -137,7 +137,7 @@ def empty_memo(entries: int, words: int) -> Memo:
 
 
 def empty_cache(entries: int, keys: int) -> Cache:
-    """Room for so much."""
+    """Allocate the arrays."""
     return Cache(
         slots=slots_of(entries),
         at=np.zeros(entries, np.int64),
@@ -152,7 +152,7 @@ def empty_cache(entries: int, keys: int) -> Cache:
 
 
 def empty_record(nodes: int, branches: int, literals: int, children: int) -> Record:
-    """Room for so much."""
+    """Allocate the arrays."""
     return Record(
         node_branch=np.zeros(nodes, np.int64),
         node_mantissa=np.zeros(nodes),
