@@ -1,4 +1,4 @@
-"""A reduced question as clauses over atoms with weights: what counting works on."""
+"""A reduced question as clauses over weighted atoms, on which counting works."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from pgm.inference.program.reduction import Case, wide_multiply
 from pgm.runtime.running import SEARCH
 
 Wide = tuple[float, int]
-Clause = tuple[int, ...]  # of literals: 2a where atom a is true, 2a + 1 where it is false
+Clause = tuple[int, ...]  # of literals: 2a for atom a true, 2a + 1 for false
 ONE: Wide = (0.5, 1)
-_BYTES = 300  # that a literal takes while clauses are made smaller, with its share of all lists
+_BYTES = 300  # per literal while clauses are simplified, with its share of all lists
 
 
 @dataclass(eq=False, slots=True)
 class Formula:
-    """The sum over all truth values of the product of the literals' weights, where all clauses hold."""
+    """The sum of the product of the literals' weights over all assignments that satisfy all clauses."""
 
     clauses: list[Clause]
     mantissa: np.ndarray  # of the weight of each literal
     exponent: np.ndarray
-    literal: np.ndarray  # of each state of each reduced variable: what is true where the variable is in it
+    literal: np.ndarray  # of each state of each reduced variable: the literal that is true in that state
     constant: Wide  # a factor of the sum
 
 
 def formula_of(case: Case) -> Formula | None:
-    """The question as a formula; None where its tables are more than yes and no, or clauses need more room.
+    """The question as a formula; None if its tables say more than yes and no, or clauses need more memory.
 
-    A factor of several variables must have one number beside zero; factors of one variable are weights. A
-    variable of two states is an atom, of more states an atom for each.
+    A factor over several variables must have a single value besides zero; factors over one variable are
+    weights. A variable with two states is an atom; one with more states has an atom for each.
     """
     r = case.reduced
     mantissas, exponents = case.wide_tables()
@@ -77,7 +77,7 @@ def formula_of(case: Case) -> Formula | None:
 def _yes_or_no(
     table_at: np.ndarray, several: np.ndarray, mantissas: np.ndarray, exponents: np.ndarray
 ) -> bool:
-    """Whether each of these tables has at most one number beside zero."""
+    """Whether each of these tables has at most one value besides zero."""
     owner = np.repeat(np.arange(several.size), np.diff(table_at))
     some = np.flatnonzero((mantissas > 0.0) & several[owner])
     same = owner[some[1:]] == owner[some[:-1]]
@@ -103,7 +103,7 @@ def _weigh(formula: Formula, literal: np.ndarray, mantissas: np.ndarray, exponen
 
 
 def boxes(zero: np.ndarray) -> Iterator[list[np.ndarray]]:
-    """Boxes of cells, some states of each axis, that lie inside what is marked and cover all of it."""
+    """Boxes of cells, given by some states of each axis, that cover exactly the marked cells."""
     left = zero.copy()
     while left.any():
         cell = np.unravel_index(int(left.argmax()), zero.shape)
@@ -117,7 +117,7 @@ def boxes(zero: np.ndarray) -> Iterator[list[np.ndarray]]:
 
 
 def _outside(box: list[np.ndarray], literals: list[list[int]]) -> Clause:
-    """The clause that some variable is outside its states of the box."""
+    """The clause that some variable has a state outside the box."""
     clause: list[int] = []
     for states, mine in zip(box, literals, strict=True):
         if states.size == 1:

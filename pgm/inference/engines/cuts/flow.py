@@ -103,8 +103,8 @@ def curves(tables: np.ndarray, forbidden: np.ndarray, slack: int) -> np.ndarray:
 def arcs(tables: np.ndarray, forbidden: np.ndarray, linked: np.ndarray) -> tuple[np.ndarray, ...]:
     """Write tables that favour equal states as costs of state 1 and capacities of arcs in both directions.
 
-    Returns the cost of state 1 left and right, and the additional costs of (0, 1) and (1, 0); for pairs that
-    are not coupled these are zero up to rounding.
+    Returns the cost of state 1 left and right, and the additional costs of (0, 1) and (1, 0); the table of a
+    pair that is not linked is the sum of the first two, up to rounding.
     """
     e00, e01, e10, e11 = tables.T
     f01, f10 = forbidden[:, 1], forbidden[:, 2]
@@ -175,7 +175,7 @@ def _cut(
     states: np.ndarray,
     clock: Clock,
 ) -> bool:
-    """Fill in the best states by a minimum cut, of several the first as declared; say whether that is sure.
+    """Fill in the best states by a minimum cut, the first as declared if several; say whether that is sure.
 
     A residual capacity up to the margin, and up to `most`, is treated as rounding.
     """

@@ -12,18 +12,19 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Loopy(Engine):
-    """Belief propagation: factors and variables send each other messages until these no longer change.
+    """Belief propagation: factors and variables exchange messages until these no longer change.
 
-    Exact on trees, and said to be exact there; on graphs with loops good where these are long or weak. The
-    probability of the evidence is Bethe's. `map` sends maxima, and has a bound. Asked about numbers alone it
-    sends normal densities: their means are right as soon as messages rest, even with loops.
+    Exact on trees, and reported as exact there; on graphs with loops it is good if these are long or weak.
+    The probability of the evidence is Bethe's approximation. `map` uses max-product, and has a bound. For
+    continuous variables alone the messages are normal densities: once they converge the means are right, even
+    with loops.
 
     Args:
-        schedule: "sequential" goes over the factors forwards and backwards; "residual" sends where most has
-            changed; "parallel" sends all at once, by several threads.
-        damping: the share of the old message that stays, from 0 to below 1; with more of it more converges.
-        max_iter: how often all messages are sent at most.
-        tol: it has converged when no logarithm of a message changes by more.
+        schedule: "sequential" visits the factors forwards and backwards; "residual" sends the message that
+            has changed most; "parallel" sends all at once, in several threads.
+        damping: the share of the old message that is kept, from 0 to below 1; more of it helps convergence.
+        max_iter: the largest number of sweeps over all messages.
+        tol: converged when no log message changes by more than this.
         trace: keep every message, for teaching: `p.report.trace` is a table of them.
 
     >>> Loopy(damping=0.5).schedule

@@ -1,4 +1,4 @@
-"""Belief propagation as an engine: messages between states, or between numbers."""
+"""Belief propagation as an engine: messages over states, or normal densities."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from pgm.runtime.clock import Clock
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class LoopyAnswers(ReducedSums, ReducedMaxima):
-    """A model with what is known of it, ready to be put to belief propagation."""
+    """A model and its evidence, ready for belief propagation."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
         return propagation.solve(problem, self.options, self.clock)
 
     def maximise(self, problem: Problem, clock: Clock) -> Maximum:
-        """Find good states of a reduced question, and a bound."""
+        """Find good states for a reduced question, and a bound."""
         return propagation.maximise(problem, self.options, clock)
 
     def known_for_maxima(self) -> Known:
-        """What is known, with likelihoods in place of marginals that are wanted."""
+        """The evidence, with likelihoods in place of the wanted marginals."""
         if not self.wanted:
             return self.known
         case = self.case(self.everything(), only_wanted=False)
@@ -44,6 +44,6 @@ def prepare(
     *,
     fit: bool = True,
 ) -> LoopyAnswers | Told:
-    """Messages between numbers where the question is about these alone, else between states."""
+    """Normal densities as messages if the question is only about continuous variables, else tables."""
     found = told(compiled, observed, about, options, clock)
     return found or reduced(LoopyAnswers, options, compiled, observed, clock)

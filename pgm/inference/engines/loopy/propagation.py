@@ -1,7 +1,7 @@
-"""Belief propagation: messages between the factors and the variables of a graph, until they come to rest.
+"""Belief propagation: messages between the factors and the variables of a graph, until they converge.
 
-Sums give marginals and Bethe's approximation of the partition function, maxima good states and a bound. On a
-graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 2001).
+Sum-product gives marginals and Bethe's approximation of the partition function, max-product good states and a
+bound. On a graph without loops both are exact (Pearl 1988; Kschischang, Frey & Loeliger 2001).
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from pgm.runtime.threads import Task, run_all
 
 LOOPY = Loops("pgm.inference.engines.loopy.compiled")
 _LN2 = math.log(2.0)
-_ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that is no change
+_ROUNDING = 1e-13  # a change of messages, relative to the largest belief, that counts as none
 _SECONDS = 1e-9  # of an inner step
-_BEYOND = 1e13  # by which no logarithm of a message changes that ever comes to rest
+_BEYOND = 1e13  # a change of a log message so large that it will never converge
 _WORTH_THREADS = 5e-3  # seconds of one sweep
 
 
 @dataclass(eq=False, slots=True)
 class Messages:
-    """A run of message passing: what it works on, and where it stands."""
+    """A run of message passing: its inputs and its state."""
 
     graph: Graph
     options: Loopy
@@ -46,40 +46,40 @@ class Messages:
     clock: Clock
     held: np.ndarray  # uint8[m] variables whose belief is given
     beliefs: np.ndarray  # logarithms
-    messages: np.ndarray  # logarithms of what factors send, the largest 0
+    messages: np.ndarray  # log messages from factors, the largest 0
     order: np.ndarray  # of factors
-    walked: np.ndarray  # variables, from the first of each part outwards
-    reached_by: np.ndarray  # the axis along which a variable was reached; -1 for the first of each part
+    walked: np.ndarray  # variables, from the first of each component outwards
+    reached_by: np.ndarray  # the axis along which a variable was reached; -1 for the first of each component
     has_loops: bool
     residuals: list[float]
     notes: Notes | None
-    late: bool = False  # the time was up
+    late: bool = False  # out of time
 
     @property
     def rounding(self) -> float:
-        """By how much messages may still change for nothing but rounding."""
+        """How much messages may still change by rounding alone."""
         return _ROUNDING * max(1.0, float(np.abs(self.beliefs).max(initial=1.0)))
 
     @property
     def converged(self) -> bool:
-        """Whether nothing moves any more; also where there is nothing to send."""
+        """Whether nothing moves any more; also true if there is nothing to send."""
         return self._moves_less_than(max(self.options.tol, self.rounding))
 
     @property
     def exact(self) -> bool:
-        """Whether this is provably the answer: no loops, and nothing moves by more than rounding.
+        """Whether the answer is provably exact: no loops, and no change beyond rounding.
 
-        Several marginals that are wanted at once are approached step by step, so their answer is not.
+        Several prescribed marginals are approached iteratively, so their answer is not.
         """
         return not self.has_loops and self._moves_less_than(self.rounding) and int(self.held.sum()) <= 1
 
     def _moves_less_than(self, change: float) -> bool:
-        # In the first sweep of flooding no factor has heard anything: it says nothing if none moves.
+        # In the first sweep of flooding no factor has received anything: no movement there proves nothing.
         sweeps = 2 if self.options.schedule == "parallel" else 1
         return not self.order.size or (len(self.residuals) >= sweeps and self.residuals[-1] <= change)
 
     def report(self, name: str) -> Report:
-        """What was measured."""
+        """The report of what was measured."""
         advice = ""
         if self.residuals and self.residuals[-1] > _BEYOND:
             advice = (
@@ -101,7 +101,7 @@ class Messages:
 
 
 def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
-    """What to say of messages that have not come to rest: `what` still moves after so many sweeps."""
+    """The advice for messages that have not converged: `what` still moves after this many sweeps."""
     if late:
         return f"the time limit came after {sweeps} sweeps"
     more = ", or pgm.engines.Loopy(damping=0.5)" if options.damping == 0.0 else " and damping="
@@ -109,7 +109,7 @@ def how_to_go_on(what: str, sweeps: int, late: bool, options: Loopy) -> str:
 
 
 def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = False) -> Messages:
-    """Send messages until they come to rest, or `max_iter` is reached."""
+    """Send messages until they converge or `max_iter` is reached."""
     graph = make_graph(problem.case, options.name, each_message=40.0)
     g = graph.arrays
     held, beliefs = np.zeros(g.cards.size, np.uint8), g.local.copy()
@@ -122,7 +122,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
     has_loops = not GRAPHS.walk(*links, order, walked, reached_by)
     if has_loops:  # by their last variables: row by row in an image
         order = np.argsort(np.maximum.reduceat(g.scopes, g.scope_at[:-1]), kind="stable")
-    else:  # from the leaves in, then out again: two sweeps do
+    else:  # in from the leaves and out again: two sweeps are enough
         order = order[::-1].copy()
     messages = np.zeros(graph.n_messages)
     notes = Notes(graph, problem.names) if options.trace else None
@@ -138,7 +138,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
         except OutOfTime:
             if not run_.residuals:
                 raise
-            run_.clock, run_.late = Clock(None, None, clock.profile), True  # what there is can still be read
+            run_.clock, run_.late = Clock(None, None, clock.profile), True  # messages can still be read
             break
         if run_.residuals[-1] > _BEYOND:
             break
@@ -149,7 +149,7 @@ def send(problem: Problem, options: Loopy, clock: Clock, *, largest: bool = Fals
 
 
 def _room(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
-    """Where a thread works: five rows for the states of one factor's variables, and where each begins."""
+    """A thread's work space: five rows for the states of one factor's variables, and where each begins."""
     size = graph.most_of_a_factor
     return np.empty((5, size)), np.empty(size + 1, np.int64)
 
@@ -165,19 +165,19 @@ def _gather(run_: Messages) -> None:
 
 
 def _sweeps(run_: Messages) -> Callable[[int], float]:
-    """A function that does one sweep and returns by how much messages changed."""
+    """A function that does one sweep and returns the largest change of a message."""
     if run_.options.schedule == "parallel":
         return _parallel(run_)
     return _residual(run_) if run_.options.schedule == "residual" else _sequential(run_)
 
 
 def _sequential(run_: Messages) -> Callable[[int], float]:
-    """Forwards and backwards in turn, each factor with the newest beliefs."""
+    """Forwards and backwards alternately, each factor with the newest beliefs."""
     g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
     damping, largest, n = run_.options.damping, run_.largest, run_.order.size
 
     def sweep(number: int) -> float:
-        _gather(run_)  # sums anew: rounding does not add up
+        _gather(run_)  # recomputes sums, so rounding does not accumulate
         first, last = (0, n) if number % 2 == 0 else (n - 1, -1)
         state = run_.beliefs, run_.messages, run_.held
         _call(run_, "send_all", g, run_.order, first, last, *state, damping, largest, True, room, offset, out)
@@ -187,9 +187,9 @@ def _sequential(run_: Messages) -> Callable[[int], float]:
 
 
 def _parallel(run_: Messages) -> Callable[[int], float]:
-    """All factors at once with the beliefs of before: threads change no bit.
+    """All factors at once with the previous beliefs: the number of threads changes no bit.
 
-    As in the books the first messages are sent by factors that have heard nothing yet.
+    As in textbooks the first messages are sent by factors that have received nothing yet.
     """
     g, graph, options = run_.graph.arrays, run_.graph, run_.options
     threads = current().threads if graph.steps * _SECONDS > _WORTH_THREADS else 1
@@ -225,7 +225,7 @@ def _parallel(run_: Messages) -> Callable[[int], float]:
 
 
 def _residual(run_: Messages) -> Callable[[int], float]:
-    """So many messages as there are, where most has changed; then by how much all would change."""
+    """As many updates as there are messages, largest change first; then the largest change left."""
     g, out, (room, offset) = run_.graph.arrays, np.zeros(1), _room(run_.graph)
     n, options = run_.order.size, run_.options
     place = np.empty(n, np.int64)
@@ -241,7 +241,7 @@ def _residual(run_: Messages) -> Callable[[int], float]:
             return float(out[0])
         _gather(run_)
         _call(run_, "measure", g, 0, n, run_.beliefs, run_.messages, run_.largest, room, offset, out)
-        if out[0] > max(options.tol, run_.rounding):  # many small changes came together: all are due again
+        if out[0] > max(options.tol, run_.rounding):  # many small changes add up: all are due again
             priority[:] = out[0]
         return float(out[0])
 
@@ -252,7 +252,7 @@ def _residual(run_: Messages) -> Callable[[int], float]:
 
 
 def solve(problem: Problem, options: Loopy, clock: Clock) -> Solution:
-    """Marginals and Bethe's partition function from sums."""
+    """Marginals and Bethe's partition function from sum-product."""
     found = send(problem, options, clock)
     g = found.graph.arrays
     tops = np.maximum.reduceat(found.beliefs, g.state_at[:-1]) if g.cards.size else found.beliefs
@@ -268,7 +268,7 @@ def solve(problem: Problem, options: Loopy, clock: Clock) -> Solution:
 
 
 def _bethe(found: Messages) -> float:
-    """The logarithm of the partition function by Bethe, but for the constant."""
+    """The logarithm of Bethe's partition function, without the constant."""
     g = found.graph.arrays
     of_factor, of_variable = np.empty(g.table.size), np.empty(g.cards.size)
     rest = _room(found.graph)[0], of_factor, of_variable
@@ -277,13 +277,13 @@ def _bethe(found: Messages) -> float:
 
 
 def wide_of(log: float) -> tuple[float, int]:
-    """A number of which the logarithm is known, as mantissa and exponent."""
+    """A number given by its logarithm, as mantissa and exponent."""
     exponent = math.floor(log / _LN2)
     return math.exp(log - exponent * _LN2), exponent
 
 
 def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """What a factor believes of these variables together; None where no factor has them all."""
+    """A factor's belief over these variables jointly; None if no factor has them all."""
     g = found.graph.arrays
     if not targets.size:
         return np.ones(1)
@@ -307,7 +307,7 @@ def _joint(found: Messages, values: np.ndarray, targets: np.ndarray) -> np.ndarr
 
 
 def _weights(found: Messages) -> dict[int, np.ndarray]:
-    """The logarithms of likelihoods that give held variables the beliefs at which they were held."""
+    """The log likelihoods that give held variables their prescribed beliefs."""
     g = found.graph.arrays
     without = np.empty_like(found.beliefs)
     nothing = np.zeros(g.cards.size, np.uint8)
@@ -321,9 +321,9 @@ def _weights(found: Messages) -> dict[int, np.ndarray]:
 
 
 def maximise(problem: Problem, options: Loopy, clock: Clock) -> Maximum:
-    """Good states from maxima, improved one variable at a time; a bound on all states from what was sent."""
+    """Good states from max-product, improved one variable at a time; a bound on all from the messages."""
     found = send(problem, options, clock, largest=True)
-    found.clock = Clock(None, None, clock.profile)  # what was sent is read also where the time has just come
+    found.clock = Clock(None, None, clock.profile)  # messages are read even if time has just run out
     constant = found.graph.constant
     bound = min(_dual(found, alone) for alone in (True, False))
     bound += math.log(constant[0]) + constant[1] * _LN2
@@ -332,11 +332,11 @@ def maximise(problem: Problem, options: Loopy, clock: Clock) -> Maximum:
 
 
 def _dual(found: Messages, along_the_walk: bool) -> float:
-    """A bound on the logarithm of the largest product, whatever was sent.
+    """A bound on the logarithm of the largest product, valid for any messages.
 
-    The model is the sum of all beliefs, and of each factor less what it sent; the largest of a sum is at most
-    the sum of the largest. Before, beliefs are shared out among the factors: to the one by which a variable
-    was reached first, which is tight where there are no loops, or to all in equal parts.
+    In logarithms the model is the sum of all beliefs and of each factor minus its messages, and the maximum
+    of a sum is at most the sum of the maxima. First, beliefs are distributed among the factors: to the one by
+    which a variable was reached first, which is tight without loops, or to all in equal parts.
     """
     g, n = found.graph.arrays, found.graph.arrays.cards.size
     if along_the_walk:
@@ -351,16 +351,16 @@ def _dual(found: Messages, along_the_walk: bool) -> float:
     _call(found, "dual", g, found.beliefs, found.messages, *rest)
     parts = [*of_factor.tolist(), *of_variable.tolist()]
     mass = math.fsum(map(abs, parts)) + float(np.abs(found.beliefs).sum()) + n
-    return math.fsum(parts) + 2.0**-48 * mass  # rounding must not put it below what it bounds
+    return math.fsum(parts) + 2.0**-48 * mass  # rounding must not invalidate the bound
 
 
 def choose_states(found: Messages, noise: np.ndarray | None = None, seconds: float = math.inf) -> np.ndarray:
-    """A state for each variable, from maxima: one after the other, then each anew until none changes.
+    """A state for each variable, from max-product: one after the other, then each again until none changes.
 
     Args:
-        found: messages that were sent.
+        found: the messages.
         noise: added to the logarithms of each variable's states while choosing.
-        seconds: after these no state is tried anew.
+        seconds: after these no state is reconsidered.
     """
     until = time.monotonic() + seconds
     g = found.graph.arrays

@@ -1,4 +1,4 @@
-"""Every message of a run, for teaching: what a reader with Pearl's equations at hand wants to check."""
+"""Every message of a run, for teaching: for readers who check them against Pearl's equations."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOVED = 1e-12  # a smaller change of a logarithm is rounding
 class Notes:
     """Collects, after each sweep, the messages that have changed.
 
-    In a network a factor is P(child | parents). What it sends its child is the child's pi, what it sends a
-    parent is lambda of the child for that parent; what variables send it is named alike (Pearl 1988). Pi sums
-    to one; lambda counts up to a factor: its largest entry is 1. Numbers are in the order of the states that
-    are still possible.
+    In a network a factor is P(child | parents). Its message to the child is the child's pi, its message to a
+    parent is the child's lambda for that parent; messages from variables to it are named likewise (Pearl
+    1988). Pi sums to one; lambda is defined up to a factor, and scaled so that its largest entry is 1.
+    Entries are in the order of the states that are still possible.
     """
 
     def __init__(self, graph: Graph, names: Sequence[str]) -> None:
-        """Note what factors of one variable say: it stays the same."""
+        """Record the messages of factors over one variable, which never change."""
         case, g = graph.case, graph.arrays
         self._graph = graph
         self._names = [
@@ -46,7 +46,7 @@ class Notes:
         return Trace(("sweep", "message", "from", "to", "numbers"), self._rows)
 
     def take(self, sweep: int, beliefs: np.ndarray, messages: np.ndarray) -> None:
-        """Note what has changed since the last sweep."""
+        """Record what has changed since the last sweep."""
         g = self._graph.arrays
         for a in range(g.scopes.size):
             f, v = int(self._graph.factors[g.owner[a]]), int(g.scopes[a])
@@ -79,7 +79,7 @@ class Notes:
         return [int(v) for v in r.variables[r.scopes[r.scope_at[f] : r.scope_at[f + 1]]]]
 
     def _child(self, f: int) -> int | None:
-        """The variable of which a reduced factor is the conditional distribution, if it is one."""
+        """The variable whose conditional distribution a reduced factor is, if it is one."""
         p = self._graph.case.program.arrays
         own = int(self._graph.case.reduced.factors[f])
         if own >= p.heads.size or p.heads[own] != 1:

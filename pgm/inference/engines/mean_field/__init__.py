@@ -12,15 +12,15 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MeanField(Engine):
-    """The independent distributions nearest to the model: a lower bound on log P(given), surely.
+    """The fully factorised distribution closest to the model: a guaranteed lower bound on log P(given).
 
     Args:
-        restarts: from how many starting points; the first is uniform, the best answer counts.
-        structured: blocks, lists of variables that stay dependent on each other; inside one the exact engine
-            works, so that it must fit there. What is in none is by itself.
-        max_iter: how often all distributions are improved at most, from each start.
-        tol: it has converged when the bound rises by less.
-        seed: of the starting points.
+        restarts: the number of starting points; the first is uniform, and the best answer counts.
+        structured: blocks, lists of variables that stay dependent on each other; the exact engine works
+            inside each block, so it must fit there. Variables in none are independent.
+        max_iter: the largest number of sweeps over all distributions, from each start.
+        tol: converged when the bound rises by less than this.
+        seed: for the starting points.
 
     >>> MeanField(structured=[["rain", "wet"]]).structured
     (('rain', 'wet'),)

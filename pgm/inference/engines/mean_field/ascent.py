@@ -1,8 +1,8 @@
-"""Variational inference: the distribution nearest to the model of those in which blocks are independent.
+"""Variational inference: the distribution closest to the model among those with independent blocks.
 
-What it says of the partition function is a bound from below, whatever the distribution (Jordan et al. 1999;
-Saul & Jordan 1996 for blocks). Blocks of one variable are improved one after the other in compiled code; a
-block of several is given to the exact engine, with what the others make of it as weights.
+Any such distribution gives a lower bound on the partition function (Jordan et al. 1999; Saul & Jordan 1996
+for blocks). Blocks of one variable are improved one after the other in compiled code; a block of several goes
+to the exact engine, weighted by the mean logarithms from the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Ascent:
     graph: Graph
     blocks: list[Block]
     alone: np.ndarray  # uint8[m] variables in no block
-    free: np.ndarray  # of these, the ones whose distribution is not given
+    free: np.ndarray  # those of them whose distribution is not given
     between: np.ndarray  # uint8[F] factors that lie in no block
     has_zero: np.ndarray  # uint8[T]
     clock: Clock
@@ -46,7 +46,7 @@ class Ascent:
     bounds: list[float] = field(default_factory=list)  # after each sweep
 
     def climb(self, max_iter: int, tol: float) -> Ascent:
-        """Improve all distributions again and again."""
+        """Improve all distributions repeatedly."""
         for number in range(max_iter):
             self.clock.check()
             report_progress(float(number), float(max_iter), "mean field")
@@ -76,7 +76,7 @@ class Ascent:
         of_factor, of_variable = np.empty(g.table.size), np.empty(g.cards.size)
         self._call("terms", g, self.q, self.alone, *rest, of_factor, of_variable)
         parts = [*of_factor.tolist(), *of_variable.tolist(), *of_blocks]
-        # Rounding must not lift a bound over what it bounds: each term is a sum of some dozen products.
+        # Rounding must not invalidate the bound: each term is a sum of a few dozen products.
         mass = math.fsum(map(abs, parts)) + float(np.abs(g.logs).max(initial=0.0)) + g.cards.size
         self.bound = math.fsum(parts) - 2.0**-46 * mass
 
@@ -135,7 +135,7 @@ def solve(problem: Problem, options: MeanField, clock: Clock) -> Solution:
 
 
 def _course(bounds: Sequence[float], offset: float) -> Course:
-    """How the bound rose."""
+    """The history of the bound."""
     sweeps = tuple(map(float, range(1, len(bounds) + 1)))
     return Course("iterations", sweeps, tuple(b + offset for b in bounds), (math.inf,) * len(bounds))
 
@@ -143,7 +143,7 @@ def _course(bounds: Sequence[float], offset: float) -> Course:
 def _starts(
     problem: Problem, options: MeanField, graph: Graph, clock: Clock, touchy: bool
 ) -> Iterator[np.ndarray]:
-    """Where to begin: uniform, then at random; where factors have zeros, at states that these allow."""
+    """A starting point: uniform, then random; if factors have zeros, states that these allow."""
     g, rng = graph.arrays, np.random.default_rng(options.seed)
     if touchy:
         sent = propagation.send(problem, Loopy(max_iter=50), clock, largest=True)
@@ -161,7 +161,7 @@ def _starts(
 
 
 def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
-    """Independent between blocks; inside a block what the exact engine says."""
+    """A joint: a product across blocks; within a block, from the exact engine."""
     g = found.graph.arrays
     parts: list[tuple[list[int], np.ndarray]] = []
     left = targets.tolist()
@@ -179,7 +179,7 @@ def _joint(found: Ascent, targets: np.ndarray) -> np.ndarray:
 
 
 def _weights(found: Ascent, problem: Problem) -> dict[int, np.ndarray]:
-    """The logarithms of likelihoods that give held variables their distributions, as this engine sees it."""
+    """The log likelihoods that give held variables their distributions, according to this engine."""
     g, weights = found.graph.arrays, {}
     for v, p in problem.held.items():
         out = np.empty(int(g.cards[v]))

@@ -15,7 +15,7 @@ from pgm.runtime.clock import Clock
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class MeanFieldSums(ReducedSums):
-    """A model with what is known of it, ready to be approximated by independent distributions."""
+    """A model and its evidence, ready to be approximated by independent distributions."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
@@ -31,5 +31,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> MeanFieldSums:
-    """Ready to be asked."""
+    """Prepare this engine."""
     return reduced(MeanFieldSums, options, compiled, observed, clock)

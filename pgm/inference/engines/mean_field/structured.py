@@ -1,4 +1,4 @@
-"""Blocks of variables that stay dependent on each other: inside one the exact engine works."""
+"""Blocks of variables that stay dependent on each other, each handled by the exact engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from pgm.runtime.clock import Clock
 
 @dataclass(eq=False, slots=True)
 class Block:
-    """Some variables, the factors among them as a program, and what the others make of them."""
+    """Some variables, the factors among them as a program, and the influence of the others."""
 
     variables: list[int]  # indices of reduced variables
     program: Program
@@ -32,9 +32,9 @@ class Block:
     known: Known = field(default_factory=Known)
 
     def improve(self, fields: Sequence[np.ndarray], clock: Clock) -> tuple[list[np.ndarray], list[float]]:
-        """The best distribution of the block where each variable has these mean logarithms from outside.
+        """The best distribution of the block, given each variable's mean logarithms from outside.
 
-        Returns the marginals, and what the block adds to the bound: its entropy and the mean logarithm of
+        Returns the marginals and the block's contribution to the bound: its entropy and the mean logarithm of
         its own factors.
         """
         weights = [np.exp(f - f.max()) if f.max() > -math.inf else np.zeros(f.size) for f in fields]
@@ -47,7 +47,7 @@ class Block:
         return marginals, terms
 
     def joint(self, variables: Sequence[int], clock: Clock) -> np.ndarray:
-        """The joint of some of the variables, as the block was improved last."""
+        """The joint of some of the variables, as of the block's last improvement."""
         return self._ask(clock).joint([self.variables.index(v) for v in variables])
 
     def _ask(self, clock: Clock) -> Posterior:
@@ -70,7 +70,7 @@ def find_blocks(
             if name in seen:
                 raise InvalidArgument(f"{name!r} is in structured= twice; blocks do not share variables.")
             seen.add(name)
-        mine = open_targets(problem.case, [place[name] for name in block]).tolist()  # those of any matter
+        mine = open_targets(problem.case, [place[name] for name in block]).tolist()  # those that matter
         for at in mine:
             if at in problem.held:
                 name = problem.names[r.variables[at]]
@@ -110,7 +110,7 @@ def find_blocks(
 
 
 def _table(graph: Graph, f: int, variables: Sequence[int]) -> Dense:
-    """A factor of the graph as the engine takes it, its scope by places in the block."""
+    """A factor of the graph as the engine takes it, its scope as indices into the block."""
     g = graph.arrays
     scope, t = g.scopes[g.scope_at[f] : g.scope_at[f + 1]].tolist(), int(g.table[f])
     values = np.full([int(g.cards[v]) for v in scope], -math.inf)

@@ -1,4 +1,4 @@
-"""Several engines in turn within a time, and the tightest answer."""
+"""Several engines in turn within a time budget, and the tightest answer."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from pgm.inference.trees.needs import SUMS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Best(Engine):
-    """Whatever gives the tightest answer in some seconds: exact where the plan fits, else several others.
+    """The tightest answer within a few seconds: exact if the plan fits, else the best of several engines.
 
-    Where a tree does not fit the memory, but does with some variables conditioned on, that is done.
-    A sequence of trees, belief propagation, bounds and importance sampling are asked in turn. Samples tell
-    which answer is nearest to the truth, where there are enough; guaranteed bounds limit it wherever they
-    were found in time.
+    If a tree exceeds memory but fits with some variables conditioned on, that is done. Otherwise a sequence
+    of trees, belief propagation, bounds and importance sampling are asked in turn. Samples tell which answer
+    is closest to the truth, if there are enough; guaranteed bounds limit it wherever they were found in time.
 
     Args:
-        seconds: how long it may take, about.
+        seconds: roughly how long it may take.
 
     >>> Best(seconds=2).seconds
     2
@@ -32,10 +31,10 @@ class Best(Engine):
     approximates = True
 
     def for_both_sums(self) -> tuple[Best, Best]:
-        """Half of the time for each."""
+        """Half of the time for each sum."""
         half = replace(self, seconds=self.seconds / 2)
         return half, half
 
     def __post_init__(self) -> None:
-        """Refuse what is no time."""
+        """Refuse an invalid time."""
         number(self, "seconds", 1e-3, math.inf)

@@ -1,4 +1,4 @@
-"""Several engines for one question: exact where the plan fits the time, else the tightest of the others."""
+"""Several engines for one question: exact if the plan fits the time, else the tightest of the others."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ from pgm.results import Assignment, Intervals, Report, merged
 from pgm.runtime.clock import Clock
 from pgm.variables import VariableList
 
-_PLANNED, _RUN = 0.6, 0.8  # of the time, that an exact answer may be planned to take, and may take
-_OFFERED = 8.0  # times what is allowed: an estimate of conditioning, which a new tree makes smaller
-_A_RUN = 2e-3  # seconds that each run takes beside its plan
-_SEARCHED = 0.3  # of the time, that a search may take where nearly all is zeros
-_EXPLAINED = 0.4  # of the time, for the most probable states exactly
+_PLANNED, _RUN = 0.6, 0.8  # of the time: what an exact answer may be planned to take, and may take
+_OFFERED = 8.0  # times the budget, for the estimate of conditioning, which a new tree reduces
+_A_RUN = 2e-3  # seconds that each run takes on top of its plan
+_SEARCHED = 0.3  # of the time: what a search may take if nearly everything is zero
+_EXPLAINED = 0.4  # of the time, for the exact most probable states
 _LATE = 0.2  # of the time, that is left for a search at least: the first attempt may have had to be compiled
-_ZEROS = 0.5  # share of the factors with zeros from which on a search is tried
+_ZEROS = 0.5  # share of factors with zeros above which a search is tried
 _DRAWN = 1e8  # states that are drawn at most, a byte each
 _ENOUGH = 100.0  # effective draws from which on they can judge others
 _QUICK = 20  # sweeps of messages where there is no time for anything
@@ -99,7 +99,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
 
         def ask(one: NamedMaxima) -> tuple[list[Explanation], Callable[[], Wide | None]]:
             found, total = one.explained(targets, k)
-            whole = total()  # in the same part of the time
+            whole = total()  # within the same share of the time
             return found, lambda: whole
 
         clock = self._clock(_EXPLAINED if otherwise else _RUN)
@@ -148,9 +148,9 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         targets: Sequence[int] | None,
         groups: np.ndarray | None,
     ) -> _Answer | np.ndarray:
-        """The exact answer, or the numbers of the tightest other one; its report is noted down.
+        """The exact answer, or the tightest of the others; its report is recorded.
 
-        `groups` says where each distribution begins among the numbers; None: they are one logarithm.
+        `groups` says where each distribution begins among the values; None: the value is a single logarithm.
         """
         found = self._exactly(ask, targets)
         if found is not None:
@@ -185,7 +185,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return values
 
     def _clock(self, share: float, least: float = 0.0) -> Clock:
-        """A clock for this part of the time that is left; what it measures is counted with the rest."""
+        """A clock for this share of the remaining time; its measurements are counted with the rest."""
         now = time.monotonic()
         left = min(max(share * (self.until - now), least), self.clock.remaining())
         return Clock(self.seconds, now + left, self.clock.profile)
@@ -234,11 +234,11 @@ class Portfolio(Context, NamedSums, NamedMaxima):
 
     def _exact(self, clock: Clock, *, fit: bool) -> Posterior:
         found = make_posterior(self.compiled, self.observed, clock, fit=fit)
-        assert isinstance(found, Posterior)  # with numbers it is the exact engine that is asked
+        assert isinstance(found, Posterior)  # with continuous variables the exact engine is asked
         return found
 
     def _searches(self) -> bool:
-        """Whether a search is tried: where nearly all is zeros."""
+        """Whether to try a search: if nearly everything is zero."""
         has_zero = self.program.arrays.has_zero
         return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
 
@@ -262,7 +262,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         )
 
     def _engines(self) -> list[tuple[Engine, float]]:
-        """Who is asked, for which part of the time that is left then."""
+        """The engines to ask, each with its share of the time remaining then."""
         fits = min(_DRAWN, current().memory_limit / 4) / (self.program.n + 16)
         samples = int(max(1_000, min(2e6, fits)))
         asked: list[tuple[CliqueSequence | Loopy | Bounds | Importance, float]] = [
@@ -277,7 +277,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _asked(
         self, ask: Callable[[Any], _Answer], numbers: Callable[[_Answer], np.ndarray]
     ) -> list[_Rival[_Answer]]:
-        """What each of the engines answers that has an answer."""
+        """The answers of the engines that have one."""
         found: list[_Rival[_Answer]] = []
         refused: list[TooLarge] = []
 
@@ -298,9 +298,9 @@ class Portfolio(Context, NamedSums, NamedMaxima):
 
         for options, share in self._engines():
             put(options, self._clock(share))
-            if found and found[-1].report.exact:  # messages are, on a tree
+            if found and found[-1].report.exact:  # belief propagation is, on a tree
                 return found[-1:]
-        if not found and not refused:  # the time was hardly enough to plan: one quick answer all the same
+        if not found and not refused:  # hardly enough time to plan: give one quick answer anyway
             put(Loopy(max_iter=_QUICK), Clock(self.clock.limit, self.clock.deadline, self.clock.profile))
         if found:
             return found
@@ -310,7 +310,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
 
     def _too_late(self) -> OutOfTime:
         more = "pgm.engines.Best(seconds=...)"
-        if self.clock.remaining() == 0.0:  # then more seconds alone would change nothing
+        if self.clock.remaining() == 0.0:  # then more seconds alone would not help
             more = f"pgm.set_config(time_limit=...) and {more}"
         return OutOfTime(
             f'engine="best" has no answer: no engine had one within its {self.seconds:.2g} s. Allow more '
@@ -319,14 +319,14 @@ class Portfolio(Context, NamedSums, NamedMaxima):
 
 
 def _tightest(rivals: Sequence[_Rival[_Answer]]) -> tuple[_Rival[_Answer], float | None]:
-    """The one that is nearest to the truth, as far as draws can tell, and an estimate of its error, if any.
+    """The answer closest to the truth, as far as samples can tell, and an estimate of its error, if any.
 
-    The squared distance of an answer from unbiased draws is its own squared error and the variance of the
-    draws. Without enough of these the order of asking counts, but bounds come before what has not converged;
-    and the distance to the nearest of the others says how far off it may be.
+    The expected squared distance of an answer from unbiased samples is its own squared error plus the
+    variance of the samples. Without enough samples the order of asking counts, except that bounds come before
+    answers that have not converged; the distance to the closest of the others then estimates the error.
     """
     several = [r for r in rivals if r.report.modes > 1]
-    if several:  # draws of one part of a distribution look as good as draws of all
+    if several:  # samples of one mode of a distribution look as good as samples of all
         return several[0], several[0].report.error
     judges = [(float(np.square(s).mean()), r) for r in rivals if (s := r.spread()) is not None]
     if not judges:
@@ -349,7 +349,7 @@ def _distance(a: _Rival[_Answer], b: _Rival[_Answer]) -> float:
 
 
 def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.ndarray) -> np.ndarray:
-    """Each distribution moved towards one within the bounds, as far as it takes to be within them too."""
+    """Each distribution moved towards one within the bounds, just far enough to satisfy them too."""
     low, high = np.ravel(sure.low), np.ravel(sure.high)
     with np.errstate(divide="ignore", invalid="ignore"):
         over, under = (values - high) / (values - middle), (low - values) / (middle - values)
@@ -361,7 +361,7 @@ def _inside(values: np.ndarray, middle: np.ndarray, sure: Intervals, groups: np.
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BesideNumbers(HybridPosterior):
-    """The exact engine, for the sums of a model with numbers: nobody else is asked for these."""
+    """The exact engine, for sums of a model with continuous variables: no other is asked for these."""
 
     def assignments(
         self,
@@ -372,7 +372,7 @@ class BesideNumbers(HybridPosterior):
         *,
         normalised: bool,
     ) -> list[Assignment]:
-        """Refuse: of the engines for maxima all but the exact one know nothing of numbers."""
+        """Refuse: only the exact engine finds maxima of models with continuous variables."""
         raise no_states(Best.name, self.named())
 
 
@@ -385,7 +385,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Portfolio | HybridPosterior:
-    """Put evidence into positions, and the time to be kept."""
+    """Translate evidence into positions, and set the time budget."""
     if compiled.gaussians is not None:
         known, soft = by_position(compiled, observed, fit)
         at = Posterior(

@@ -1,7 +1,7 @@
-"""Engines that draw cases: independent weighted ones, or chains of them; one file a subject.
+"""Engines that draw samples, independent with weights or in Markov chains; one file per subject.
 
-`layout` brings a question into arrays, `steps` says in which order variables are drawn and from what,
-`weighted` and `chains` draw, `answers` makes estimates of the draws.
+`layout` turns a question into arrays, `steps` decides the order in which variables are drawn and from what,
+`weighted` and `chains` draw, `answers` turns samples into estimates.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ _OTHER_SEEDS = 1 << 40
 
 
 class _Drawing(Engine):
-    """An engine whose draws follow from a seed."""
+    """An engine whose samples are determined by a seed."""
 
     __slots__ = ()
     seed: int
 
     def for_both_sums(self) -> tuple[Engine, Engine]:
-        """With other draws for the second: errors of the quotient add up as those of two runs."""
+        """Use different samples for the second, so that the two errors of the quotient are independent."""
         return self, replace(self, seed=self.seed + _OTHER_SEEDS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rejection(_Drawing):
-    """Cases drawn from the network, parents first; those that contradict the evidence are thrown away.
+    """Samples drawn from the network, parents first; those that contradict the evidence are rejected.
 
-    For teaching: the rarer the evidence, the more is thrown away. Without evidence this is ancestral
-    sampling. Only Bayesian networks can be drawn from like this.
+    For teaching: the rarer the evidence, the more is rejected. Without evidence this is ancestral sampling.
+    It works only for Bayesian networks.
 
     Args:
         samples: how many cases are drawn.
@@ -58,10 +58,10 @@ class Rejection(_Drawing):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LikelihoodWeighting(_Drawing):
-    """Cases drawn parents first, each weighted by how well it explains the evidence.
+    """Samples drawn parents first, each weighted by how well it explains the evidence.
 
-    Good while the evidence is near the roots, or not rare; `"importance"` is for rare evidence. What no
-    table of a network gives, as in a Markov network, is drawn from the factors met so far.
+    Good if the evidence is near the roots, or not rare; `"importance"` is for rare evidence. Variables
+    without a conditional distribution, as in a Markov network, are drawn from the factors met so far.
 
     Args:
         samples: how many cases are drawn.
@@ -87,18 +87,18 @@ class LikelihoodWeighting(_Drawing):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Importance(_Drawing):
-    """Cases drawn with the messages of another engine as a guide, and weighted for what these got wrong.
+    """Samples drawn with another engine's messages as a guide, and weighted to correct for its errors.
 
-    For rare evidence: what the guide knows of it reaches every draw. The estimate of P(given) is unbiased,
-    whatever the guide. Where that is exact every weight is the same, and so the estimate is exact up to
-    rounding: belief propagation on a tree of pairs, mini-buckets where none had to be split.
+    For rare evidence: through the guide it informs every sample. The estimate of P(given) is unbiased
+    whatever the guide. If the guide is exact all weights are equal, and the estimate is exact up to rounding:
+    belief propagation on a tree of pairs, mini-buckets if none had to be split.
 
     Args:
         samples: how many cases are drawn.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
         guide: "loopy" for belief propagation, quick on large models; "bounds" for mini-buckets, better where
             loops are short and strong.
-        guide_iter: how often all messages of the guide are sent at most.
+        guide_iter: the largest number of sweeps over the guide's messages.
 
     >>> Importance(samples=1000).guide
     'loopy'
@@ -124,17 +124,17 @@ class Importance(_Drawing):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gibbs(_Drawing):
-    """Chains of states in which one block of variables after the other is drawn anew, given all others.
+    """Markov chains in which one block of variables after the other is resampled given all others.
 
-    Inside a block the draw is exact. What zeros could disconnect is refused, unless it is proven that every
-    state can be reached. P(given) is not estimated.
+    Within a block sampling is exact. A model that zeros could disconnect is refused, unless every state is
+    proven reachable. P(given) is not estimated.
 
     Args:
         samples: how many states are kept, of all chains together.
         burn_in: how many states of each chain are thrown away first.
         chains: how many there are; two at least, so that they can be compared.
-        blocks: "trees" covers the model with trees, "single" draws each variable by itself; or lists of
-            names, the others by themselves.
+        blocks: "trees" covers the model with trees, "single" draws each variable on its own; or lists of
+            names, with all others on their own.
         seed: of the draws; the same seed gives the same answer, for any number of threads.
         trace: names of variables whose states are kept as `p.report.chains`, {name: (chains, draws)}.
 
@@ -167,11 +167,11 @@ class Gibbs(_Drawing):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SwendsenWang(_Drawing):
-    """Chains of states in which clusters of equal neighbours are drawn anew together (Swendsen & Wang 1987).
+    """Markov chains in which clusters of equal neighbours are resampled together (Swendsen & Wang 1987).
 
-    For ferromagnets: factors of two variables that favour equal states, as in Ising and Potts models and
-    images, with any factors of one variable. What is not attractive is refused. Quick where single
-    variables no longer move, as long as the fields are weak.
+    For ferromagnets: factors over two variables that favour equal states, as in Ising and Potts models and
+    images, with any factors over one variable. Factors that are not attractive are refused. Mixes fast where
+    single variables no longer move, as long as the fields are weak.
 
     Args:
         samples: how many states are kept, of all chains together.

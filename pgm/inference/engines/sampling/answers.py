@@ -1,4 +1,4 @@
-"""From draws to answers: each number has a standard error, a 95 % interval and an effective sample size."""
+"""From samples to answers: each has a standard error, a 95 % interval and an effective sample size."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from pgm.results import NORMAL_95, Intervals, Report
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
 
-_LEAST_SIZE = 100.0  # effective samples, below which an answer is said not to have converged
+_LEAST_SIZE = 100.0  # effective samples below which an answer counts as not converged
 _MOST_R_HAT = 1.05
-_AT_ONCE = 5e5  # values of chains that are transformed together
+_AT_ONCE = 5e5  # values of chains transformed together
 
 
 def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
-    """Draw, and make of the draws what was asked for: all marginals, a joint, or only the total."""
+    """Draw samples and answer from them: all marginals, a joint, or only the total."""
     if isinstance(options, Gibbs | SwendsenWang):
         check_names(options, problem.names)
     layout = lay_out(problem, options.name)
-    if layout.alone.all() and not _traced(options):  # all variables are separate: no draw is needed
+    if layout.alone.all() and not _traced(options):  # all variables are independent: no sample is needed
         return _without_draws(layout, options.name)
     drawn = _draw(layout, options, clock)
     targets = problem.targets
@@ -45,7 +45,7 @@ def solve(problem: Problem, options: Sampler, clock: Clock) -> Solution:
 
 
 def sample(problem: Problem, options: Sampler, clock: Clock, n: int, seed: int) -> tuple[np.ndarray, Report]:
-    """States of all reduced variables, n cases: those of chains, or weighted ones drawn again by weight."""
+    """States of all reduced variables, n samples: from chains, or weighted ones resampled by weight."""
     if isinstance(options, Gibbs | SwendsenWang):
         check_names(options, problem.names)
     options = replace(options, samples=max(n, options.samples), seed=seed)
@@ -76,7 +76,7 @@ def _traced(options: Sampler) -> tuple[str, ...]:
 
 
 def _by_itself(layout: Layout) -> np.ndarray:
-    """The distribution that each variable would have without all others."""
+    """The distribution that each variable would have on its own."""
     a = layout.arrays
     if not a.cards.size:
         return np.empty(0)
@@ -95,7 +95,7 @@ def _product(values: np.ndarray, layout: Layout, targets: np.ndarray) -> np.ndar
 
 
 def _without_draws(layout: Layout, name: str) -> Solution:
-    """The answer where no factor is over several variables: exact."""
+    """The answer if no factor is over several variables: exact."""
     a = layout.arrays
     values = _by_itself(layout)
     log = 0.0
@@ -117,7 +117,7 @@ def _without_draws(layout: Layout, name: str) -> Solution:
 
 
 def _marginals(drawn: Draws) -> tuple[np.ndarray, Intervals]:
-    """P(state) for every state of every variable; those of variables that stand alone are exact."""
+    """P(state) for every state of every variable; exact for variables that are independent of all others."""
     layout, a = drawn.layout, drawn.layout.arrays
     size = a.local.size
     sums, squares = np.zeros(size), np.zeros(size)
@@ -146,14 +146,14 @@ def _joint(drawn: Draws, targets: np.ndarray) -> tuple[np.ndarray, Intervals]:
 def _measured(
     drawn: Draws, p: np.ndarray, squares: np.ndarray, owners: np.ndarray, cells: np.ndarray | None = None
 ) -> Intervals:
-    """Standard errors, intervals and effective sizes of shares of the draws.
+    """Standard errors, intervals and effective sizes of estimated probabilities.
 
     Args:
-        drawn: the draws.
-        p: the shares, of states of one variable after the other, or of cells.
-        squares: sums of squared weights, alike.
-        owners: the variable of each share.
-        cells: where the shares are of cells, the cell of each draw.
+        drawn: the samples.
+        p: the estimates, for states of one variable after the other, or for cells.
+        squares: the corresponding sums of squared weights.
+        owners: the variable of each estimate.
+        cells: if the estimates are for cells, the cell of each sample.
     """
     if drawn.chains:
         sizes, hats = _of_chains(drawn, p.size, owners, cells)
@@ -165,7 +165,7 @@ def _measured(
         some = (p > 0.0) & (p < 1.0) & (variance > 0.0)
         sizes[some] = np.minimum((p * (1.0 - p))[some] / variance[some], len(drawn.weights))
     low, high = share_interval(p, sizes)
-    # Not the root of p (1 - p) / size, which is 0 for what was never met, or always.
+    # Not the root of p (1 - p) / size, which is 0 for events that were met never or always.
     errors = (high - low) / (2.0 * NORMAL_95)
     return Intervals(low, high, errors=errors, effective_sizes=sizes, r_hat=hats)
 
@@ -173,7 +173,7 @@ def _measured(
 def _of_chains(
     drawn: Draws, size: int, owners: np.ndarray, cells: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Effective sizes and R-hat of being in a state, or a cell; the least of all where that never changes."""
+    """Effective sizes and R-hat of indicators of states or cells; the smallest of all for constant ones."""
     a, m = drawn.layout.arrays, drawn.layout.arrays.cards.size
     draws = len(drawn.states) // drawn.chains
     states = drawn.states.reshape(drawn.chains, draws, m)
@@ -181,7 +181,7 @@ def _of_chains(
     at_once = max(1, int(_AT_ONCE / (drawn.chains * draws)))
     if cells is None:
         within = np.arange(size) - a.state_at[owners]
-        todo = np.flatnonzero((a.cards[owners] != 2) | (within == 1))  # of two states one says all
+        todo = np.flatnonzero((a.cards[owners] != 2) | (within == 1))  # one of two states is enough
     else:
         todo = np.arange(size)
     for begin in range(0, todo.size, at_once):
@@ -201,13 +201,13 @@ def _of_chains(
 
 
 def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
-    """What was measured, and whether it is enough."""
+    """The report of what was measured, and whether the samples suffice."""
     assert measured.errors is not None
     assert measured.effective_sizes is not None
     chains_ = drawn.chains
     advice, converged = [], True
     size = float(measured.effective_sizes.min(initial=np.inf))
-    if not chains_ or math.isinf(size):  # with all weight on a few cases their spread is not known either
+    if not chains_ or math.isinf(size):  # with all weight on a few samples their variance is unknown too
         size = min(size, 1.0 / float((drawn.weights**2).sum()))
     hat = None if measured.r_hat is None else float(measured.r_hat.max(initial=1.0))
     if drawn.tried < drawn.asked_for:
@@ -241,7 +241,7 @@ def _report(drawn: Draws, options: Sampler, measured: Intervals) -> Report:
 
 
 def _chains(drawn: Draws, options: Sampler) -> dict[str, np.ndarray] | None:
-    """Which of its states each variable to be traced had; of those that the question needs."""
+    """The sampled states of each traced variable that the question needs."""
     if not _traced(options):
         return None
     problem, a = drawn.layout.problem, drawn.layout.arrays

@@ -1,4 +1,4 @@
-"""Chains of states: Gibbs sampling in blocks, and Swendsen and Wang's clusters."""
+"""Markov chains: Gibbs sampling in blocks, and Swendsen and Wang's clusters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import raise_status
 from pgm.runtime.threads import Task, run_all
 
-_ROUND = 5e6  # inner steps that each chain does before all wait for each other
+_ROUND = 5e6  # inner steps of each chain between two synchronisations
 _SECONDS = 3e-9  # of an inner step
-_LEAST = 4  # states of each chain, below which nothing can be said of it
+_LEAST = 4  # states of each chain below which it cannot be diagnosed
 _START = 24  # bytes for each variable of each chain, to find where it starts
 _CHAIN = 2000  # bytes for each chain: its generator, its task
-_TRIES = 1000  # cases that are drawn to find states from which to start
-# Continues a chain from these states: fills the array of states, from uniform random values.
+_TRIES = 1000  # samples drawn to find starting states
+# Continues a chain from these states: fills the array of states using uniform random values.
 Move = Callable[[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray], int]
 
 
@@ -68,7 +68,7 @@ def _swendsen_wang(layout: Layout, options: SwendsenWang) -> tuple[Move, np.ndar
 def _starts(
     layout: Layout, options: Gibbs | SwendsenWang, clock: Clock | None, has_zeros: bool
 ) -> np.ndarray:
-    """Where each chain begins: anywhere; where there are zeros, at cases that these allow."""
+    """Where each chain begins: anywhere or, if there are zeros, at samples that these allow."""
     a = layout.arrays
     if not has_zeros or clock is None:
         rng = generator(options.seed, 1 << 33)
@@ -93,7 +93,7 @@ def _run(
     n_uniforms: int,
     steps: float,
 ) -> Draws:
-    """Rounds of sweeps; after each all chains are equally long, so that the clock may end it there."""
+    """Rounds of sweeps; after each, all chains are equally long, so the clock may stop them there."""
     m, chains = layout.arrays.cards.size, options.chains
     kept = -(-options.samples // chains)
     in_round = max(1, min(options.burn_in + kept, int(_ROUND / max(1.0, steps))))

@@ -1,4 +1,4 @@
-"""Pairs that favour equal states, as bonds that join by chance (Edwards & Sokal 1988)."""
+"""Pairs that favour equal states, as random bonds (Edwards & Sokal 1988)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _ROUNDING = 1e-12  # of logarithms, relative to the largest
 
 
 def find_bonds(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The fields left for single variables; where the bond of each pair begins, its chances and gains.
+    """The fields left for single variables; where the bond of each pair begins, its probabilities and gains.
 
-    A table of two variables with as many states is u(i) v(j) for unequal states, and that times exp(J) for
-    equal ones, J at least 0: else it is refused. J may depend on the state.
+    A table over two variables with equally many states must be u(i) v(j) for unequal states and that times
+    exp(J) for equal ones, with J at least 0; otherwise it is refused. J may depend on the state.
     """
     a, graph = layout.arrays, layout.graph
     widths = np.diff(a.scope_at)
@@ -51,18 +51,18 @@ def find_bonds(layout: Layout) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
             np.add.at(fields, at.ravel(), np.tile(field, mine.size))
         chances.append(-np.expm1(-strength))
         with np.errstate(divide="ignore"):
-            # log(exp(J) - 1), also where exp(J) is no double
+            # log(exp(J) - 1), even if exp(J) overflows
             gains.append(strength + np.log(-np.expm1(-strength)))
         size += n
     return fields, bond_at, np.concatenate(chances), np.concatenate(gains)
 
 
 def _split(table: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What rows, columns and the diagonal add to the logarithms of a table, if it is such a sum."""
+    """The row, column and diagonal terms of a log table, if it is such a sum."""
     n = len(table)
     if n == 1:
         return np.zeros(1), np.zeros(1), table[0].copy()
-    if n == 2:  # one number is free: the diagonal is taken to be constant
+    if n == 2:  # one degree of freedom: the diagonal is taken to be constant
         strength = 0.5 * (table[0, 0] + table[1, 1] - table[0, 1] - table[1, 0])
         rows = np.array([0.0, table[1, 0] - table[0, 0] + strength])
         columns = np.array([table[0, 0] - strength, table[0, 1]])

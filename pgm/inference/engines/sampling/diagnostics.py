@@ -1,6 +1,7 @@
-"""How far estimates from draws may be off: formulae on arrays.
+"""How far estimates from samples may be off: formulae on arrays.
 
-After Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), without their ranks: what is drawn are states.
+After Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), without their rank normalisation: samples are
+states.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from pgm.results import NORMAL_95
 
 
 def split(chains: np.ndarray) -> np.ndarray:
-    """Each chain as two, its first half and its last: (..., chains, draws) as (..., 2 chains, draws / 2)."""
+    """Each chain split into its first and second half: (..., chains, draws) as (..., 2 chains, draws / 2)."""
     half = chains.shape[-1] // 2
     return np.concatenate([chains[..., :half], chains[..., -half:]], axis=-2)
 
 
 def r_hat(chains: np.ndarray) -> np.ndarray:
-    """By how much chains differ more than their draws do: 1 when they have forgotten where they began.
+    """R-hat, the spread of all draws relative to that within chains: 1 once chains forget where they began.
 
     Args:
-        chains: numbers, (..., chains, draws); each chain is split, so that one that drifts is seen too.
+        chains: values, (..., chains, draws); each chain is split, so that drift shows too.
 
     >>> float(r_hat(np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]])).round(6))
     0.707107
@@ -35,10 +36,10 @@ def r_hat(chains: np.ndarray) -> np.ndarray:
 
 
 def effective_sample_size(chains: np.ndarray) -> np.ndarray:
-    """How many independent draws would know the mean as well: Geyer's monotone sequence, chains split.
+    """How many independent draws would estimate the mean as well: Geyer's monotone sequence, chains split.
 
     Args:
-        chains: numbers, (..., chains, draws). Where none ever changes the answer is NaN.
+        chains: values, (..., chains, draws). If none ever changes the answer is NaN.
     """
     halves = split(chains).astype(np.float64)
     m, n = halves.shape[-2:]
@@ -70,9 +71,9 @@ def effective_sample_size(chains: np.ndarray) -> np.ndarray:
 
 
 def share_interval(p: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's 95 % interval of a probability, seen as the share p of so many independent cases.
+    """Wilson's 95 % interval of a probability, observed as the share p of this many independent cases.
 
-    Unlike p plus and minus two standard errors it has a width where p is 0 or 1.
+    Unlike p plus and minus two standard errors it has a positive width if p is 0 or 1.
     """
     z2 = NORMAL_95**2
     centre = (p + z2 / (2.0 * sizes)) / (1.0 + z2 / sizes)

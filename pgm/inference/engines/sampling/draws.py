@@ -1,4 +1,4 @@
-"""What was drawn, and how drawing is shared by threads and stopped by the clock."""
+"""Samples, and how sampling is divided among threads and stopped by the clock."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from pgm.inference.engines.sampling.layout import Layout
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Draws:
-    """Cases of the reduced variables: independent ones with weights, or those of chains."""
+    """Samples of the reduced variables: independent ones with weights, or from chains."""
 
     layout: Layout
     states: np.ndarray  # (draws, variables); chain after chain
     chains: int  # 0: independent draws
-    weights: np.ndarray  # of each case, the sum of all is 1
+    weights: np.ndarray  # of each sample, summing to 1
     log_total: float  # the logarithm of the sum of the product of all factors in the layout
     log_error: float  # its standard error
-    tried: int  # cases or sweeps that were drawn, with those thrown away
-    asked_for: int  # fewer were drawn if the time was up
+    tried: int  # samples or sweeps drawn, including those discarded
+    asked_for: int  # fewer were drawn if time ran out
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """The randomness of one piece of work: the same whoever does it, and when."""
+    """The generator of one piece of work: the same whichever thread does it, and when."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 

@@ -1,4 +1,4 @@
-"""Blocks of variables that a chain draws together, such that it can reach everything that is possible."""
+"""Blocks of variables that a chain draws together, chosen so that it can reach every possible state."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from pgm.inference.program.reduction import open_targets
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import run
 
-_ENTRIES = 1e6  # of all messages inside blocks, or so many times the entries of all pairs
+_ENTRIES = 1e6  # of all messages inside blocks, or this multiple of the entries of all pairs
 _WORTH = 16.0
-_LOOKS = 50.0  # at each link, while blocks are sought
+_LOOKS = 50.0  # at each link, in the search for blocks
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Blocks:
-    """The variables in the order in which they are drawn, block after block; some may come twice."""
+    """The variables in the order in which they are drawn, block by block; some may appear twice."""
 
     steps: StepArrays
     messages: GuideArrays
@@ -31,7 +31,7 @@ class Blocks:
 
 
 def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
-    """The blocks asked for, joined where only that makes the chain reach everything; else refused."""
+    """The requested blocks, joined where only that lets the chain reach everything; otherwise refused."""
     a, g = layout.arrays, layout.graph.arrays
     block_of = _asked_for(layout, options)
     again = block_of.copy()
@@ -39,7 +39,7 @@ def find_blocks(layout: Layout, options: Gibbs, clock: Clock) -> Blocks:
         args = g.user_at, g.users, a.owner, a.scope_at, a.scopes
         budget = int(_LOOKS * float((np.diff(a.scope_at) ** 2).sum()))
         SAMPLING.grow_trees(*args, np.arange(block_of.size), budget, block_of)
-        # What did not fit into the first trees comes first in others.
+        # Variables that did not fit into the first trees come first in others.
         SAMPLING.grow_trees(*args, np.argsort(-block_of, kind="stable"), budget, again)
     else:
         single = block_of < 0
@@ -81,7 +81,7 @@ def _named(layout: Layout, variables: np.ndarray) -> str:
 
 
 def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
-    """Refuse options that name what is no variable, or one variable in two blocks."""
+    """Refuse options with an unknown variable, or with one variable in two blocks."""
     known = dict.fromkeys(names)
     for name in options.trace:
         if name not in known:
@@ -97,7 +97,7 @@ def check_names(options: Gibbs | SwendsenWang, names: Sequence[str]) -> None:
 
 
 def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
-    """The number of the block that the user put each variable into; -1 for none."""
+    """The index of the block that the user put each variable into; -1 for none."""
     r, names = layout.problem.case.reduced, layout.problem.names
     block_of = np.full(r.cards.size, -1, np.int64)
     if isinstance(options.blocks, str):
@@ -109,11 +109,11 @@ def _asked_for(layout: Layout, options: Gibbs) -> np.ndarray:
 
 
 def _tied(layout: Layout, has_zero: np.ndarray, clock: Clock) -> np.ndarray:
-    """Groups that have to be drawn together, so that surely everything is reached; -1 for the others.
+    """Groups that must be drawn together to guarantee that everything is reached; -1 for the others.
 
-    A state is closed where another can take its place whatever the others are: one change of one variable
-    leads from the first to the second. What is possible hangs together if what is left does; and that does
-    if all variables that zeros still tie to each other are drawn together.
+    A state is closed if another can replace it whatever the other variables are: changing one variable leads
+    from the first to the second. The set of possible states is connected if the rest is; and the rest is if
+    all variables that zeros still couple are drawn together.
     """
     a, g = layout.arrays, layout.graph.arrays
     groups = np.full(a.cards.size, -1, np.int64)

@@ -1,4 +1,4 @@
-"""A reduced question as tables in which one entry is found at once: what samplers look things up in."""
+"""A reduced question as dense tables with constant-time lookup, for samplers."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class LookupArrays(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Layout:
-    """A reduced question, as a graph and as tables to look things up in."""
+    """A reduced question, as a graph and as lookup tables."""
 
     problem: Problem
     graph: Graph
     arrays: LookupArrays
-    alone: np.ndarray  # bool[m] in no factor with others: nothing of it need be sampled
+    alone: np.ndarray  # bool[m] in no factor with others: need not be sampled
 
     @property
     def steps(self) -> float:
@@ -48,21 +48,21 @@ class Layout:
 
     @property
     def states_type(self) -> type:
-        """The smallest integers that hold a state."""
+        """The smallest integer type that holds a state."""
         return np.uint8 if self.arrays.cards.max(initial=1) <= 256 else np.int32
 
 
 def lay_out(problem: Problem, engine: str) -> Layout:
-    """Write out the tables of a reduced question; `TooLarge` when they would not fit."""
+    """Write out the tables of a reduced question; `TooLarge` if they do not fit."""
     graph = make_graph(problem.case, engine, each_message=16.0)
     g = graph.arrays
     cards = g.cards[g.scopes]
     stride = np.ones(g.scopes.size, np.int64)
     SAMPLING.strides(g.scope_at, cards, stride)
     ends = stride[g.scope_at[:-1]] * cards[g.scope_at[:-1]] if g.table.size else np.empty(0, np.int64)
-    # For these entries the graph asked for five times the bytes, so that there is room for them.
+    # The graph checked for five times the bytes of these entries, so there is room for them.
     of_table = np.zeros(g.row_at.size - 1, np.int64)
-    of_table[g.table] = ends  # tables of one variable keep size 0: they are in `local`
+    of_table[g.table] = ends  # tables over one variable keep size 0: they are in `local`
     begins = np.concatenate([[0], np.cumsum(of_table)]).astype(np.int64)
     logs = np.full(int(begins[-1]), -np.inf)
     SAMPLING.write_out(g.scope_at, g.table, g.row_at, g.code_at, g.codes, g.logs, stride, begins, logs)
@@ -73,7 +73,7 @@ def lay_out(problem: Problem, engine: str) -> Layout:
 
 
 def check_room(engine: str, size: float, what: str) -> None:
-    """Raise `TooLarge` before so many bytes are allocated, if they are not allowed."""
+    """Raise `TooLarge` if this many bytes, about to be allocated, exceed the limit."""
     limit = current().memory_limit
     if size > limit:
         raise TooLarge(

@@ -27,7 +27,7 @@ from pgm.runtime.clock import Clock
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class SamplerShares(ReducedShares):
-    """A model with what is known of it, to be answered from cases."""
+    """A model and its evidence, to be answered from samples."""
 
     def run(self, problem: Problem) -> Solution:
         """Sum a reduced question."""
@@ -36,10 +36,10 @@ class SamplerShares(ReducedShares):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class ChainAnswers(SamplerShares, NamedDraws):
-    """The same, whose cases may be had too."""
+    """The same, with access to the samples."""
 
     def sample(self, n: int, rng: np.random.Generator) -> np.ndarray:
-        """About as good as draws from the posterior: (n, variables)."""
+        """Approximate samples from the posterior: (n, variables)."""
         self.only_states(None)
         case = self.case([], only_wanted=False)
         seed = int(rng.integers(1 << 62))
@@ -50,12 +50,12 @@ class ChainAnswers(SamplerShares, NamedDraws):
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class RejectionSums(SamplerShares, ReducedSums):
-    """Cases of which those that agree with what is known say how probable that is; none is kept."""
+    """Samples whose acceptance rate estimates the probability of the evidence; none is kept."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class WeightedAnswers(ChainAnswers, ReducedSums):
-    """Cases whose weights say how probable what is known is."""
+    """Samples whose weights estimate the probability of the evidence."""
 
 
 _KINDS: dict[type[Sampler], type[SamplerShares]] = {
@@ -76,5 +76,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> SamplerShares:
-    """Ready to be asked."""
+    """Prepare this engine."""
     return reduced(_KINDS[type(options)], options, compiled, observed, clock)

@@ -1,4 +1,4 @@
-"""In which order variables are drawn, and from what."""
+"""The order in which variables are drawn, and the factors they are drawn from."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from pgm.runtime.running import REDUCTION
 
 
 class StepArrays(NamedTuple):
-    """One step for each variable: which one, from which factors it is drawn, and what guides the draw."""
+    """One step for each variable: its index, the factors it is drawn from, and the guide."""
 
     variable: Ints  # [m]
     ref_at: Ints  # [m + 1]
-    refs: Ints  # axes of the factors of which it is the last variable to be drawn
-    asked: Bytes  # whether it is drawn from that factor; else the case is weighted by it
-    guide: Floats  # for each state a logarithm that is added for the draw, and weighed again
+    refs: Ints  # axes of the factors whose last variable to be drawn it is
+    asked: Bytes  # whether it is drawn from that factor; otherwise the factor weights the sample
+    guide: Floats  # for each state a logarithm that is added for drawing and corrected by the weight
     read_at: Ints  # [m + 1]
-    reads: Ints  # axes of the guiding tables of which it is the last variable
+    reads: Ints  # axes of the guide tables whose last variable it is
 
 
 class GuideArrays(NamedTuple):
-    """Tables over variables that are drawn one after the other, as factors are laid out; values elsewhere.
+    """Guide tables over variables drawn one after the other, laid out like factors; values are elsewhere.
 
-    An engine that has messages of its own, over several variables, hands them over in this form.
+    An engine with messages over several variables passes them in this form.
     """
 
     scope_at: Ints  # [K + 1]
@@ -73,8 +73,8 @@ def make_steps(
     Args:
         layout: the question.
         variables: all of them, in the order of drawing.
-        guides: tables that are read as soon as all of their variables are drawn.
-        blocks: the block of each variable: then a factor counts in each of its blocks, and is complete when
+        guides: tables that are read once all of their variables are drawn.
+        blocks: the block of each variable: a factor then counts in each of its blocks, and is complete once
             all of its variables there are drawn.
     """
     a = layout.arrays
@@ -99,11 +99,11 @@ def _by_step(
 
 
 def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
-    """Variables in the order in which a network makes them, and which factors each is then drawn from.
+    """Variables in ancestral order, and the factors that each is then drawn from.
 
-    What has a distribution of its own is drawn from that, in one table or several together, and anything else
-    from all factors that are complete. The row of a sparse factor comes after all of its variables but the
-    last; what says which states a row has is always drawn from, for no other row would do.
+    A variable with a conditional distribution is drawn from that, in one table or several together; any other
+    from all complete factors. The row of a sparse factor comes after all of its variables but the last; the
+    table that gives a row's states is always drawn from, since no other row is possible.
     """
     a, graph, case = layout.arrays, layout.graph, layout.problem.case
     p, r = case.program.arrays, case.reduced
@@ -116,16 +116,16 @@ def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
     own[np.flatnonzero(ours)] &= r.variables[a.scopes[last_axis[ours]]] == child_of
     has_own = np.zeros(a.cards.size, bool)
     has_own[a.scopes[last_axis[own]]] = True
-    for f in graph.alone.tolist():  # a root's table stands alone; it is part of what a variable is by itself
+    for f in graph.alone.tolist():  # a root's table is over one variable, and part of its own weights
         if r.factors[f] < p.heads.size and p.heads[p.leader[r.factors[f]]] == 1:
             v = r.scopes[r.scope_at[f]]
             has_own[v] |= r.variables[v] == p.scopes[p.scope_at[r.factors[f] + 1] - 1]
     is_row = case.program.kinds == FUNCTION
-    is_row[p.scopes[p.scope_at[1:][p.heads == 1] - 1]] = False  # a gate's, with a table of its own
+    is_row[p.scopes[p.scope_at[1:][p.heads == 1] - 1]] = False  # a gate's row, with a table of its own
     is_row = is_row[r.variables]
     begins = a.scope_at[:-1]
     first_is_row = is_row[a.scopes[begins]]
-    links = first_is_row | is_row[a.scopes[last_axis]]  # pairs: a row's number and a variable
+    links = first_is_row | is_row[a.scopes[last_axis]]  # pairs: a row index and a variable
     row_axis = np.where(first_is_row, begins, last_axis)
     final = np.full(a.cards.size, -1, np.int64)
     np.maximum.at(final, a.scopes[row_axis[links]], number[links])
@@ -146,7 +146,7 @@ def parents_first(layout: Layout) -> tuple[np.ndarray, np.ndarray]:
 def in_blocks(
     layout: Layout, blocks: np.ndarray, limit: float
 ) -> tuple[StepArrays, GuideArrays, np.ndarray] | None:
-    """Steps and messages that draw each block as a whole; None where these take more than `limit` entries."""
+    """Steps and messages that draw each block as a whole; None if these take more than `limit` entries."""
     a = layout.arrays
     m = a.cards.size
     key = a.owner.astype(np.int64) * (int(blocks.max(initial=0)) + 1) + blocks[a.scopes]
@@ -183,7 +183,7 @@ Covered = tuple[StepArrays, GuideArrays, np.ndarray]
 
 
 def both(first: Covered, second: Covered) -> Covered:
-    """One after the other, as one."""
+    """Several lists of steps concatenated."""
     (s, m, b), (t, n, c) = first, second
     steps = StepArrays(
         variable=np.concatenate([s.variable, t.variable]),

@@ -1,4 +1,4 @@
-"""Independent cases with weights: rejection, likelihood weighting, and importance sampling with a guide."""
+"""Independent weighted samples: rejection, likelihood weighting, and importance sampling with a guide."""
 
 from __future__ import annotations
 
@@ -27,43 +27,41 @@ from pgm.runtime.progress import report as report_progress
 from pgm.runtime.running import Impossible, raise_status
 from pgm.runtime.threads import Task, run_all
 
-_CHUNK = 2e6  # inner steps that are drawn in one go, and never shared
+_CHUNK = 2e6  # inner steps of one piece of work, which is never split
 _SECONDS = 3e-9  # of an inner step
 _PLAIN_EVERY = 20
 _UNSEEN = 1.5  # standard errors of which two are that bound
 _STRENGTHS = (1.0, 0.75, 0.5, 0.25, 0.0)
-_TRIAL = 400  # cases for each strength
+_TRIAL = 400  # samples for each strength
 _LN2 = math.log(2.0)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Proposal:
-    """From what cases are drawn, whatever the true factors are: the weights make up for it.
+    """The proposal distribution; the weights correct for its difference from the true factors.
 
-    An engine with messages of its own, over several variables, makes one of these: each message is a guide,
-    and is read as soon as all of its variables but the last are drawn.
+    An engine with messages over several variables makes one of these: each message is a guide, and is read
+    once all of its variables but the last are drawn.
     """
 
     steps: StepArrays
     guides: GuideArrays = NO_GUIDES
-    values: np.ndarray = field(
-        default_factory=lambda: np.empty(0)
-    )  # logarithms: the tables one after the other
-    plain_every: int = 0  # one case in so many is drawn without the guides, for where these are far off
-    perfect: bool = False  # every case weighs the same: proven, not seen
+    values: np.ndarray = field(default_factory=lambda: np.empty(0))  # logarithms: the tables concatenated
+    plain_every: int = 0  # one sample in this many is drawn without the guides, in case these are far off
+    perfect: bool = False  # all weights are equal: proven, not observed
 
 
 def from_network(layout: Layout) -> Proposal:
-    """Parents first, each from its own table; evidence only weighs."""
+    """Parents first, each from its own table; evidence only weights the sample."""
     order, asked = parents_first(layout)
     steps = make_steps(layout, order)
     return Proposal(steps._replace(asked=asked[steps.refs].astype(np.uint8)))
 
 
 def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
-    """Each from all factors that are complete, and from what the others send it in belief propagation."""
+    """Each from all complete factors, and from the messages of the others in belief propagation."""
     g = sent.graph.arrays
-    # In a wider factor the second variable would hear what is summed over the first, not what that is.
+    # In a wider factor the second variable's message would sum over the first, ignoring its drawn state.
     perfect = sent.exact and int(np.diff(g.scope_at).max(initial=0)) <= 2
     order = sent.walked if perfect else parents_first(layout)[0]
     steps = make_steps(layout, order)
@@ -71,7 +69,7 @@ def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
     missing[steps.refs] = False
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
-    # What was drawn before its neighbours hears of them; the last of a factor sees the others themselves.
+    # A variable drawn before its neighbours reads messages; the last of a factor sees the others' states.
     axes = np.flatnonzero(missing)
     sizes = g.cards[g.scopes[axes]]
     ends = np.cumsum(sizes)
@@ -82,7 +80,7 @@ def from_beliefs(layout: Layout, sent: propagation.Messages) -> Proposal:
 
 
 def from_buckets(layout: Layout, bound: mini_buckets.Bound) -> Proposal:
-    """Against the order of elimination, from the factors and from what was sent to the mini-buckets."""
+    """In reverse elimination order, from the factors and the messages to the mini-buckets."""
     found, cards = bound.tables.outline, layout.arrays.cards
     sends = found.parent >= 0
     widths = np.where(sends, np.diff(found.scope_at) - 1, 0)
@@ -97,7 +95,7 @@ def from_buckets(layout: Layout, bound: mini_buckets.Bound) -> Proposal:
 
 
 def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Clock) -> Proposal:
-    """The proposal with its guides as strong as serves best: loops make them too sure."""
+    """The proposal with its guides tempered to the best strength: loops make them overconfident."""
     if proposal.perfect:
         return proposal
     best, most = proposal, -1.0
@@ -109,7 +107,7 @@ def tried_out(proposal: Proposal, layout: Layout, options: Importance, clock: Cl
             values=_weaker(proposal.values, strength),
             plain_every=proposal.plain_every if strength else 0,
         )
-        key = (1 << 31) + number  # cases of their own: those of the answer are not what it was chosen by
+        key = (1 << 31) + number  # separate samples: the choice must not depend on those of the answer
         try:
             logs = draw_from(one, layout, options.name, trial, options.seed, clock, key=key)[1]
         except OutOfTime:
@@ -125,7 +123,7 @@ def _weaker(logs: np.ndarray, strength: float) -> np.ndarray:
 
 
 def _effective(logs: np.ndarray) -> float:
-    """How many cases of equal weight are worth as much."""
+    """The effective sample size: how many samples of equal weight are worth as much."""
     top = float(logs.max(initial=-math.inf))
     if top == -math.inf:
         return 0.0
@@ -134,7 +132,7 @@ def _effective(logs: np.ndarray) -> float:
 
 
 def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, clock: Clock) -> Draws:
-    """Draw cases and weigh them."""
+    """Draw and weight samples."""
     if isinstance(options, Rejection):
         _check_network(layout)
     if isinstance(options, Importance):
@@ -152,9 +150,9 @@ def draw(layout: Layout, options: Rejection | LikelihoodWeighting | Importance, 
     mean = total / logs.size
     every = proposal.plain_every
     plain = numbers % every == every - 1 if every else np.zeros(logs.size, bool)
-    # So many cases of each kind were settled before: what the kinds differ by is no error.
+    # The number of samples of each kind was fixed in advance, so the difference between kinds is no error.
     spread = math.fsum(float(w.var(ddof=1)) * w.size for w in (weights[plain], weights[~plain]) if w.size > 1)
-    # What no case of n has met has 3 / n at most, in 95 of 100 seeds; unless each must weigh the same.
+    # An event met by none of n samples has at most 3 / n, for 95 of 100 seeds; unless all weights are equal.
     unseen = _UNSEEN / logs.size
     log = top + math.log(mean)
     rounding = 2.0**-50 * (abs(log) + layout.steps)
@@ -173,9 +171,9 @@ def _guided(layout: Layout, options: Importance, clock: Clock) -> Proposal:
 
 
 def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.ndarray) -> Draws:
-    """Keep each case as often as the rest of its evidence would have come out as it did."""
+    """Keep each sample with the probability that the rest of its evidence comes out as observed."""
     case, constant = layout.problem.case, layout.graph.constant
-    # Weights of evidence may be larger than one: cases are kept in proportion to the largest possible.
+    # Weights of evidence may exceed one: samples are kept in proportion to the largest possible weight.
     begins = case.virtual_at[:-1]
     most = np.maximum.reduceat(case.virtual_values, begins) if begins.size else np.ones(0)
     powers = float(case.virtual_exponents[begins].sum()) if begins.size else 0.0
@@ -195,7 +193,7 @@ def _accepted(layout: Layout, options: Rejection, states: np.ndarray, logs: np.n
 def draw_from(
     proposal: Proposal, layout: Layout, name: str, samples: int, seed: int, clock: Clock, *, key: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Cases, their log weights, and their values: fewer if the time limit passes first."""
+    """Samples, their log weights and their values: fewer if the time limit passes first."""
     m = layout.arrays.cards.size
     steps = layout.steps + 4.0 * float(layout.arrays.cards[proposal.guides.scopes].sum())
     chunk = max(1, min(samples, int(_CHUNK / max(1.0, steps))))
@@ -232,7 +230,7 @@ def draw_from(
 
 
 def nothing_found(name: str, samples: int) -> NoSupportFound:
-    """The error where every sample was impossible."""
+    """The error if every sample was impossible."""
     return NoSupportFound(
         f'engine="{name}": no sample of {samples:,} had non-zero weight; this does not prove that '
         'the evidence is impossible. engine="importance" looks for rare cases; more samples= may find one.'
@@ -240,7 +238,7 @@ def nothing_found(name: str, samples: int) -> NoSupportFound:
 
 
 def _check_network(layout: Layout) -> None:
-    """Refuse a model whose factors are no distributions of a variable given others."""
+    """Refuse a model whose factors are not conditional distributions."""
     case = layout.problem.case
     p = case.program.arrays
     inside = np.concatenate([case.reduced.factors[case.reduced.factors < p.heads.size], case.reduced.scalars])

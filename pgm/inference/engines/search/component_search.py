@@ -1,8 +1,9 @@
-"""Exact answers by search: one variable after the other is given each of its states.
+"""Exact answers by search: one variable after the other takes each of its states.
 
-After each step states without support are closed, and what is left falls into parts that are summed apart.
-The sum of a part is kept under all that determines it, so that no part is summed twice while there is memory.
-For models full of zeros, whose tables are mostly empty where a tree of cliques would have to store them.
+After each step states without support are closed, and the rest decomposes into components that are summed
+separately. A component's sum is cached under everything that determines it, so no component is summed twice
+while there is memory. For models full of zeros, whose tables are mostly empty but would have to be stored in
+a clique tree.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _BITS = 62
 _COUNTERS, _COLUMNS, _SUM = 21, 15, 13  # these and what follows as in compiled.py
 _CACHED, _KEYS, _NODES, _WORK, _RECORDING, _STORING = 8, 9, 10, 15, 18, 19
 _RUNNING, _MEMO, _PILE, _FRAMES, _CACHE, _RECORD = 4, 5, 6, 7, 8, 9
-_RESULT = 40  # bytes that a number of the answer takes on its way
+_RESULT = 40  # bytes per entry of the answer while it is computed
 _MOST_FOR_ORDER = 2e7  # entries of all cliques, up to which their tree guides the search
 
 
@@ -43,7 +44,7 @@ _RECORD_PARTS = {"node": (0, 3, _NODES), "branch": (3, 9, 11), "lit": (9, 12, 12
 
 
 class Search:
-    """A search over a reduced question; several sums asked of one share what they find."""
+    """A search over a reduced question; several sums over the same one share what they find."""
 
     def __init__(self, case: Case, clock: Clock, *, record: bool = False) -> None:
         """Lay out the arrays; `record` keeps the whole search, for `shares`."""
@@ -140,8 +141,8 @@ class Search:
     def _scores(self) -> np.ndarray:
         """How early each variable should be tried, by its place in a tree of cliques.
 
-        A narrow tree says where the model falls apart; the wider it is the less that is worth beside what the
-        search learns of the zeros.
+        A narrow tree shows where the model decomposes; the wider it is, the less that is worth compared with
+        what the search learns about the zeros.
         """
         r = self._case.reduced
         m = r.cards.size
@@ -162,7 +163,7 @@ class Search:
         width = int(np.diff(ptr).max())
         weight = 100.0 * math.exp(min(m / width, 20.0)) / m
         rank = np.empty(m)
-        rank[found.order] = np.arange(m) / m  # one order for all branches, so that they meet again
+        rank[found.order] = np.arange(m) / m  # one order for all branches, so that cached components recur
         return np.asarray(weight * (1.0 - (depth - 0.5 * rank) / (1.0 + depth.max())))
 
     # --- memory ---
@@ -179,7 +180,7 @@ class Search:
         return sum(a.nbytes for part in parts for a in part)
 
     def _room(self, more: int) -> None:
-        """Raise `TooLarge` unless so many bytes may still be taken."""
+        """Raise `TooLarge` unless this many bytes are still available."""
         needed = self._bytes() + more
         if needed > self._limit:
             raise TooLarge(
@@ -212,7 +213,7 @@ class Search:
 
     def _grow_record(self) -> None:
         parts: list[np.ndarray] = list(self._record)
-        spare = int(self._problem.state_at[-1]) + 64  # what one step may need
+        spare = int(self._problem.state_at[-1]) + 64  # the most that one step may need
         for begin, end, used in _RECORD_PARTS.values():
             size = parts[begin].size
             if 2 * (int(self._n[used]) + spare) > size:
@@ -236,13 +237,13 @@ class Search:
             return
         nothing = int(self._n[_CACHED]) == 0
         SEARCH.sweep(old, self._n)
-        if nothing:  # a key that is longer than all keys may be
+        if nothing:  # a key longer than the limit for all keys
             self._n[_STORING] = 0
 
     # --- the search ---
 
     def total(self, clamped: Sequence[int] = ()) -> Wide:
-        """The sum over all that is open, with variables in these reduced states."""
+        """The sum over everything open, with variables clamped to these reduced states."""
         flat = np.array(clamped, np.int64)
         names = np.searchsorted(self._problem.state_at, flat, side="right") - 1
         states = flat - self._problem.state_at[names]
@@ -286,7 +287,7 @@ class Search:
 
 
 def _prepared(case: Case, clock: Clock, asked: np.ndarray, *, record: bool = False) -> Search | Count:
-    """The search for sums with these reduced states clamped, or for their shares."""
+    """Prepare the search for sums with these reduced states clamped, or for their probabilities."""
     formula = formula_of(case)
     if formula is None:
         return Search(case, clock, record=record)
@@ -294,7 +295,7 @@ def _prepared(case: Case, clock: Clock, asked: np.ndarray, *, record: bool = Fal
 
 
 def total(case: Case, clock: Clock) -> Wide:
-    """The sum of the product of all factors over everything that is open."""
+    """The sum of the product of all factors over all open states."""
     constant = case.constant()
     found = _prepared(case, clock, np.empty(0, np.int64)).total()
     if found[0] == 0.0:
@@ -303,7 +304,7 @@ def total(case: Case, clock: Clock) -> Wide:
 
 
 def joint(case: Case, targets: np.ndarray, clock: Clock) -> WideArray:
-    """The table over the reduced variables `targets`, times something."""
+    """The table over the reduced variables `targets`, up to a scale."""
     r = case.reduced
     size = float(np.exp2(np.log2(r.cards[targets].astype(np.float64)).sum()))
     if _RESULT * size > current().memory_limit:
@@ -339,7 +340,7 @@ def marginals(case: Case, clock: Clock) -> tuple[np.ndarray, Wide]:
 
 
 def _ranges(begins: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """The positions begins[i] .. begins[i + 1] of each i in `which`, one after the other."""
+    """The positions begins[i] .. begins[i + 1] of each i in `which`, concatenated."""
     lengths = np.diff(begins)[which]
     shift = begins[:-1][which] - (np.cumsum(lengths) - lengths)
     return np.asarray(np.arange(int(lengths.sum())) + np.repeat(shift, lengths))

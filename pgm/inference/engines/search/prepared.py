@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchSums(TableSums):
-    """A model with what is known of it, to be summed by search."""
+    """A model and its evidence, to be summed by search."""
 
     def total(self) -> Wide:
         """The sum of the product of all factors with the evidence."""
         return component_search.total(reduce_case(self.program, self.known, [], self.clock), self.clock)
 
     def joint_table(self, targets: Sequence[int], needs: Needs) -> WideArray:
-        """The joint in some scale; as wide numbers where doubles would lose any of it."""
+        """The joint up to a scale; as wide numbers if doubles would lose any of it."""
         case, inner = self.targeted(targets)
         values, powers = component_search.joint(case, inner, self.clock)
         return spread(case, targets, values), None if powers is None else spread(case, targets, powers)
@@ -54,5 +54,5 @@ def prepare(
     *,
     fit: bool = True,
 ) -> TableSums | HybridSums:
-    """Search, of tables; continuous variables are eliminated before."""
+    """Search over tables; continuous variables are eliminated first."""
     return make_sums(SearchSums, compiled, observed, clock, options.name, fit=fit)

@@ -1,4 +1,4 @@
-"""The flat arrays that the search works on; see compiled.py for what is done with them."""
+"""The flat arrays that the search works on; compiled.py has the algorithm."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32, IntTable
 
 
 class Problem(NamedTuple):
-    """What is searched; tables that are equal are kept once, as a *kind*."""
+    """The problem; equal tables are stored once, as a *kind*."""
 
     cards: Ints  # [m]
     state_at: Ints  # [m + 1]
@@ -30,7 +30,7 @@ class Problem(NamedTuple):
     user_at: Ints  # [m + 1]
     users: Ints32
     user_axis: Ints32
-    score: Floats  # [m] the earlier a variable should be tried, the larger
+    score: Floats  # [m] larger for variables that should be tried earlier
 
 
 class Memo(NamedTuple):
@@ -39,9 +39,9 @@ class Memo(NamedTuple):
     slots: Ints  # entries by their hash, -1 where empty
     class_slots: Ints
     kind: Ints32
-    at: Ints  # where the entry's words begin: the states asked about, then those with support
-    final: Ints  # the entry that stands for it
-    dead: Bytes  # no entry of the table is left
+    at: Ints  # where the entry's words begin: the given states, then those with support
+    final: Ints  # the entry that represents it
+    dead: Bytes  # whether no entry of the table is left
     relevant: Ints  # the axes that matter, as bits
     group: Ints32  # equal for entries that are the same function
     mantissa: Floats  # the value at the first entry
@@ -50,13 +50,13 @@ class Memo(NamedTuple):
 
 
 class Cache(NamedTuple):
-    """Parts whose sum is known."""
+    """The cache of components whose sum is known."""
 
     slots: Ints
     at: Ints  # where its key begins
     length: Ints32
     hash: Ints32
-    used: Bytes  # since the last sweep
+    used: Bytes  # whether used since the last sweep
     mantissa: Floats
     exponent: Ints
     node: Ints32  # in the record
@@ -64,7 +64,7 @@ class Cache(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the search stands, and room to work in."""
+    """The state of the search, and its work space."""
 
     domain: Ints  # the sets of open states
     n_open: Ints  # [m]
@@ -74,10 +74,10 @@ class State(NamedTuple):
     domain_trail: IntTable  # [., 4]
     current_trail: IntTable  # [., 2]
     activity: Floats  # [m]
-    label: Ints  # [m] the part that a variable is in
+    label: Ints  # [m] the component that a variable is in
     factor_label: Ints  # [F]
     stamp: Ints  # [F]
-    reached: Ints32  # [m] the variables of a part
+    reached: Ints32  # [m] the variables of a component
     between: Ints32  # [F] its factors
     part: Ints  # [m]
     mask: Ints
@@ -86,17 +86,17 @@ class State(NamedTuple):
     seen: Bytes
     position: Ints
     offset: Ints  # [F] the entry that each factor is at
-    last: Ints  # [F] at which depth its last variable has a state
-    small_depth: Ints  # [m] the place of each variable of a small part
+    last: Ints  # [F] the depth at which its last variable is assigned
+    small_depth: Ints  # [m] the depth of each variable of a small component
     small_at: Ints  # where the states of each begin in small_codes
     small_codes: Ints
-    small_ready: Ints  # how many of them were tried
+    small_ready: Ints  # how many of them have been tried
     small_mantissa: Floats  # the product so far
     small_exponent: Ints
 
 
 class Record(NamedTuple):
-    """The search as a graph: nodes are parts, branches are states tried; a branch has literals and parts."""
+    """The search as a graph: nodes are components, branches states tried, with literals and components."""
 
     node_branch: Ints  # the last of its branches
     node_mantissa: Floats
@@ -115,7 +115,7 @@ class Record(NamedTuple):
 
 
 def slots_of(entries: int) -> np.ndarray:
-    """Empty places for so many entries, at most half of them taken."""
+    """An empty hash table for this many entries, at most half full."""
     return np.full(1 << max(2, (2 * entries + 1).bit_length()), -1, np.int64)
 
 
