@@ -29,7 +29,7 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
-from pgm.distributions import Bernoulli, Categorical, Gaussian, Multinomial, Poisson
+from pgm.distributions import Bernoulli, Categorical, Gaussian, GaussianMixture, Multinomial, Poisson
 from pgm.errors import (
     ConvergenceWarning,
     FileFormatError,
@@ -95,6 +95,7 @@ __all__ = [
     "FactorGraph",
     "FileFormatError",
     "Gaussian",
+    "GaussianMixture",
     "ImpossibleEvidence",
     "IncompleteModel",
     "Interval",
@@ -157,7 +158,7 @@ _RESULTS = (
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
-    *(Poisson, Bernoulli, Multinomial),
+    *(Poisson, Bernoulli, Multinomial, GaussianMixture),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, LinearDynamicalSystem, *_FORMS, *_RESULTS])

@@ -6,12 +6,13 @@ from .categorical import Categorical
 from .counts import Bernoulli, Poisson
 from .emission import Emission, Observed
 from .gaussian import Gaussian
+from .gaussian_mixture import GaussianMixture
 from .multinomial import Multinomial
 from .protocol import LocalDistribution
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
-    cls.kind: cls for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial)
+    cls.kind: cls for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial, GaussianMixture)
 }
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Categorical",
     "Emission",
     "Gaussian",
+    "GaussianMixture",
     "LocalDistribution",
     "Multinomial",
     "Observed",

@@ -78,7 +78,33 @@ def multinomial() -> Case:
     )
 
 
-CASES = [poisson, poissons, bernoulli, bernoullis, multinomial]
+def mixture() -> Case:
+    w, mean, sd = [[0.3, 0.7], [0.6, 0.4]], [[0.0, 4.0], [8.0, 15.0]], [[1.0, 0.5], [1.0, 2.0]]
+    return Case(
+        pgm.GaussianMixture(w, mean, sd),
+        lambda x, k: float(special.logsumexp(stats.norm(mean[k], sd[k]).logpdf(x), b=w[k])),
+        pgm.GaussianMixture(n_components=2),
+        lambda k: np.dot(w[k], mean[k]),
+    )
+
+
+def mixtures() -> Case:
+    w = np.array([[0.3, 0.7], [0.6, 0.4]])
+    mean = np.array([[[0.0, 0.0], [6.0, 0.0]], [[0.0, 9.0], [9.0, 9.0]]])
+    covariance = np.array([[[2.0, 0.6], [0.6, 0.5]], [[1.0, -0.2], [-0.2, 1.0]]])
+    return Case(
+        pgm.GaussianMixture(w, mean, covariance=covariance),
+        lambda x, k: float(
+            special.logsumexp(
+                [stats.multivariate_normal(mean[k, j], covariance[j]).logpdf(x) for j in (0, 1)], b=w[k]
+            )
+        ),
+        pgm.GaussianMixture(n_components=2, dim=2),
+        lambda k: w[k] @ mean[k],
+    )
+
+
+CASES = [poisson, poissons, bernoulli, bernoullis, multinomial, mixture, mixtures]
 each = pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
 
 
@@ -127,14 +153,15 @@ def test_it_keeps_the_protocol_of_local_distributions(make: Any) -> None:
     data, times = rows_of(case, 12), np.arange(12) % 3 + 1
     one = case.made
     both = np.column_stack([times, times[::-1]]).astype(float)
-    whole = one.fit(data, both)
+    whole = one.fitted(one.statistics(data, both))
     first, rest = one.statistics(data[:5], both[:5]), one.statistics(data[5:], both[5:])
     for other in (one.fitted(first + rest), one.fitted(first, prior=rest)):
         assert other.log_density(data) == near(whole.log_density(data))
     repeated = np.repeat(np.arange(12), times)
     alone = np.column_stack([times, np.zeros(12)])
-    again = one.fit(data[repeated], np.column_stack([np.ones(len(repeated)), np.zeros(len(repeated))]))
-    assert again.log_density(data) == near(one.fit(data, alone).log_density(data))
+    single = np.column_stack([np.ones(len(repeated)), np.zeros(len(repeated))])
+    again = one.fitted(one.statistics(data[repeated], single))
+    assert again.log_density(data) == near(one.fitted(one.statistics(data, alone)).log_density(data))
     assert again.log_density(data)[:, 1] == near(one.log_density(data)[:, 1])  # no weight: it keeps its own
     assert type(one).from_parts(Part.of(json.loads(json.dumps(whole.to_parts())))) == whole
     assert pickle.loads(pickle.dumps(whole)) == whole != one
@@ -229,6 +256,58 @@ def neighbours(parts: Any, step: float) -> list[Any]:
 # --- what is right for one kind ---
 
 
+@pytest.mark.parametrize("form", ["full", "diagonal"])
+def test_hmmlearn_learns_the_same_mixtures(form: str) -> None:
+    """hmmlearn's full covariances are about the means before the step: there only where both rest."""
+    steps = 200 if form == "full" else 5
+    hmmlearn = pytest.importorskip("hmmlearn.hmm")
+    hmm = pgm.HMM(START, MOVES, mixtures().made)
+    data = [one.observations for one in hmm.sample(60, sequences=4, seed=0)]
+    x, lengths = np.concatenate(data), [60] * 4
+    kind = {"diagonal": "diag"}.get(form, form)
+    exactly = {"tol": -np.inf, "min_covar": 0.0}
+    other = hmmlearn.GMMHMM(2, 2, covariance_type=kind, init_params="", n_iter=steps, **exactly)
+    other.startprob_, other.transmat_ = START.copy(), MOVES.copy()
+    emission = pgm.GaussianMixture(hmm.emission.weights, hmm.emission.mean, covariance=np.eye(2), form=form)
+    other.weights_, other.means_ = emission.weights.copy(), emission.mean.copy()
+    theirs = emission.covariance if form == "full" else np.ones((2, 2, 2))
+    other.covars_ = np.array(theirs)
+    hmm = pgm.HMM(START, MOVES, emission)
+    assert float(hmm.score(data)) == near(other.score(x, lengths))
+    other.fit(x, lengths)
+    hmm.fit(data, max_iter=steps, tol=0.0)
+    assert hmm.transition == near(other.transmat_, 1e-7)
+    assert hmm.emission.weights == near(other.weights_, 1e-7)
+    assert hmm.emission.mean == near(other.means_, 1e-7)
+    found = hmm.emission.covariance if form == "full" else hmm.emission.sd**2
+    assert found == near(other.covars_, 1e-6)
+
+
+def test_a_mixture_is_fitted_as_scikit_learn_does() -> None:
+    mixture_of = pytest.importorskip("sklearn.mixture").GaussianMixture
+    x = mixtures().made.sample(400, seed=2, state=1)
+    other = mixture_of(2, reg_covar=0.0, tol=1e-10, max_iter=1000, random_state=0).fit(x)
+    made = pgm.GaussianMixture(n_components=2, dim=2).fit(x)
+    assert float(made.log_density(x).mean()) == pytest.approx(other.score(x), abs=1e-7)
+    order = np.argsort(made.mean[:, 0])
+    assert made.mean[order] == pytest.approx(other.means_[np.argsort(other.means_[:, 0])], abs=1e-3)
+
+
+def test_single_entries_of_a_mixture_may_be_missing() -> None:
+    case = mixtures()
+    w, mean = case.made.weights[0], case.made.mean[0]
+    sd = np.sqrt(case.made.covariance[0, :, 1, 1])
+    expected = special.logsumexp(stats.norm(mean[:, 1], sd).logpdf(0.7), b=w)
+    assert case.made.log_density([None, 0.7])[0] == near(expected)
+    x = np.array([[0.0, 0.5], [5.0, np.nan], [6.0, 0.2], [np.nan, 0.1], [0.3, -0.2], [6.5, 0.3], [5.5, 1.0]])
+    made, last = pgm.GaussianMixture([0.5, 0.5], mean, covariance=np.eye(2), form="diagonal"), -np.inf
+    for _ in range(20):
+        made = made.fitted(made.statistics(x))
+        now = float(made.log_density(x).sum())
+        assert now >= last - 1e-9
+        last = now
+
+
 def test_hmmlearn_learns_the_same_bags() -> None:
     hmmlearn = pytest.importorskip("hmmlearn.hmm")
     p = np.array([[0.2, 0.5, 0.3], [0.6, 0.3, 0.1]])
@@ -310,6 +389,16 @@ def test_a_number_as_a_prior_is_rows() -> None:
         (lambda: pgm.Multinomial([0.5, 0.5], size=-1), "size= is a whole number of words, not -1."),
         (lambda: pgm.Multinomial([0.5, 0.5]).sample(2), "How many words does a bag have that is drawn?"),
         (lambda: pgm.Multinomial([0.5, 0.5]).log_density([1, None]), "Word 1 has no count (the first is 0)."),
+        (lambda: pgm.GaussianMixture(), "needs weights=, or n_components= of at least 1, not None."),
+        (lambda: pgm.GaussianMixture(mean=[1.0]), "needs weights= with its mean="),
+        (lambda: pgm.GaussianMixture([0.5, 0.6], [0, 1], [1, 1]), "for each state, not to 1.1."),
+        (lambda: pgm.GaussianMixture([0.5, 0.5], [0, 1]), "sd= or covariance=: give one of the two."),
+        (lambda: pgm.GaussianMixture([0.5, 0.5], [0, 1, 2], 1.0), "mean= of shape (3,) does not go with"),
+        (lambda: pgm.GaussianMixture([0.5, 0.5], [0, 1], [1, 2, 3]), "sd= of shape (3,) does not go with"),
+        (lambda: pgm.GaussianMixture([0.5, 0.5], [0, 1], [1, 0]), "sd= of component 1 is singular: "),
+        (lambda: pgm.GaussianMixture([1.0], [0], 1.0, n_components=2), "There are 1 components"),
+        (lambda: pgm.GaussianMixture(n_components=2, form="round"), "form= is 'full' or"),
+        (lambda: pgm.GaussianMixture(n_components=2).fit([1.0, 1.0, 1.0, 2.0, 2.0]), "collapsed"),
         (lambda: pgm.HMM(START, MOVES, pgm.Poisson(1.0)), "it needs a row for each of them"),
         (lambda: pgm.HMM(START, MOVES, pgm.Poisson([1.0, 2.0])).to_network(2), "has no form as a node"),
     ],

@@ -326,6 +326,18 @@ def test_C105_scalar_gaussians():
     assert hmm.fit_report.log_likelihood == near(-7.934145921)
 
 
+def test_C104_gaussian_mixtures():
+    """T22: the weights of components are those of the state."""
+    shares = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    hmm = pgm.HMM(*TWO, pgm.GaussianMixture(shares, mean=[[0, 2, 4]] * 2, sd=1.0))
+    assert hmm.score(NUMBERS) == near(-9.581910126)
+    first = [0.7852995268, 0.4055705998, 0.3219880743, 0.7793926696, 0.7301902458]
+    assert hmm.smooth(NUMBERS).values[:, 0] == near(np.array(first))
+    hmm.fit(NUMBERS, max_iter=1, tol=0.0)
+    stepped = [[0.6950775118, 0.2254064529, 0.07951603531], [0.184446334, 0.3954241546, 0.4201295114]]
+    assert hmm.emission.weights == near(np.array(stepped))
+
+
 def test_C106_multivariate_m_step():
     rows = np.array([[0, 0], [1, 2], [3, 3], [4, 2]], float)
     one = pgm.Gaussian(dim=2)
