@@ -41,14 +41,16 @@ def log_normal(off: np.ndarray, covariance: np.ndarray) -> np.ndarray | None:
         variance = float(covariance[0, 0])
         if variance == 0.0:
             return np.where(off[..., 0] == 0.0, np.inf, -np.inf)
-        return np.asarray(-0.5 * off[..., 0] ** 2 / variance - 0.5 * math.log(2.0 * math.pi * variance))
+        with np.errstate(over="ignore"):  # so far off that its density is zero
+            return np.asarray(-0.5 * off[..., 0] ** 2 / variance - 0.5 * math.log(2.0 * math.pi * variance))
     found = cholesky_of_correlations(covariance)
     if found is None:
         return None
     factor, scale = found
     solved = np.linalg.solve(factor, (off / scale).reshape(-1, dim).T)
     half = np.log(np.diag(factor)).sum() + np.log(scale).sum()
-    logs = log_peak(dim, 2.0 * float(half)) - 0.5 * (solved**2).sum(axis=0)
+    with np.errstate(over="ignore"):
+        logs = log_peak(dim, 2.0 * float(half)) - 0.5 * (solved**2).sum(axis=0)
     return np.asarray(logs.reshape(off.shape[:-1]))
 
 

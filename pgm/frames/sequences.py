@@ -170,6 +170,8 @@ class Sequences:
         """The rows as one column of values."""
         rows = self.rows
         if isinstance(rows, dict):
+            if not rows:
+                raise InvalidFrame("The frame has no column of observations.")
             if len(rows) != 1:
                 raise InvalidFrame(
                     f"What is observed is one column, and the frame has {listed(rows)}: select the one "

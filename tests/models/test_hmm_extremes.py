@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import pgm
@@ -51,3 +53,87 @@ def test_a_column_of_symbols_is_one_sequence(kind: type | str) -> None:
     column = np.array(list("rgg"), dtype=kind)[:, None]
     assert hmm.decode(column).path == hmm.decode(list("rgg")).path
     assert hmm.score(column, lengths=[1, 2]) == hmm.score([["r"], ["g", "g"]])
+
+
+# --- hostile input ---
+
+
+def coin(**changes: Any) -> pgm.HMM:
+    numbers = {"initial": [0.5, 0.5], "transition": [[0.9, 0.1], [0.2, 0.8]]}
+    return pgm.HMM(**{**numbers, "emission": Categorical([[0.7, 0.3]] * 2), **changes})
+
+
+def one_state(weights: Any) -> pgm.MarkovChain:
+    return pgm.MarkovChain(states=["a"]).fit([["a"]], weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda: coin(topology=[[1], [1, 1]]), pgm.InvalidArgument, "or 2 rows of 2 booleans"),
+        (lambda: coin(topology=pgm.LeftToRight), pgm.InvalidArgument, "topology= is pgm.LeftToRight(...)"),
+        (lambda: coin(transition=[[0.5, 0.5], [0, 1]], topology=pgm.LeftToRight()), pgm.InvalidArgument,
+         "rules out 1 as the first state, which initial= makes possible."),
+        (lambda: coin(initial=5), pgm.InvalidTable, "initial= has one probability for each of 2"),
+        (lambda: coin(initial={0: [0.5, 0.5]}), pgm.InvalidTable, "for each state, not [0.5, 0.5]"),
+        (lambda: pgm.HMM(n_states=10**9, emission=Gaussian()), pgm.TooLarge, "choose fewer states."),
+        (lambda: pgm.HMM(n_states=10**30, emission=Gaussian()), pgm.TooLarge, "choose fewer states."),
+        (lambda: coin().decode([0] * 1000, k=10**9), pgm.TooLarge, "ask for fewer, by k="),
+        (lambda: coin().sample(0, given=[0]), pgm.InvalidArgument, "how many paths are drawn, 1 at least"),
+        (lambda: coin().sample(3, sequences=0), pgm.InvalidArgument, "sequences= is how many sequences"),
+        (lambda: coin().fit([0, 1], fixed=None), pgm.InvalidArgument, "fixed= is a list of 'initial'"),
+        (lambda: coin().fit([0, 1], fixed=True), pgm.InvalidArgument, "fixed= is a list of 'initial'"),
+        (lambda: coin().fit([0, 1], prior=True), pgm.InvalidArgument, "an array of shape (2,)"),
+        (lambda: coin().fit([0, 1], prior={"emission": "x"}), pgm.InvalidArgument, "array of shape (2, 2)"),
+        (lambda: coin().fit([0, 1], prior={"emission": np.ones((3, 2))}), pgm.PGMError, "of shape (2, 2)"),
+        (lambda: coin(emission=Gaussian([0.0, 1.0], sd=1.0)).fit([0, 1], prior={"emission": np.ones((2, 2))}),
+         pgm.InvalidArgument, "statistics(rows, weights)"),
+        (lambda: coin().score(pd.DataFrame({"id": [0, 0]}), sequence="id"), pgm.InvalidFrame,
+         "The frame has no column of observations."),
+        (lambda: pgm.MarkovChain([0.5, 0.5], 3, states=["a", "b"]), pgm.InvalidTable, "(2, 2), not ()"),
+        (lambda: pgm.MarkovChain([0.5, 0.5], [["x", "y"], [0, 1]]), pgm.InvalidTable, "takes probabilities"),
+        (lambda: pgm.MarkovChain([0.5, 0.5], [[1.0], [0, 1]]), pgm.InvalidTable, "takes probabilities"),
+        (lambda: pgm.MarkovChain(0.5, np.full((2, 2, 2), 0.5), order=2), pgm.InvalidTable, "of 2 tables"),
+        (lambda: pgm.MarkovChain(states=list(range(50)), order=8), pgm.TooLarge, "or a lower order."),
+        (lambda: pgm.MarkovChain(states=["a"], name=5), pgm.InvalidArgument, "The name of a model is text"),
+        (lambda: one_state(["x"]), pgm.InvalidArgument, "weights= has"),
+        (lambda: one_state([np.inf]), pgm.InvalidArgument, "weights= has"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_named(ask: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error) as raised:
+        ask()
+    assert said in str(raised.value)
+
+
+def test_integers_of_numpy_are_whole_numbers() -> None:
+    hmm = coin()
+    assert np.array_equal(hmm.smooth([0, 1, 1], lag=np.int64(1)).values, hmm.smooth([0, 1, 1], lag=1).values)
+    assert hmm.decode([0, 1], k=np.int64(2)) == hmm.decode([0, 1], k=2)
+    assert pgm.MarkovChain(states=["a"], order=np.int64(2)) == pgm.MarkovChain(states=["a"], order=2)
+
+
+def test_more_best_paths_than_there_are() -> None:
+    assert len(coin().decode([0, 1], k=10**12)) == 4
+
+
+def test_the_keys_of_a_dict_are_the_states() -> None:
+    rows = {"sun": {"sun": 0.9, "rain": 0.1}, "rain": {"rain": 1.0}}
+    hmm = coin(initial={"sun": 0.5, "rain": 0.5}, transition=rows)
+    chain = pgm.MarkovChain({"sun": 0.5, "rain": 0.5}, rows)
+    for model in (hmm, chain):
+        assert model.states == ("sun", "rain")
+        assert model.transition.tolist() == [[0.9, 0.1], [0.0, 1.0]]
+
+
+def test_a_copy_of_a_chain_learns_by_itself() -> None:
+    chain = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]])
+    same = chain.copy()
+    assert same == chain
+    assert same.fit([[0, 1, 0]]) != chain
+
+
+def test_what_is_too_far_off_for_squares_is_impossible() -> None:
+    hmm = coin(emission=Gaussian([0.0, 1.0], sd=1.0))
+    with pytest.raises(pgm.ImpossibleEvidence, match="Step 1"):
+        hmm.score([0.0, 1e200])

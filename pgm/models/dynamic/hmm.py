@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 
+from pgm.cpds.table_input import check_cells
 from pgm.distributions import Emission
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown, warn
 from pgm.frames import Sequences, sequences
@@ -52,7 +54,7 @@ class HMM:
         initial: the probabilities of the states in the first step; a list, or a dict by state.
         transition: for each state the probabilities of the next one: rows are "from".
         emission: what the states emit: `pgm.Categorical`, `pgm.Gaussian`, ..., with a row for each state.
-        states: the names of the states; 0, 1, ... if left out.
+        states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
         n_states: their number, where nothing else says it.
         topology: which transitions are possible: `pgm.LeftToRight(max_jump=2)`, `pgm.Banded(1)`, or rows of
             booleans. What is not possible stays so in learning, as do zeros in `transition`.
@@ -107,7 +109,7 @@ class HMM:
             "emission=": emission.n_states,
         }
         self.name, self.emission, self.fit_report = name, emission, None
-        self.variable = Variable.of("state", domain_of(states, n_states, sizes))
+        self.variable = Variable.of("state", domain_of(states, n_states, sizes, transition))
         k = self.variable.card
         self._initial = None if initial is None else distribution(initial, self.variable, "initial=")
         self._transition = None if transition is None else transitions(transition, self.variable)
@@ -120,6 +122,11 @@ class HMM:
                 a, b = self.states[i], self.states[j]
                 raise InvalidArgument(
                     f"topology= rules out {a!r} -> {b!r}, which transition= makes possible."
+                )
+            if self._initial is not None and (self._initial[~self._first] > 0).any():
+                a = self.states[int(((self._initial > 0) & ~self._first).argmax())]
+                raise InvalidArgument(
+                    f"topology= rules out {a!r} as the first state, which initial= makes possible."
                 )
         if emission.has_numbers and emission.n_states is None and k > 1:
             raise InvalidArgument(
@@ -249,7 +256,7 @@ class HMM:
         >>> coin.smooth([0, 1]).values.round(6).tolist()
         [[0.646067, 0.353933], [0.758427, 0.241573]]
         """
-        if lag is not None and (isinstance(lag, bool) or not isinstance(lag, int) or lag < 0):
+        if lag is not None and (isinstance(lag, bool) or not isinstance(lag, int | np.integer) or lag < 0):
             raise InvalidArgument(f"lag= is a whole number of steps, not {shown(lag)}.")
         if pairs and lag is not None:
             raise InvalidArgument("pairs= are of the whole sequence: leave out lag=.")
@@ -258,6 +265,7 @@ class HMM:
         both = None
         if pairs:
             both = self._answered(read, lambda c, rows: engine.pairs_of(c, rows, values, clock))
+        lag = None if lag is None else int(lag)
         about = "smoothed" if lag is None else f"smoothed with a lag of {lag}"
 
         def one(a: int, b: int) -> StateBeliefs:
@@ -294,14 +302,14 @@ class HMM:
         >>> [path.path for path in coin.decode([0, 1], k=2)]
         [(0, 0), (1, 1)]
         """
-        if k is not None and (isinstance(k, bool) or not isinstance(k, int) or k < 1):
+        if k is not None and (isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1):
             raise InvalidArgument(f"k= is a whole number of at least 1, not {shown(k)}.")
         if k is not None and pointwise:
             raise InvalidArgument("Paths are ranked as a whole: k= does not go with pointwise=.")
         read, clock = self._read(data, lengths, sequence), start_clock()
         logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
         if k is not None:
-            return self._ranked(read, logs, k)
+            return self._ranked(read, logs, int(k))
         if pointwise:
             gamma, _ = self._answered(read, lambda c, rows: engine.smoothed(c, rows, clock))
             codes = gamma.argmax(axis=1).astype(np.int32)
@@ -324,8 +332,11 @@ class HMM:
     def _ranked(self, read: Sequences, logs: np.ndarray, k: int) -> Any:
         chain, rows, clock = self._chain(), self._rows(read), start_clock()
         found = []
-        for n in range(len(read)):
-            paths, values = engine.ranked_paths(chain, rows.part(n, n + 1), k, clock)
+        for n, length in enumerate(read.lengths.tolist()):
+            all_of_them = length * math.log2(self.n_states)  # as a power of two
+            many = min(k, self.n_states**length) if all_of_them < 64 else k
+            check_cells((length, self.n_states, many), "The best paths to each state", "ask for fewer, by k=")
+            paths, values = engine.ranked_paths(chain, rows.part(n, n + 1), many, clock)
             found.append(
                 [StatePath(self.variable, p, v, logs[n]) for p, v in zip(paths, values, strict=True)]
             )

@@ -16,7 +16,7 @@ from pgm.learning import Collapsed, Step, climb
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
-from .numbers import normalised, rows_fixed
+from .numbers import normalised, rows_fixed, weights_of
 
 if TYPE_CHECKING:
     from .hmm import HMM
@@ -49,7 +49,7 @@ class Task:
         self.k = model.n_states
         self.observed = model.emission.read(read)
         rows, code = self.observed.rows, self.observed.code
-        self.weight = _weights(weights, len(read))
+        self.weight = weights_of(weights, len(read))
         heavy = np.repeat(self.weight, read.lengths)
         self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
         self.clock = start_clock()
@@ -75,6 +75,8 @@ class Task:
                 raise InvalidArgument(f"prior= is a number that is not negative, not {shown(emitted)}.")
             rows = self.observed.rows
             emitted = model.emission.pseudo(float(emitted), k, rows, self.counts) if emitted else None
+        elif emitted is not None:
+            emitted = _statistics(emitted, model.emission.pseudo(1.0, k, self.observed.rows, self.counts))
         if emitted is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
             raise InvalidArgument("A prior of the emission does not go with states whose emission is fixed.")
         self.prior_emission = emitted
@@ -247,26 +249,16 @@ class Task:
         return total
 
 
-def _weights(weights: Any, count: int) -> np.ndarray:
-    if weights is None:
-        return np.ones(count)
-    try:
-        found = np.array(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
-        raise InvalidArgument(
-            f"weights= has a number that is not negative for each of {count} sequences, not {shown(weights)}."
-        )
-    return found
-
-
 def _fixed(fixed: Any, model: HMM) -> dict[str, np.ndarray]:
     """What stays, as booleans: of each state, transition, and state's emission."""
     k = model.n_states
     shapes: dict[str, tuple[int, ...]] = {"initial": (k,), "transition": (k, k), "emission": (k,)}
     found = {name: np.zeros(shape, bool) for name, shape in shapes.items()}
-    given = fixed if isinstance(fixed, Mapping) else [fixed] if isinstance(fixed, str) else list(fixed)
+    if not isinstance(fixed, Mapping | str | list | tuple | set | frozenset):
+        raise InvalidArgument(
+            f"fixed= is a list of {listed(_PARTS)}, or a dict from these to states, not {shown(fixed)}."
+        )
+    given = [fixed] if isinstance(fixed, str) else fixed
     for name in given:
         if name not in shapes:
             raise InvalidArgument(
@@ -279,11 +271,27 @@ def _fixed(fixed: Any, model: HMM) -> dict[str, np.ndarray]:
     return found
 
 
+def _statistics(given: Any, example: Any) -> Any:
+    """Statistics as a prior, if they are of the kind of these."""
+    if isinstance(example, np.ndarray):
+        return _pseudo(given, example.shape, "emission")
+    parts = getattr(example, "__dict__", {})
+    if type(given) is not type(example) or any(
+        np.shape(getattr(given, name)) != np.shape(part) or not np.isfinite(getattr(given, name)).all()
+        for name, part in parts.items()
+    ):
+        raise InvalidArgument(
+            "prior= of 'emission' is a number, or what the emission's statistics(rows, weights) returns, "
+            f"with a column of weights for each state; not {shown(given)}."
+        )
+    return given
+
+
 def _pseudo(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
     if given is None:
         return np.zeros(shape)
     try:
-        found = np.array(given, dtype=np.float64)
+        found = np.array(np.nan if isinstance(given, bool) else given, dtype=np.float64)
     except (TypeError, ValueError):
         found = np.array(np.nan)
     if found.shape not in ((), shape) or not np.isfinite(found).all() or (found < 0).any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from itertools import product
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,13 +11,14 @@ import numpy as np
 
 from pgm.errors import IncompleteModel, InvalidArgument, InvalidTable, shown
 from pgm.frames import Sequences, sequences
+from pgm.inference.engines.chain import sums_so_far
 from pgm.printing import html_table, label, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import Logarithm, Probability
 from pgm.results.steps import CHAIN
 from pgm.variables import Variable, as_domain
 
-from .numbers import distribution, domain_of, normalised, rows_of
+from .numbers import distribution, domain_of, normalised, probabilities, rows_of, transitions, weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +34,7 @@ class MarkovChain:
         initial: the probabilities of the first state. Of an order k above 1 a list of k tables: of the first
             state, of the second given the first, and so on.
         transition: P(next | the `order` states before it), the earliest first: an axis for each, then one.
-        states: the names of the states; 0, 1, ... if left out.
+        states: the names of the states; if left out the keys of `transition`, else 0, 1, ...
         order: on how many states before it each depends.
         name: what the chain is called in print.
 
@@ -55,17 +57,24 @@ class MarkovChain:
         order: int = 1,
         name: str = "",
     ) -> None:
-        if isinstance(order, bool) or not isinstance(order, int) or not 1 <= order <= _MOST_ORDER:
+        if (
+            isinstance(order, bool)
+            or not isinstance(order, int | np.integer)
+            or not 1 <= order <= _MOST_ORDER
+        ):
             raise InvalidArgument(f"order= is a whole number from 1 to {_MOST_ORDER}, not {shown(order)}.")
         if (initial is None) != (transition is None):
             raise InvalidArgument("A chain has initial= and transition=, or neither, to be fitted.")
-        self.name, self.order, self._tables = name, order, None
-        size = None if transition is None else len(transition)
-        self.variable = Variable.of("state", domain_of(states, None, {"transition=": size}))
+        if not isinstance(name, str):
+            raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
+        self.name, self.order, self._tables = name, int(order), None
+        size = len(transition) if hasattr(transition, "__len__") else None
+        domain = domain_of(states, None, {"transition=": size}, transition, self.order)
+        self.variable = Variable.of("state", domain)
         if initial is None:
             return
-        first = [initial] if order == 1 else list(initial)
-        if len(first) != order:
+        first = [initial] if order == 1 else initial
+        if not isinstance(first, list | tuple) or len(first) != order:
             raise InvalidTable(
                 f"initial= of a chain of order {order} is a list of {order} tables: of the first state, "
                 f"of the second given the first, ...; not {shown(initial)}."
@@ -74,7 +83,9 @@ class MarkovChain:
         made = [distribution(first[0], self.variable, "initial=")]
         for i, table in enumerate([*first[1:], transition], 1):
             what = "transition=" if i == order else f"initial=[{i}]"
-            found = np.array(table, dtype=np.float64)
+            if i == 1 and isinstance(table, Mapping):
+                table = transitions(table, self.variable, what)
+            found = probabilities(table, what)
             if found.shape != (k,) * (i + 1):
                 raise InvalidTable(f"{what} has the shape {(k,) * (i + 1)}, not {found.shape}.")
             made.append(rows_of(found.reshape(-1, k), self.variable, i, what).reshape(found.shape))
@@ -191,12 +202,11 @@ class MarkovChain:
         >>> MarkovChain([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]]).sample(4, seed=0).tolist()
         [0, 1, 0, 1]
         """
-        tables, random = self._known, generator(seed)
+        sums, random = [sums_so_far(table) for table in self._known], generator(seed)
         path: list[int] = []
         for u in random.random(draw_count(n)).tolist():
             before = path[-self.order :]
-            row = tables[len(before)][tuple(before)]
-            path.append(int(np.searchsorted(np.cumsum(row) / row.sum(), u, side="right")))
+            path.append(int(np.searchsorted(sums[len(before)][tuple(before)], u, side="right")))
         return np.take(self.variable.domain.array, np.array(path, dtype=np.int64))
 
     def distribution(self, step: int) -> np.ndarray:
@@ -285,6 +295,12 @@ class MarkovChain:
 
         return plot.state_graph(self.to_first_order(), ax, figsize=figsize, title=title)
 
+    def copy(self) -> Self:
+        """A chain of its own with the same numbers."""
+        made = self.__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
     def __eq__(self, other: object) -> bool:
         """Equal when states, order and numbers are."""
         if not isinstance(other, MarkovChain):
@@ -339,13 +355,7 @@ class MarkovChain:
     def _counted(self, codes: np.ndarray, read: Sequences, weights: Any) -> list[np.ndarray]:
         """How often each state followed those before it: the first ones by themselves, then all others."""
         k = self.variable.card
-        heavy = np.ones(len(read)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if heavy.shape != (len(read),) or not (heavy >= 0).all():
-            raise InvalidArgument(
-                f"weights= has a number that is not negative for each of {len(read)} sequences, not "
-                f"{shown(weights)}."
-            )
-        each = np.repeat(heavy, read.lengths)
+        each = np.repeat(weights_of(weights, len(read)), read.lengths)
         step = np.arange(codes.size) - np.repeat(read.starts[:-1], read.lengths)
         found = []
         for i in range(self.order + 1):

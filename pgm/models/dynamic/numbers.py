@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidArgument, InvalidTable, shown
 from pgm.printing import label
 from pgm.variables import Domain, Variable, as_domain, unordered
@@ -16,14 +17,20 @@ _ROUNDING = 1e-6 * (1 + 1e-6)
 _LAST_BITS = 2.0**-50  # a sum this near to one is one: what was written to a file is read as it was
 
 
-def domain_of(states: Any, n_states: Any, sizes: Mapping[str, int | None]) -> Domain:
+def domain_of(
+    states: Any, n_states: Any, sizes: Mapping[str, int | None], transition: Any = None, order: int = 1
+) -> Domain:
     """The states of a chain, from their names or their number, or from the sizes of what was given.
 
     Args:
         states: the names, or None.
         n_states: how many, or None.
         sizes: by what was given, how many states that has.
+        transition: rows of transitions: the keys of a dict, which has a row for each state, name the states.
+        order: on how many states before it each depends: so large are the tables.
     """
+    if states is None and isinstance(transition, Mapping):
+        states = list(transition)
     known = {name: size for name, size in sizes.items() if size is not None}
     if n_states is not None:
         if isinstance(n_states, bool) or not isinstance(n_states, int | np.integer) or n_states < 1:
@@ -40,6 +47,9 @@ def domain_of(states: Any, n_states: Any, sizes: Mapping[str, int | None]) -> Do
     for name, other in others:
         if other != size:
             raise InvalidArgument(f"{first} has {size} states, and {name} {other}.")
+    check_cells(
+        (size,) * (order + 1), "The transitions", "choose fewer states" + " or a lower order" * (order > 1)
+    )
     return domain if states is not None else as_domain(list(range(size)))
 
 
@@ -48,12 +58,15 @@ def distribution(given: Any, variable: Variable, what: str) -> np.ndarray:
     if isinstance(given, Mapping):
         made = np.zeros(variable.card)
         for state, p in given.items():
-            made[variable.code(state)] = _numbers(p, what)
+            one = probabilities(p, what)
+            if one.ndim:
+                raise InvalidTable(f"{what} has one probability for each state, not {shown(p)}.")
+            made[variable.code(state)] = one
         given = made
-    found = _numbers(given, what)
+    found = probabilities(given, what)
     if found.shape != (variable.card,):
         raise InvalidTable(
-            f"{what} has {variable.card} probabilities, one for each state; not {shown(given)}."
+            f"{what} has one probability for each of {variable.card} states, not {shown(given)}."
         )
     return np.asarray(_normal(found[None], what, lambda row: "")[0])
 
@@ -69,9 +82,9 @@ def transitions(given: Any, variable: Variable, what: str = "transition=") -> np
         if missing:
             raise InvalidTable(f"{what} has no row for the state {shown(missing[0])}.")
         given = np.array(rows)
-    found = _numbers(given, what)
+    found = probabilities(given, what)
     if found.shape != (k, k):
-        raise InvalidTable(f"{what} has {k} rows of {k} probabilities, not the shape {found.shape}.")
+        raise InvalidTable(f"{what} has the shape {(k, k)}, a row for each state, not {found.shape}.")
     return _normal(found, what, lambda row: f" row {shown(variable.states[row])}")
 
 
@@ -81,7 +94,8 @@ def rows_of(table: np.ndarray, variable: Variable, order: int, what: str) -> np.
     return _normal(table, what, lambda row: f" row {shown(called[row] if order > 1 else called[row][0])}")
 
 
-def _numbers(given: Any, what: str) -> np.ndarray:
+def probabilities(given: Any, what: str) -> np.ndarray:
+    """What was given as an array; an error where it is no table of numbers."""
     try:
         found = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -115,6 +129,21 @@ def normalised(counts: np.ndarray, own: np.ndarray, fixed: np.ndarray | None = N
     sums = counts.sum(axis=1, keepdims=True)
     shares = np.divide(counts * left, sums, out=np.zeros_like(counts), where=sums > 0)
     return np.where(sums > 0, np.where(free, shares, own), own)
+
+
+def weights_of(weights: Any, count: int) -> np.ndarray:
+    """How much each sequence counts; None: all one."""
+    if weights is None:
+        return np.ones(count)
+    try:
+        found = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.array(np.nan)
+    if found.shape != (count,) or not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise InvalidArgument(
+            f"weights= has a number that is not negative for each of {count} sequences, not {shown(weights)}."
+        )
+    return found
 
 
 def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:

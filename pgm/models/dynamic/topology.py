@@ -131,9 +131,12 @@ def allowed(topology: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         topology: `LeftToRight`, `Banded`, or an array of booleans with a row for each state.
         n: how many states there are.
     """
-    if isinstance(topology, Topology):
+    if isinstance(topology, Topology) and not isinstance(topology, type):
         return topology.mask(n), topology.first(n)
-    mask = np.asarray(topology)
+    try:
+        mask = np.asarray(topology)
+    except ValueError:  # rows of several lengths
+        mask = np.empty(0)
     if mask.shape != (n, n) or not np.isin(mask, (0, 1)).all():
         raise InvalidArgument(
             f"topology= is pgm.LeftToRight(...), pgm.Banded(...), or {n} rows of {n} booleans, not "

@@ -361,8 +361,8 @@ def ranked_paths(chain: Chain, rows: Rows, many: int, clock: Clock) -> tuple[np.
 def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.ndarray:
     """States of new sequences, one below the other."""
     path = np.empty(int(starts[-1]), np.int32)
-    sums = _sums(chain.move).reshape(-1)
-    LOOPS.walk(_sums(chain.start), sums, random.random(path.size), starts, path)
+    sums = sums_so_far(chain.move).reshape(-1)
+    LOOPS.walk(sums_so_far(chain.start), sums, random.random(path.size), starts, path)
     return path
 
 
@@ -388,7 +388,7 @@ def draw_given(
     return _either(fast, slow, chain, rows)
 
 
-def _sums(p: np.ndarray) -> np.ndarray:
+def sums_so_far(p: np.ndarray) -> np.ndarray:
     """Sums so far, infinite from the last possible state on: no draw falls beyond it."""
     sums = np.cumsum(p, axis=-1)
     later = np.flip(np.cumsum(np.flip(p, -1), axis=-1), -1) - p
