@@ -188,6 +188,7 @@ LONG = {
     "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
     "pgm/distributions/gaussian.py": "one distribution: density, statistics, fit, parts and text",
     "pgm/frames/reading.py": "the one gate for data: every kind of frame, with its errors",
+    "pgm/frames/sequences.py": "each way to write sequences down, with its errors",
     "pgm/inference/asking/questions.py": "the face of every model: half of it is help",
     "pgm/inference/engines/portfolio/prepared.py": "one engine: who is asked, how long, and who is believed",
     "pgm/inference/engines/branching/branch_and_bound.py": "one search, its queue and its moves",

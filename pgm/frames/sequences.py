@@ -34,6 +34,7 @@ class Sequences:
     starts: np.ndarray  # int64, one more than there are sequences
     lone: bool  # a single sequence was given, not a list of them
     ids: tuple[Any, ...] | None = None  # what a frame calls them
+    argument: str = ""  # what errors call these rows, where they are no observations: "inputs="
 
     def __len__(self) -> int:
         """The number of sequences."""
@@ -52,6 +53,10 @@ class Sequences:
     def name(self, i: int) -> str:
         """What messages call a sequence."""
         return f"sequence {i if self.ids is None else shown(self.ids[i])}"
+
+    def title(self, i: int) -> str:
+        """What begins a sentence about a sequence."""
+        return "The sequence" if self.lone else _capital(self.name(i))
 
     def place(self, row: int) -> str:
         """Where a row is, for a message."""
@@ -133,7 +138,10 @@ class Sequences:
                 rows = rows[:, None]
             if rows.ndim != 2 or rows.shape[1] != width:
                 has = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"shape {rows.shape}"
-                raise InvalidArgument(f"An observation has {width} numbers; these have {has}.")
+                raise InvalidArgument(
+                    f"{_capital(self._row)}{f' of {self.argument}' if self.argument else ''} has {width} "
+                    f"number{'s' * (width > 1)}; these have {has}."
+                )
             found = self._checked(rows.reshape(-1), width)
         else:
             found = self._checked(self._entries(rows, width), width)
@@ -146,14 +154,14 @@ class Sequences:
             if isinstance(row, np.ndarray | list | tuple):
                 if len(row) != width:
                     numbers = f"{width} number{'s' * (width > 1)}"
-                    raise InvalidArgument(f"{self._at(i)}: an observation has {numbers}, not {len(row)}.")
+                    raise InvalidArgument(f"{self._at(i)}: {self._row} has {numbers}, not {len(row)}.")
                 cells.extend(row)
             elif is_missing(row):
                 cells.extend(nothing)
             elif width == 1:
                 cells.append(row)
             else:
-                raise InvalidArgument(f"{self._at(i)}: an observation has {width} numbers, not {shown(row)}.")
+                raise InvalidArgument(f"{self._at(i)}: {self._row} has {width} numbers, not {shown(row)}.")
         return cells
 
     def _checked(self, column: Column, width: int = 1) -> np.ndarray:
@@ -181,14 +189,23 @@ class Sequences:
         if isinstance(rows, np.ndarray) and rows.ndim == 2:
             if rows.shape[1] != 1:
                 raise InvalidArgument(
-                    f"What is observed is one value each step, not {rows.shape[1]} columns."
+                    f"{self.argument or 'What is observed'} is one value each step, not {rows.shape[1]} "
+                    "columns."
                 )
             return rows[:, 0]
         return rows  # type: ignore[no-any-return]
 
     def _at(self, row: int) -> str:
         place = self.place(row)
-        return place[0].upper() + place[1:]
+        return f"{self.argument}, {place}" if self.argument else _capital(place)
+
+    @property
+    def _row(self) -> str:
+        return "a row" if self.argument else "an observation"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _counts(domain: Domain) -> bool:
@@ -237,8 +254,8 @@ def sequences(
     if len(made) == 0:
         raise InvalidArgument("There is no sequence: the list is empty.")
     if (made.lengths == 0).any():
-        which = "The sequence" if lone else made.name(int((made.lengths == 0).argmax())).capitalize()
-        raise InvalidArgument(f"{which} is empty: a sequence has one step at least.")
+        which = int((made.lengths == 0).argmax())
+        raise InvalidArgument(f"{made.title(which)} is empty: a sequence has one step at least.")
     return made
 
 

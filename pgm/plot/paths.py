@@ -14,6 +14,7 @@ from .canvas import DASHES, Paper, Size, count_along, ink, lines, plain, shorten
 
 _MOST = 4  # variables of one picture
 _THIN = 1_500  # points of a line, however long the run
+_MARKERS = "os^D"  # of the first observation, the second, ...
 _DOTS = 400  # observations that are drawn one by one; of more, points
 
 
@@ -92,7 +93,12 @@ def _lines(path: GaussianPath, axes: Axes, level: float, kind: str) -> None:
         x, style = path.steps[some], DASHES[at % len(DASHES)]
         axes.fill_between(x, low, high, where=known.tolist(), color=color, alpha=0.22, linewidth=0)
         y = np.where(known, path.mean[some, i], np.nan)
-        axes.plot(x, y, color=color, linestyle=style, linewidth=1.4, label=label)
+        beside = np.concatenate([[False], known, [False]])
+        alone = known & ~beside[:-2] & ~beside[2:]  # neither a line nor a band goes through these
+        (line,) = axes.plot(x, y, color=color, linestyle=style, linewidth=1.4, label=label)
+        if alone.any():
+            line.set(marker="_", markersize=8, markevery=np.flatnonzero(alone).tolist())
+            axes.vlines(x[alone], low[alone], high[alone], color=color, alpha=0.22, linewidth=6)
 
 
 def _observations(found: StatesOverTime, seen: Sequence[str], axes: Axes) -> None:
@@ -113,6 +119,7 @@ def _observations(found: StatesOverTime, seen: Sequence[str], axes: Axes) -> Non
         dots = axes.scatter(
             steps[there],
             values[there],
+            marker=_MARKERS[names.index(name) % len(_MARKERS)],
             s=14 if there.sum() <= _DOTS else 3,
             facecolor="none" if there.sum() <= _DOTS else ink(axes),
             edgecolor=ink(axes),

@@ -265,14 +265,33 @@ class GaussianPath(Result, Tabular):
 class StatesOverTime(GaussianPath):
     """What is known of the states of a linear dynamical system, a normal distribution for each step."""
 
-    __slots__ = ("_output", "_y")
+    __slots__ = ("_output", "_y", "step_scores")
+    step_scores: np.ndarray  # (observed steps,) the log density of each given those before
     _output: Output
-    _y: np.ndarray  # (T, m) what was observed, NaN where nothing was
+    _y: np.ndarray  # (observed steps, m), NaN where nothing was observed
 
-    def _with(self, output: Output, y: np.ndarray) -> None:
-        y.flags.writeable = False
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        mean: np.ndarray,
+        matrices: Matrices,
+        step_scores: np.ndarray,
+        output: Output,
+        y: np.ndarray,
+        steps: np.ndarray | None = None,
+        report: Report = EXACT,
+    ) -> None:
+        """Take arrays, which become read-only."""
+        super().__init__(names, mean, matrices, steps, report)
+        for name, array in (("step_scores", step_scores), ("_y", y)):
+            array.flags.writeable = False
+            put(self, name, array)
         put(self, "_output", output)
-        put(self, "_y", y)
+
+    @property
+    def log_likelihood(self) -> float:
+        """The log density of all that was observed."""
+        return float(self.step_scores.sum())
 
     @property
     def observations(self) -> np.ndarray:
@@ -316,6 +335,16 @@ class StatesOverTime(GaussianPath):
 
         return plot.states_over_time(self, ax, names=names, level=level, figsize=figsize, title=title)
 
+    def _parts(self) -> tuple[object, ...]:
+        return (
+            *(self.names, self.mean, self._matrices, *self._own_parts()),
+            *(self.step_scores, self._output, self._y, self.steps, self.report),
+        )
+
+    def _own_parts(self) -> tuple[object, ...]:
+        """What the constructor of this kind takes besides."""
+        return ()
+
 
 class Filtered(StatesOverTime):
     """The states given what was observed until each step: `mean`, `covariance`, `log_likelihood`.
@@ -323,9 +352,8 @@ class Filtered(StatesOverTime):
     `predicted_mean` and `predicted_covariance` are given only what was observed before it.
     """
 
-    __slots__ = ("_predicted", "predicted_mean", "step_scores")
+    __slots__ = ("_predicted", "predicted_mean")
     predicted_mean: np.ndarray
-    step_scores: np.ndarray  # (T,) the log density of each step given those before
     _predicted: Matrices | Callable[[], Matrices]
 
     def __init__(
@@ -335,25 +363,16 @@ class Filtered(StatesOverTime):
         matrices: Matrices,
         predicted_mean: np.ndarray,
         predicted: Matrices | Callable[[], Matrices],
-        step_scores: np.ndarray,
-        output: Output,
-        y: np.ndarray,
-        steps: np.ndarray | None = None,
-        report: Report = EXACT,
+        *others: Any,
     ) -> None:
-        """Take arrays, which become read-only; `predicted` may be a function that lays them out when read."""
-        super().__init__(names, mean, matrices, steps, report)
-        self._with(output, y)
-        for array in (predicted_mean, step_scores):
-            array.flags.writeable = False
+        """Take arrays, which become read-only; `predicted` may be a function that lays them out when read.
+
+        `others` are as for `StatesOverTime`.
+        """
+        super().__init__(names, mean, matrices, *others)
+        predicted_mean.flags.writeable = False
         put(self, "predicted_mean", predicted_mean)
         put(self, "_predicted", predicted)
-        put(self, "step_scores", step_scores)
-
-    @property
-    def log_likelihood(self) -> float:
-        """The log density of all that was observed."""
-        return float(self.step_scores.sum())
 
     @property
     def predicted_covariance(self) -> np.ndarray:
@@ -366,11 +385,8 @@ class Filtered(StatesOverTime):
         assert isinstance(self._predicted, Matrices)
         return self._predicted
 
-    def _parts(self) -> tuple[object, ...]:
-        return (
-            *(self.names, self.mean, self._matrices, self.predicted_mean, self._laid()),
-            *(self.step_scores, self._output, self._y, self.steps, self.report),
-        )
+    def _own_parts(self) -> tuple[object, ...]:
+        return self.predicted_mean, self._laid()
 
     def _notes(self, printed: int) -> str:
         more = super()._notes(printed)
@@ -384,8 +400,7 @@ class Smoothed(StatesOverTime):
     `lag_one_covariance` has the covariance of each state (rows) with the next one (columns).
     """
 
-    __slots__ = ("_regression", "log_likelihood")
-    log_likelihood: float
+    __slots__ = ("_regression",)
     _regression: Matrices | np.ndarray
 
     def __init__(
@@ -394,21 +409,15 @@ class Smoothed(StatesOverTime):
         mean: np.ndarray,
         matrices: Matrices,
         regression: Matrices | np.ndarray,
-        log_likelihood: float,
-        output: Output,
-        y: np.ndarray,
-        steps: np.ndarray | None = None,
-        report: Report = EXACT,
+        *others: Any,
     ) -> None:
-        """Take arrays, which become read-only.
+        """Take arrays, which become read-only; `others` as for `StatesOverTime`.
 
         `regression` has, for each step but the last, what makes of the covariance of the next state the one
         with it; or these covariances themselves.
         """
-        super().__init__(names, mean, matrices, steps, report)
-        self._with(output, y)
+        super().__init__(names, mean, matrices, *others)
         put(self, "_regression", regression)
-        put(self, "log_likelihood", log_likelihood)
 
     @property
     def lag_one_covariance(self) -> np.ndarray:
@@ -418,11 +427,8 @@ class Smoothed(StatesOverTime):
         J, P = self._regression, self._matrices
         return np.asarray(J.distinct[J.at] @ P.distinct[P.at[1:]])
 
-    def _parts(self) -> tuple[object, ...]:
-        return (
-            *(self.names, self.mean, self._matrices, self._regression),
-            *(self.log_likelihood, self._output, self._y, self.steps, self.report),
-        )
+    def _own_parts(self) -> tuple[object, ...]:
+        return (self._regression,)
 
     def _notes(self, printed: int) -> str:
         more = super()._notes(printed)
@@ -441,27 +447,10 @@ class Forecast(StatesOverTime):
 
     __slots__ = ()
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        mean: np.ndarray,
-        matrices: Matrices,
-        output: Output,
-        y: np.ndarray,
-        steps: np.ndarray | None = None,
-        report: Report = EXACT,
-    ) -> None:
-        """Take arrays, which become read-only."""
-        super().__init__(names, mean, matrices, steps, report)
-        self._with(output, y)
-
     @property
     def predicted(self) -> GaussianPath:
         """What will be observed: the signal and its noise."""
         return self._observed(noise=True)
-
-    def _parts(self) -> tuple[object, ...]:
-        return self.names, self.mean, self._matrices, self._output, self._y, self.steps, self.report
 
     def _notes(self, printed: int) -> str:
         more = super()._notes(printed)

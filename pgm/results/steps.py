@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+    from pgm.results.gaussian_path import StatesOverTime
+
 CHAIN = Report("chain", exact=True)
-_Step = TypeVar("_Step", bound="_OfSteps")
+_Step = TypeVar("_Step", bound="_OfSteps | StatesOverTime")
 
 
 class _OfSteps(Result, Tabular):
@@ -479,12 +481,12 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
     @property
     def values(self) -> np.ndarray:
         """The rows of all sequences, one below the other."""
-        return np.concatenate([one.values for one in self._items])  # type: ignore[attr-defined]
+        return np.concatenate([one.values for one in self._items])  # type: ignore[union-attr]
 
     @property
     def path(self) -> tuple[tuple[Any, ...], ...]:
         """The path of each sequence."""
-        return tuple([one.path for one in self._items])  # type: ignore[attr-defined]
+        return tuple([one.path for one in self._items])  # type: ignore[union-attr]
 
     @overload
     def __getitem__(self, which: int) -> _Step: ...
@@ -506,13 +508,21 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         """The answers, sequence by sequence."""
         return iter(self._items)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal when the answers are, and the names of their sequences."""
+        if not isinstance(other, PerSequence):
+            return NotImplemented
+        return self.ids == other.ids and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
     def to_dict(self) -> dict[Any, Any]:
         """Each answer as plain Python objects, by the name of its sequence."""
-        return {name: one.to_dict() for name, one in zip(self.ids, self._items, strict=True)}  # type: ignore[attr-defined]
+        return {name: one.to_dict() for name, one in zip(self.ids, self._items, strict=True)}  # type: ignore[union-attr]
 
     def to_pandas(self) -> Any:
         """All answers one below the other, indexed by sequence and step."""
-        frames = [one.to_pandas() for one in self._items]  # type: ignore[attr-defined]
+        frames = [one.to_pandas() for one in self._items]  # type: ignore[union-attr]
         return pandas().concat(frames, keys=self.ids, names=["sequence"])
 
     def _parts(self) -> tuple[object, ...]:

@@ -311,8 +311,8 @@ def test_frames() -> None:
     lds = scalar()
     frame = pd.DataFrame({"day": [0, 1, 0, 1], "y": [1.0, 2.0, 0.5, None]})
     expected = [scalar().filter([1.0, 0.5]), scalar().filter([2.0, None])]
-    assert lds.filter(frame, sequence="day") == expected
-    assert lds.filter(pl.from_pandas(frame), sequence="day") == expected
+    assert list(lds.filter(frame, sequence="day")) == expected
+    assert list(lds.filter(pl.from_pandas(frame), sequence="day")) == expected
     assert lds.filter(pd.Series(Y)) == lds.filter(Y)
     wide = pd.DataFrame(gappy(6, 3), columns=["a", "b", "c"])
     assert plane().filter(wide) == plane().filter(wide.to_numpy())
@@ -552,3 +552,81 @@ def test_bad_forecasts_and_samples() -> None:
         scalar(covariance="diffuse").to_network(3)
     with pytest.raises(AttributeError, match="only fit changes"):
         scalar().A = 1.0
+
+
+def test_what_is_said_of_several_series_knows_their_names() -> None:
+    frame = pd.DataFrame({"who": ["Ann", "Bob", "Ann"], "y": [1.0, 2.0, 0.5]})
+    lds = scalar()
+    for ask in (lds.filter, lds.smooth, lds.forecast):
+        found = ask(frame, sequence="who")
+        assert found.ids == ("Ann", "Bob")
+        assert found["Ann"] == ask([1.0, 0.5])
+        assert found.log_likelihood == pytest.approx(lds.score(frame, sequence="who"))
+        assert found == pickle.loads(pickle.dumps(found))
+        assert found != ask([[1.0, 0.5], [3.0]])
+    with pytest.raises(pgm.InvalidArgument, match="Sequence 'Bob' leaves the range"):
+        lds.score(pd.DataFrame({"who": ["Ann", "Bob"], "y": [1.0, 1e200]}), sequence="who")
+
+
+def test_each_steps_share_is_in_every_answer() -> None:
+    lds, shares = plane(), plane().score(gappy(9, 3), by="step")
+    for found in (lds.filter(gappy(9, 3)), lds.smooth(gappy(9, 3)), lds.forecast(gappy(9, 3), steps=2)):
+        assert found.step_scores.tolist() == pytest.approx(shares.tolist())
+        assert found.log_likelihood == pytest.approx(shares.sum())
+
+
+def test_matrices_are_read_only() -> None:
+    lds = scalar()
+    for each in (lds.A, lds.C, lds.Q, lds.R, lds.mean, lds.covariance, lds.copy().fit(Y, max_iter=2).A):
+        with pytest.raises(ValueError, match="read-only"):
+            each[0] = 7.0
+
+
+@pytest.mark.parametrize("y", [[1.0] * 800, [None] * 800])
+def test_covariances_that_leave_the_range(y: list[Any]) -> None:
+    blind = LinearDynamicalSystem(A=3.0, C=0.0, Q=1.0, R=1.0, mean=0.0, covariance=1.0)
+    for ask in (blind.filter, blind.smooth, blind.forecast):
+        with pytest.raises(pgm.InvalidArgument, match=r"The sequence leaves the range .*unstable"):
+            ask(y)
+    with pytest.raises(pgm.InvalidArgument, match=r"The states leave the range .*unstable"):
+        blind.sample(800, seed=0)
+
+
+def test_a_sum_of_diffuse_parts_has_a_diffuse_start() -> None:
+    assert "start: diffuse" in repr(pgm.components.level() + pgm.components.season(4))
+
+
+@pytest.mark.parametrize("which", [0, 2, 17])
+def test_noise_of_many_steps_is_checked_at_once(which: int) -> None:
+    Q = np.tile(np.diag([1.0, 2.0]), (20, 1, 1))
+    Q[which] = [[1.0, 2.0], [2.0, 1.0]]
+    with pytest.raises(pgm.InvalidArgument, match=f"Q= of step {which} has a negative eigenvalue, -1:"):
+        plane(Q=Q, C=np.eye(2), R=1.0, covariance=1.0)
+
+
+def test_errors_name_what_was_given() -> None:
+    driven, timed = scalar(B=[[1.0, 2.0]]), scalar(A=lambda gap: 0.5)
+    with pytest.raises(pgm.InvalidArgument, match=r"^inputs=, step 0 .*: a row has 2 numbers, not 1"):
+        driven.score([1.0, 2.0], inputs=[1.0, 2.0])
+    with pytest.raises(pgm.InvalidArgument, match=r"^inputs=, step 1 .*: inf is not a finite number"):
+        driven.score([1.0, 2.0], inputs=[[1.0, 1.0], [1.0, np.inf]])
+    with pytest.raises(pgm.InvalidArgument, match="times= are dates"):
+        timed.score([1.0, 2.0], times=pd.date_range("2026-01-01", periods=2))
+    with pytest.raises(pgm.InvalidArgument, match="times= is a list with the times of each series, not 5"):
+        timed.score([[1.0, 2.0], [3.0]], times=5)
+    with pytest.raises(pgm.InvalidArgument, match="states= takes 1 different name, not 3"):
+        scalar(states=3)
+    with pytest.raises(pgm.InvalidArgument, match=r"fixed= names \['A'\]"):
+        scalar().fit(Y, fixed=[["A"]])
+    with pytest.raises(pgm.InvalidArgument, match="fixed= of 'A' takes True, or an array of truth values"):
+        scalar().fit(Y, fixed={"A": [[True], [False, True]]})
+    with pytest.raises(pgm.InvalidArgument, match="gap= is a positive number"):
+        pgm.components.constant_velocity(gap=[1.0, 2.0])  # type: ignore[arg-type]
+
+
+def test_a_picture_shows_single_steps_and_tells_observations_apart() -> None:
+    ax = scalar().smooth([1.0]).plot()
+    assert ax.get_lines()[-1].get_marker() == "_"
+    assert any(len(each.get_paths()) == 1 for each in ax.collections)
+    ax = plane().filter(gappy(6, 3)).plot()
+    assert len({str(each.get_paths()[0].vertices) for each in ax.collections if each.get_gid()}) == 3

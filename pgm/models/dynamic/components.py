@@ -129,10 +129,10 @@ def constant_velocity(
     """
     if isinstance(dimensions, bool) or not isinstance(dimensions, int | np.integer) or dimensions < 1:
         raise InvalidArgument(f"dimensions is a whole number of 1 at least, not {shown(dimensions)}.")
-    g = float(numbers("gap", gap))
-    if g <= 0.0:
+    found = numbers("gap", gap)
+    if found.ndim or found <= 0.0:
         raise InvalidArgument(f"gap= is a positive number, not {shown(gap)}.")
-    every = np.eye(int(dimensions))
+    g, every = float(found), np.eye(int(dimensions))
     A = np.kron(every, [[1.0, g], [0.0, 1.0]])
     noise = np.kron(every, _variance(Q) * np.array([[g**3 / 3, g**2 / 2], [g**2 / 2, g]]))
     C = np.kron(every, [[1.0, 0.0]])

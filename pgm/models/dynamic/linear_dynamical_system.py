@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 import numpy as np
@@ -235,8 +234,8 @@ class LinearDynamicalSystem(Tabular):
 
     def filter(
         self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
-    ) -> Filtered | Any:
-        """The state of each step given what was observed until then; of several series, a list.
+    ) -> Any:
+        """The state of each step given what was observed until then; of several series, one for each.
 
         Args:
             y: as for `score`, and so are the others.
@@ -274,12 +273,12 @@ class LinearDynamicalSystem(Tabular):
                 _REPORT,
             )
             found.append(made)
-        return found[0] if question.lone else found
+        return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
 
     def smooth(
         self, y: Any, *, inputs: Any = None, times: Any = None, lengths: Any = None, sequence: Any = None
-    ) -> Smoothed | Any:
-        """The state of each step given all that was observed; of several series, a list.
+    ) -> Any:
+        """The state of each step given all that was observed; of several series, one for each.
 
         Args:
             y: as for `score`, and so are the others.
@@ -306,26 +305,26 @@ class LinearDynamicalSystem(Tabular):
                 run.smoothed,
                 run.smoothed_covariance,
                 run.back if run.cross is None else run.cross,
-                float(run.log.sum()),
+                run.log,
                 self._output(question, i),
                 question.y[i],
                 question.steps[i],
                 _REPORT,
             )
             found.append(made)
-        return found[0] if question.lone else found
+        return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
 
     def forecast(
         self,
         y: Any,
-        steps: int,
+        steps: int = 1,
         *,
         inputs: Any = None,
         times: Any = None,
         lengths: Any = None,
         sequence: Any = None,
-    ) -> Forecast | Any:
-        """States of the steps to come; `.predicted` is what will be observed; of several series, a list.
+    ) -> Any:
+        """States of steps to come; `.predicted` is what will be observed. Of several series, one for each.
 
         Args:
             y: as for `score`.
@@ -358,13 +357,14 @@ class LinearDynamicalSystem(Tabular):
                 self.states,
                 run.filtered[-steps:],
                 Matrices(distinct, at[-steps:], wide),
+                run.log[:-steps],
                 output,
                 question.y[i][:-steps],
                 question.steps[i][-steps:],
                 _REPORT,
             )
             found.append(made)
-        return found[0] if question.lone else found
+        return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
 
     def sample(
         self,
@@ -385,7 +385,8 @@ class LinearDynamicalSystem(Tabular):
             seed: a whole number, or a numpy Generator.
 
         Raises:
-            InvalidArgument: the start is diffuse: there is nothing to draw it from; there is no step.
+            InvalidArgument: the start is diffuse: there is nothing to draw it from; there is no step; the
+                system is unstable and leaves the range of numbers.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
         >>> drawn = lds.sample(100, seed=0)
@@ -403,7 +404,16 @@ class LinearDynamicalSystem(Tabular):
         nothing = np.full((size, self._p.m) if self._p.m > 1 else size, np.nan)
         question = asked(self._p, nothing, inputs, times, None, None)
         one, steps = question.series[0], question.steps[0]
-        x, y = kalman.simulated(question.schedules[0], one.pushes, question.shifts[0], many, generator(seed))
+        with np.errstate(over="ignore", invalid="ignore"):
+            x, y = kalman.simulated(
+                question.schedules[0], one.pushes, question.shifts[0], many, generator(seed)
+            )
+        lost = ~np.isfinite(x).all(axis=(0, 2))
+        if lost.any():
+            raise InvalidArgument(
+                f"The states leave the range of floating-point numbers at step {int(lost.argmax())}: the "
+                "system is unstable."
+            )
         y = y if self._p.m > 1 else y[:, :, 0]
         drawn = [
             SampledSeries(self.states, x[i], self.observations, y[i], steps, _REPORT) for i in range(many)
@@ -498,12 +508,15 @@ class LinearDynamicalSystem(Tabular):
                     f"The observation of {where} has no noise and is not what those before it determine: its "
                     "probability is zero. Give R= some noise."
                 )
-            last = run.filtered[-1].tolist()  # what leaves the range does not come back
-            if not (math.isfinite(run.log.sum()) and all(map(math.isfinite, last))):
-                t = int((~np.isfinite(run.log) | ~np.isfinite(run.filtered).all(axis=1)).argmax())
+            finite = np.isfinite(run.log) & np.isfinite(run.filtered).all(axis=1)
+            table = run.filtered_covariance
+            if table is not None:
+                finite &= np.isfinite(table.distinct).all(axis=(1, 2))[table.at]
+            where = "" if finite.all() else f" at step {int(finite.argmin())}"
+            if where or (smooth and not np.isfinite(run.smoothed_covariance.distinct).all()):  # type: ignore[union-attr]
                 raise InvalidArgument(
-                    f"{question.data.name(i).capitalize()} leaves the range of floating-point numbers at "
-                    f"step {t}: the system is unstable, or the numbers are too large. Choose other units."
+                    f"{question.data.title(i)} leaves the range of floating-point numbers{where}: the system "
+                    "is unstable, or the numbers are too large. Choose other units."
                 )
         return runs
 
@@ -582,7 +595,8 @@ def _start(
     elif covariance is None or isinstance(covariance, str):
         kind, own = "stationary", None
     else:
-        kind, own = "given", _first(covariance, n, why)
+        own = _first(covariance, n, why)
+        kind = "diffuse" if np.isinf(np.diagonal(own)).all() else "given"
     if own is not None and not isinstance(mean, str):
         return kind, np.zeros(n) if mean is None else vector("mean", mean, n, why), own
     if callable(A) or callable(Q) or A.ndim == 3 or Q.ndim == 3:

@@ -141,17 +141,20 @@ def _free(p: Parameters, fixed: Any) -> _Free:
         fixed = [fixed]
     if not isinstance(fixed, Iterable):
         raise InvalidArgument(f"fixed= takes names among {listed(there)}, not {shown(fixed)}.")
-    given = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys(fixed, True)
-    masks: dict[str, np.ndarray] = {}
-    blocks: dict[str, list[np.ndarray]] = {}
-    for name in given:
+    for name in (chosen := list(fixed)):
         if name not in there:
             raise InvalidArgument(
                 f"fixed= names {shown(name)}; there are {listed(there)}.{nearest(name, there)}"
             )
+    given = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys(chosen, True)
+    masks: dict[str, np.ndarray] = {}
+    blocks: dict[str, list[np.ndarray]] = {}
     for name in there:
         now = getattr(p, name)
-        held = np.asarray(given.get(name, False))
+        try:
+            held = np.asarray(given.get(name, False))
+        except ValueError:  # rows of different lengths
+            held = np.empty(0)
         if held.dtype != bool or held.shape not in ((), now.shape):
             raise InvalidArgument(
                 f"fixed= of {name!r} takes True, or an array of truth values of shape {now.shape}, not "

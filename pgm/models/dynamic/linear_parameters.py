@@ -75,26 +75,29 @@ def covariance(name: str, value: Any, n: int, why: str) -> Varying:
 
 def symmetric(name: str, found: np.ndarray) -> np.ndarray:
     """Refuse what is no covariance, and say why; otherwise return it, symmetric to the last bit."""
-    for t, each in enumerate(found.reshape(-1, *found.shape[-2:])):
+    each = found.reshape(-1, *found.shape[-2:])
+    turned, variances = each.swapaxes(1, 2), np.diagonal(each, axis1=1, axis2=2)
+    size = np.abs(each).max(axis=(1, 2))
+    off = np.abs(each - turned)
+    least = np.linalg.eigvalsh(each)[:, 0] if each.shape[1] > 1 else np.zeros(len(each))
+    crooked = off.max(axis=(1, 2)) > _TOLERANCE * size
+    bad = crooked | (variances < 0).any(axis=1) | (least < -_TOLERANCE * size)
+    if bad.any():
+        t = int(bad.argmax())
         which = f"{name}= of step {t}" if found.ndim == 3 else f"{name}="
-        size = np.abs(each).max(initial=0.0)
-        off = np.abs(each - each.T)
-        if off.max(initial=0.0) > _TOLERANCE * size:
-            i, j = np.argwhere(off == off.max())[0].tolist()
+        if crooked[t]:
+            i, j = np.argwhere(off[t] == off[t].max())[0].tolist()
             raise InvalidArgument(
-                f"{which} is not symmetric, and a covariance is: [{i}, {j}] is {each[i, j]:.6g}, [{j}, {i}] "
-                f"is {each[j, i]:.6g}."
+                f"{which} is not symmetric, and a covariance is: [{i}, {j}] is {each[t, i, j]:.6g}, "
+                f"[{j}, {i}] is {each[t, j, i]:.6g}."
             )
-        variances = np.diagonal(each)
-        if (variances < 0).any():
-            i = int((variances < 0).argmax())
-            raise InvalidArgument(f"{which} has a negative variance: [{i}, {i}] is {variances[i]:.6g}.")
-        least = float(np.linalg.eigvalsh(each)[0]) if len(each) > 1 else 0.0
-        if least < -_TOLERANCE * size:
-            raise InvalidArgument(
-                f"{which} has a negative eigenvalue, {least:.6g}: it would give some combination of the "
-                "numbers a negative variance."
-            )
+        if (variances[t] < 0).any():
+            i = int((variances[t] < 0).argmax())
+            raise InvalidArgument(f"{which} has a negative variance: [{i}, {i}] is {variances[t, i]:.6g}.")
+        raise InvalidArgument(
+            f"{which} has a negative eigenvalue, {least[t]:.6g}: it would give some combination of the "
+            "numbers a negative variance."
+        )
     return np.asarray((found + found.swapaxes(-1, -2)) / 2)
 
 
@@ -114,7 +117,7 @@ def names_of(name: str, value: Any, n: int, default: str) -> tuple[str, ...]:
     """Names of the entries of a state, or of an observation."""
     if value is None:
         return (default,) if n == 1 else tuple(f"{default}{i}" for i in range(n))
-    found = (value,) if isinstance(value, str) else tuple(value)
+    found = (value,) if isinstance(value, str) or not hasattr(value, "__iter__") else tuple(value)
     if len(found) != n or not all(isinstance(each, str) for each in found) or len(set(found)) < n:
         raise InvalidArgument(f"{name}= takes {n} different name{'s' * (n > 1)}, not {shown(value)}.")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +33,12 @@ class Parameters:
     n: int
     m: int
     n_inputs: int
+
+    def __post_init__(self) -> None:
+        """Nobody changes them: copies share them, and the start may have been found from A and Q."""
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
 
     @property
     def timed(self) -> bool:
@@ -197,7 +203,7 @@ def _inputs(
         return None
     if not p.n_inputs:
         raise InvalidArgument("inputs= without effect: this system has neither B= nor D=.")
-    found = sequences(inputs, vector=p.n_inputs > 1)
+    found = replace(sequences(inputs, vector=p.n_inputs > 1), argument="inputs=")
     rows = found.floats(p.n_inputs, flat=p.n_inputs == 1)
     if len(found) != len(sizes):
         raise InvalidArgument(f"inputs= are of {len(found):,} series, and observations of {len(sizes):,}.")
@@ -208,7 +214,7 @@ def _inputs(
         if b - a != size:
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"
             raise InvalidArgument(
-                f"inputs={whose} have {b - a:,} rows, and there are {steps}: a row for each."
+                f"inputs={whose} have {plural(b - a, 'row')}, and there are {steps}: a row for each."
             )
         missing = np.isnan(rows[a:b]).any(axis=1)
         if missing.any():
@@ -233,12 +239,18 @@ def _times(
         raise InvalidArgument(
             "times= without effect: neither A= nor Q= is a function of the gap between steps."
         )
+    if not data.lone and (isinstance(times, str | bytes) or not hasattr(times, "__iter__")):
+        raise InvalidArgument(f"times= is a list with the times of each series, not {shown(times)}.")
     given = [times] if data.lone else list(times)
     if len(given) != len(sizes):
         raise InvalidArgument(f"times= are of {len(given):,} series, and observations of {len(sizes):,}.")
     found = []
     for i, (one, size) in enumerate(zip(given, sizes, strict=True)):
         whose = "" if data.lone else f" of {data.name(i)}"
+        if np.asarray(one).dtype.kind in "mM":
+            raise InvalidArgument(
+                "times= are dates: their unit would be a guess. Give numbers, such as days since the first."
+            )
         each = numbers("times", one)
         if each.shape != (size,):
             steps = f"{size - more:,} steps observed and {more:,} to come" if more else f"{size:,} steps"

@@ -265,6 +265,8 @@ def means(
                         squares += off * off / variance[i]
                         for k in range(n):
                             state[k] += gain[i * n + k] * off
+                    elif variance[i] != 0.0:
+                        squares += variance[i]  # it is not a number, and the answer says so
                     elif abs(off) > _MET * reach and bad < 0:
                         bad = row
                 surprises[row, i] = off

@@ -69,8 +69,8 @@ def known(
 ) -> Run:
     """The run of a series with what it says about the unknowns put in.
 
-    Log densities are relative to the infinitely wide start: a factor of the square root of 2 pi times its
-    variance is left out for each unknown that is determined, as in Durbin & Koopman 2012, section 7.2.
+    Log densities are relative to the infinitely wide start: for each unknown that is determined, the standard
+    deviation of its start is multiplied in, as in Durbin & Koopman 2012, section 7.2.
     """
     T, m, k = columns.entries.shape
     shocks = np.concatenate([columns.entries, surprises[:, :, None]], axis=2).reshape(T * m, k + 1)

@@ -60,13 +60,11 @@ class Schedule:
         The second is a matrix for each row of C, by which observations are multiplied; None: they are as they
         are.
         """
-        m, n = self.shape[1:]
-        factors = [factored(Q) for Q in self.Q]
-        q = max(int((d > 0).sum()) for _, d in factors)
-        G, weights = np.zeros((len(factors), n, q)), np.zeros((len(factors), q))
-        for k, (U, d) in enumerate(factors):
-            kept = d > 0
-            G[k, :, : kept.sum()], weights[k, : kept.sum()] = U[:, kept], d[kept]
+        m = self.shape[1]
+        U, d = factored(self.Q)
+        first = np.argsort(d <= 0, axis=1, kind="stable")[:, : int((d > 0).sum(axis=1).max())]
+        weights = np.take_along_axis(d, first, axis=1)
+        G = np.take_along_axis(U, first[:, None, :], axis=2) * (weights > 0)[:, None, :]
         C, noise, look, apart = self.C, np.diagonal(self.R, axis1=1, axis2=2), self.look, None
         if m > 1 and (self.R != noise[:, :, None] * np.eye(m)).any():
             kinds, look = np.unique(np.column_stack([self.look, seen]), axis=0, return_inverse=True)
@@ -101,21 +99,24 @@ def _table(matrices: np.ndarray) -> np.ndarray:
 
 
 def factored(covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """U, unit upper triangular, and d with U diag(d) U' = covariance, which may be singular.
+    """U, unit upper triangular, and d with U diag(d) U' = covariance, which may be singular; or many at once.
 
     >>> U, d = factored(np.array([[2.0, 1.0], [1.0, 1.0]]))
     >>> U.tolist(), d.tolist()
     ([[1.0, 1.0], [0.0, 1.0]], [1.0, 1.0])
     """
     left = np.array(covariance)
-    n = len(left)
-    U, d = np.eye(n), np.zeros(n)
-    least = _ROUNDING * np.diagonal(left)
+    n = left.shape[-1]
+    U, d = np.zeros_like(left), np.zeros(left.shape[:-1])
+    U[..., range(n), range(n)] = 1.0
+    least = _ROUNDING * np.diagonal(left, axis1=-2, axis2=-1)
     for j in range(n - 1, -1, -1):
-        if left[j, j] > least[j]:
-            d[j] = left[j, j]
-            U[:j, j] = left[:j, j] / d[j]
-            left[:j, :j] -= d[j] * np.outer(U[:j, j], U[:j, j])
+        pivot = left[..., j, j]
+        kept = pivot > least[..., j]
+        d[..., j] = np.where(kept, pivot, 0.0)
+        column = np.where(kept[..., None], left[..., :j, j], 0.0) / np.where(kept, pivot, 1.0)[..., None]
+        U[..., :j, j] = column
+        left[..., :j, :j] -= d[..., j, None, None] * (column[..., :, None] * column[..., None, :])
     return U, d
 
 

@@ -17,8 +17,9 @@ def simulated(
     """States (series, T, n) and observations (series, T, m) drawn from a system."""
     T, m, n = schedule.shape
 
-    def roots(matrices: np.ndarray) -> list[np.ndarray]:
-        return [U * np.sqrt(d) for U, d in map(factored, matrices)]
+    def roots(matrices: np.ndarray) -> np.ndarray:
+        U, d = factored(matrices)
+        return np.asarray(U * np.sqrt(d)[:, None, :])
 
     move_roots, look_roots = roots(schedule.Q), roots(schedule.R)
     x, y = np.empty((n_series, T, n)), np.empty((n_series, T, m))
