@@ -109,23 +109,23 @@ class Questions:
         return self.factors()
 
     def copy(self) -> Self:
-        """Return a model of its own with the same content."""
+        """Return an independent copy of the model."""
         raise NotImplementedError
 
     def _check_complete(self) -> None:
         """Raise `IncompleteModel` if something is missing that every question needs."""
 
     def _changed(self) -> None:
-        """Forget what was compiled: variables or factors have come or gone."""
+        """Drop the compiled model: variables or factors were added or removed."""
         with self._lock:
             self._compiled = self._outdated = self._replaced = None
 
     def _values_changed(self, name: str, table: np.ndarray | None) -> None:
-        """Forget the values: the distribution of this variable has others.
+        """Drop the values: the distribution of this variable has new ones.
 
         Args:
             name: the variable.
-            table: the new table, where that is all there is to it and was before.
+            table: the new table, if the distribution is and was a single table.
         """
         with self._lock:
             if self._compiled is not None:
@@ -146,7 +146,7 @@ class Questions:
             return self._compiled
 
     def _with_tables(self) -> ModelSnapshot | None:
-        """The outdated snapshot with the tables that were replaced; None where more has changed."""
+        """The outdated snapshot with the replaced tables; None if more has changed."""
         old, tables = self._outdated, self._replaced
         if old is None or tables is None or old.gaussians is not None:
             return None
@@ -215,7 +215,7 @@ class Questions:
     ) -> Marginals:
         """Return P(variable | given) for every variable that is not observed, in one pass.
 
-        With targets only for those: what nobody asks for may be what makes all of them too large.
+        With targets, only for those: the other variables may be what makes all marginals too large.
 
         Args:
             given: as for `query`.
@@ -245,12 +245,12 @@ class Questions:
     def log_probability(
         self, event: Given, *, given: Given = None, engine: str | Engine = "auto"
     ) -> Logarithm:
-        """Return the logarithm of P(event | given); minus infinity when the event cannot be.
+        """Return the logarithm of P(event | given); minus infinity if the event is impossible.
 
-        Where the event gives numbers to continuous variables it is the logarithm of their density.
+        If the event gives values of continuous variables it is the logarithm of their density.
 
         Args:
-            event: states or numbers of some variables, as evidence for `query`.
+            event: states or values of some variables, as evidence for `query`.
             given: further evidence, in the same form.
             engine: as for `query`.
 
@@ -269,11 +269,11 @@ class Questions:
     def probability(self, event: Given, *, given: Given = None, engine: str | Engine = "auto") -> Probability:
         """Return P(event | given), a float that has its own logarithm where it underflows.
 
-        Where the event gives numbers to continuous variables it is a density, which may be larger than 1.
-        An event that cannot be has probability 0; a condition that cannot be raises `ImpossibleEvidence`.
+        If the event gives values of continuous variables it is a density, which may be larger than 1.
+        An impossible event has probability 0; an impossible condition raises `ImpossibleEvidence`.
 
         Args:
-            event: states or numbers of some variables, as evidence for `query`, but no pgm.Soft.
+            event: states or values of some variables, as evidence for `query`, but no pgm.Soft.
             given: further evidence, in the same form.
             engine: as for `query`.
 
@@ -312,7 +312,7 @@ class Questions:
         above = found[0]
         report = found[1]
         if reports or not report.exact:
-            # a density may be as large as it likes
+            # a density has no upper limit
             dense = any(compiled.by_name[name].continuous for name in first.given)
             between = _between(report, *reports, most=math.inf if dense else first.log_most)
             report = merged([report, *reports]).changed(log_bounds=between)
@@ -323,9 +323,9 @@ class Questions:
             value = math.exp(min(log, 709.0))
         elif weight == 0.0:
             value = ratio_of(above, under)
-        else:  # weights are no probabilities: their product may pass what a double holds
+        else:  # weights are not probabilities: their product may overflow a double
             value = math.exp(log) if log < 709.0 else math.inf
-        if abs(log) < 1.0 and weight == 0.0:  # where the logarithm itself has lost digits
+        if abs(log) < 1.0 and weight == 0.0:  # the logarithm itself has lost digits
             log = math.log(value)
         found_out = Probability(value, report, log=log)
         clock.lap(WRAPPING)
@@ -340,13 +340,14 @@ class Questions:
     ) -> Assignment:
         """Return the most probable explanation: the states of all variables not observed, or of the targets.
 
-        With targets everything else is summed out (marginal MAP). Among equals the variables declared first
-        take the states declared first. Where no tree fits, minimum cuts or a search may still give an exact
-        answer; `engine="branch-and-bound"` gives the best found in the time, with a bound.
+        With targets everything else is summed out (marginal MAP). Ties go to the states declared first, in
+        order of the variables. If no tree fits, minimum cuts or a search may still give an exact answer;
+        `engine="branch-and-bound"` gives the best found in time, with a bound.
 
         Args:
             given: as for `query`.
-            targets: whose states are wanted, one name or a list; None: all that are not observed.
+            targets: the variables whose states are wanted, one name or a list; None: all that are not
+                observed.
             engine: as for `query`.
 
         Raises:
@@ -371,10 +372,10 @@ class Questions:
     ) -> list[Assignment]:
         """Return the k most probable explanations, best first; fewer where fewer are possible.
 
-        Among equals the variables declared first take the states declared first. Where no tree fits a search
-        may still be exact; `engine="branch-and-bound"` gives the best found in the time. The bound of each
-        answer is then on what stands at its place: those that reach theirs are `exact`. The list prints as
-        one table of where they differ.
+        Ties go to the states declared first, in order of the variables. If no tree fits, a search may still
+        be exact; `engine="branch-and-bound"` gives the best found in time. Each answer's bound is then on the
+        true answer of its rank: those that reach theirs are `exact`. The list prints as one table of the
+        differences.
 
         Args:
             given: as for `query`.
@@ -415,13 +416,13 @@ class Questions:
     def max_marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> MaxMarginals:
         """Return how probable the best explanation with each state is: max P(all states, given) that has it.
 
-        Where `map` says what is best, this says by how much, variable by variable: a state whose number is
-        nearly the best's could as well be part of the explanation. Of undirected models it is the product;
-        with pgm.Soft, which has no probability of its own, it is P(all states | given).
+        `map` gives the best explanation; this says by how much it wins, variable by variable: a state whose
+        value is close to the best could as well be part of the explanation. Of undirected models it is the
+        product; with pgm.Soft, which has no probability of its own, it is P(all states | given).
 
         Args:
-            given: what is known, as for `map`.
-            engine: "exact" alone answers this.
+            given: the evidence, as for `map`.
+            engine: only "exact" answers this.
 
         Raises:
             ImpossibleEvidence: what is given has probability zero.
@@ -453,14 +454,14 @@ class Questions:
         seed: int | np.random.Generator | None = None,
         engine: str | Engine = "auto",
     ) -> Samples:
-        """Draw n cases from P(all variables | given), exactly: {name: array}, ready for a data frame.
+        """Draw n samples from P(all variables | given), exactly: {name: array}, ready for a data frame.
 
-        `engine="gibbs"`, `"importance"` and others draw where no tree fits: about so, and they say how well.
+        If no tree fits, `engine="gibbs"`, `"importance"` and others sample approximately and report how well.
 
         Args:
-            n: how many cases.
+            n: how many samples.
             given: as for `query`.
-            seed: a whole number of any size, or a numpy Generator; None: other cases each time.
+            seed: an integer of any size, or a numpy Generator; None: different samples each time.
             engine: as for `query`.
 
         Raises:
@@ -494,21 +495,21 @@ class Questions:
     ) -> Information:
         """Return how much some variables tell about others, in nats: 0 where they are independent.
 
-        A mapping as `given` is what is known, as in every question: I(a; b | wet=True). Where only names are
-        given, it is the average over their states: I(a; b | wet), 0 where `independent` is true. For both at
-        once take the joint: `net.query(["a", "b", "c"], {"wet": True}).mutual_information("a", "b", "c")`.
+        A mapping as `given` is evidence, as in every question: I(a; b | wet=True). Given only names, the
+        result is the average over their states: I(a; b | wet), 0 where `independent` is true. For both at
+        once use the joint: `net.query(["a", "b", "c"], {"wet": True}).mutual_information("a", "b", "c")`.
 
         Args:
             a: the name of a variable, or a list of several, taken as one.
             b: others.
             given: evidence, or names.
-            engine: the engine that answers; see `query`.
+            engine: as for `query`.
 
         Raises:
             UnknownVariable: a name that the model does not have.
-            InvalidArgument: a name comes twice; or numbers and states, or a mixture of normals, which have no
-                formula.
-            TooLarge: the joint distribution of all that is named does not fit.
+            InvalidArgument: a name comes twice; or discrete with continuous variables, or a mixture of
+                normals, which have no formula.
+            TooLarge: the joint distribution of all the named variables does not fit.
 
         >>> from pgm import BayesianNetwork
         >>> net = BayesianNetwork()
@@ -538,12 +539,12 @@ class Questions:
 
         Args:
             targets: as for `query`; None: all marginals.
-            given: as for `query`; which states does not matter.
+            given: as for `query`; the particular states do not matter.
             engine: as for `query`.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
-            ImpossibleEvidence: as for `query`, where it is noticed before any sum.
+            ImpossibleEvidence: as for `query`, if it shows before any sum.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")
@@ -567,12 +568,12 @@ class Questions:
     def expected_counts(self, given: Given = None) -> dict[Any, Any]:
         """Return the expected sufficient statistics of every distribution, which `cpd.fitted` takes.
 
-        Of a table they are P(table entry | given): {name: array shaped as the table}. What is kept as several
-        small tables, such as pgm.NoisyOr of several causes, has `RowCounts`: how often each cause, in each of
-        its states, is expected to have had each effect. Of a density they are weight, mean and scatter of its
-        continuous parents and itself, for each selection of its discrete parents; with an interval given they
-        have no formula, and densities are left out. So is pgm.Logistic of continuous parents, or of so many
-        that it is no table: its likelihood has no statistics that are small.
+        For a table they are P(table entry | given): {name: array shaped as the table}. A distribution stored
+        as several small tables, such as pgm.NoisyOr of several causes, has `RowCounts`: how often each cause,
+        in each of its states, is expected to have had each effect. For a density they are the weight, mean
+        and scatter of its continuous parents and itself, for each configuration of its discrete parents; if
+        an interval is given they have no formula, and densities are left out. So is pgm.Logistic with
+        continuous parents, or with too many parents for a table: it has no small sufficient statistics.
 
         Args:
             given: as for `query`.
@@ -597,8 +598,8 @@ class Questions:
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
 
-        The entries are taken as independent numbers: {name: array shaped as the table}. Gates and numbers
-        have no table, as in `expected_counts`. What is larger than a double is infinite.
+        The entries are treated as independent parameters: {name: array shaped as the table}. Gates and
+        continuous variables have no table, as in `expected_counts`. Values beyond a double are infinite.
 
         Args:
             given: as for `query`.
@@ -660,8 +661,8 @@ class Questions:
         """Return the most probable state of the target in each row of a frame, given its other columns.
 
         A pandas frame gives a Series with its index, or for several targets a DataFrame; polars and pyarrow
-        give their own kind, in which states of several types are text. A dict of columns gives an array or
-        {name: array}, as do lists of rows and frames that are read as they go (lazy ones, databases).
+        give their own kind, in which states of mixed types are text. A dict of columns gives an array or
+        {name: array}, as do lists of rows and frames that are read in batches (lazy ones, databases).
 
         Args:
             frame: a data frame, or a dict of columns; columns that are not variables are ignored.
@@ -672,7 +673,7 @@ class Questions:
         Raises:
             UnknownVariable: a target that the model does not have.
             UnknownState: a value that is not a state, with its row.
-            ImpossibleEvidence: a row that cannot be, with a smallest contradiction.
+            ImpossibleEvidence: an impossible row, with a smallest contradiction.
             InvalidFrame: what was passed is not a frame, or its columns differ in length.
             TooLarge: the rows do not fit the memory limit.
 
@@ -705,7 +706,7 @@ class Questions:
 
         A pandas frame gives a DataFrame with its index and the states as columns; polars and pyarrow give
         their own kind, its columns named by the states as text; a dict of columns gives an array. Several
-        targets give {name: such a table}, None all variables, each by itself: those that a row observes have
+        targets give {name: such a table}; None gives one for each variable, in which observed variables have
         a 1 at their state.
 
         Args:
@@ -714,7 +715,7 @@ class Questions:
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
 
         Raises:
-            InvalidArgument: a target is a number and has no states.
+            InvalidArgument: a target is continuous and has no states.
             UnknownVariable, UnknownState, ImpossibleEvidence, InvalidFrame, TooLarge: as for `predict`.
 
         >>> from pgm import BayesianNetwork
@@ -742,7 +743,7 @@ class Questions:
             bad_rows: "raise" on a row that is impossible or has an unknown state, or "missing" to have NaN.
 
         Raises:
-            UnknownState, ImpossibleEvidence: a row that cannot be, with its number.
+            UnknownState, ImpossibleEvidence: a bad row, with its number.
             InvalidFrame: what was passed is not a frame.
             TooLarge, OutOfTime: as for `query`.
 
@@ -777,20 +778,20 @@ class Questions:
         logs = self.log_likelihood(frame, bad_rows=bad_rows)
         return math.fsum(logs[~np.isnan(logs)].tolist())
 
-    # --- shared ground ---
+    # --- helpers ---
 
     def _normalised(self) -> bool:
-        """Whether the factors multiply to a distribution, so that P(nothing) is 1."""
+        """Whether the product of the factors is normalised, so that P(nothing) is 1."""
         return False
 
     def _tables(self, program: Program, found: dict[int, np.ndarray]) -> dict[Any, np.ndarray]:
-        """Give tables of the program the names and shapes that the user knows; gates have no table."""
+        """Give the program's tables their names and shapes in the user's model; gates have no table."""
         raise NotImplementedError
 
     def _expected(
         self, program: Program, found: dict[int, np.ndarray], densities: dict[int, GaussianStatistics]
     ) -> dict[Any, Any]:
-        """Give expected counts of the program's tables as statistics of what the user made the model of."""
+        """Turn expected counts of the program's tables into statistics of the user's distributions."""
         return self._tables(program, found)
 
     def _total(
@@ -799,7 +800,7 @@ class Questions:
         return self._answer(compiled, observed, engine, _total, start_clock(), explain=explain)
 
     def _compile_in(self, clock: Clock) -> ModelSnapshot:
-        """Compile under this clock: an engine that approximates needs that too, and no other helps."""
+        """Compile under this clock; every engine needs this, so no other is suggested when it is late."""
         found = self._compiled
         if found is None:
             before, clock.remedy = (
@@ -854,7 +855,7 @@ class Questions:
         fit: bool = True,
         about: Sequence[str] | None = None,
     ) -> _Answer:
-        """Put the question, and say in the user's words what went wrong; it is about these names, or all."""
+        """Ask the question about these names (None: all), and report failures in the user's terms."""
 
         def work() -> _Answer:
             prepared = prepare(engine, compiled, observed, about, clock, fit=fit)
@@ -868,7 +869,7 @@ class Questions:
 
 
 def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *args: Any) -> Any:
-    """Ask about each row of a frame; of the module that is for such a model."""
+    """Ask about each row of a frame, in the module for such a model."""
     if bad_rows not in ("raise", "missing"):
         raise InvalidArgument(f'bad_rows is "raise" or "missing", not {shown(bad_rows)}.')
     if compiled.gaussians is None:
@@ -880,7 +881,7 @@ def _by_row(ask: str, compiled: ModelSnapshot, clock: Clock, bad_rows: str, *arg
 
 
 def _warn(report: Report) -> None:
-    """Warn whoever asked that the numbers had not come to rest."""
+    """Warn the user that the engine has not converged."""
     text = f'engine="{report.engine}" has not converged: {report.advice}. The answer is what it had then.'
     warn(text, ConvergenceWarning)
 
@@ -888,7 +889,7 @@ def _warn(report: Report) -> None:
 def _between(
     above: Report, below: Report | None = None, *, most: float = math.inf
 ) -> tuple[float, float] | None:
-    """Bounds on the logarithm of a probability, or of the quotient of two, which is this at most."""
+    """Bounds on the logarithm of a probability, or of a quotient of two, which is at most `most`."""
     if below is None or above.log_bounds is None or below.log_bounds is None:
         return above.log_bounds if below is None else None
     low, high = above.log_bounds[0] - below.log_bounds[1], above.log_bounds[1] - below.log_bounds[0]
@@ -899,7 +900,7 @@ def _between(
 
 
 def _total(prepared: Sums) -> tuple[tuple[float, int], Report]:
-    """The sum of everything, and how it was found."""
+    """The total, and how it was found."""
     return prepared.total(), prepared.report
 
 

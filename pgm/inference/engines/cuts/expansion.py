@@ -104,7 +104,7 @@ class _Moves:
         return np.where(leave, other, states) if leave.any() else None
 
     def downhill(self, states: np.ndarray, clock: Clock) -> np.ndarray | None:
-        """Where changes of one variable lead, which help where pairs are not submodular; None if nowhere."""
+        """States improved one variable at a time, for pairs that are not submodular; None if unchanged."""
         r = self._case.reduced
         found, costs = states.copy(), np.empty(int(r.cards.max(initial=1)), np.int64)
         arrays = (r.cards, r.scope_at, r.scopes, r.table_at, *self._users)

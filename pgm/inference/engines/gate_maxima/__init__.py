@@ -1,12 +1,12 @@
-"""The most probable states where gates are too wide to be summed first: sets of choices that may still win.
+"""The most probable states if gates are too wide to be summed first: sets of undominated choices.
 
-What a gate hides is summed while its causes are chosen, so that what is best for some causes depends on all
-the others. But of a gate, its child in one state, two numbers A and B say all that there is to know: each
-cause makes A * a and A * b + B * g of them (`Gate.in_two`), and P(child | causes) is B in the end. Nothing is
+A gate's hidden variables are summed while its causes are maximised, so the best states of some causes depend
+on all the others. But a gate, with its child in one state, is summarised by two numbers A and B: each cause
+turns them into A * a and A * b + B * g (`Gate.in_two`), and P(child | causes) is B in the end. Nothing is
 negative, so a choice of states that leaves both numbers smaller than another does is never part of the best.
-Variables are eliminated one after the other as ever; but what is kept of them, for each state of what they
-depend on, is not one best choice: it is the front of those that no other is better than in every respect
-(Maua & de Campos 2012). The causes of a gate may be put together in any order, those that bring most first.
+Variables are eliminated one after the other as usual; but for each state of the variables they depend on, not
+a single best choice is kept but the Pareto front of undominated ones (Maua & de Campos 2012). The causes of a
+gate may be combined in any order, those with the largest effect first.
 """
 
 from __future__ import annotations
@@ -28,44 +28,44 @@ from pgm.runtime.clock import Clock
 from pgm.runtime.loops import Loops
 from pgm.runtime.running import run
 
-_TIED = 2.0**-48  # of logarithms, for each variable: what is closer differs by rounding
-_MOST_OPEN = 8  # gates at once: choices are compared in two to this power respects
-_MOST_FACTORS = 20_000  # that are worth trying in Python
+_TIED = 2.0**-48  # of logarithms, for each variable: smaller differences are rounding
+_MOST_OPEN = 8  # gates at once: choices are compared in 2 to this power criteria
+_MOST_FACTORS = 20_000  # worth trying in Python
 _MOST_ROWS = 1 << 20  # of a front
-_MOST_COMPARED = 4e9  # comparisons, where every choice is compared with every other
-_MOST_WORK = 2e7  # rows in all, without a time limit: some seconds
-_KEPT_TIES = 2_000  # rows of a front from which on only what is worth most is followed, not all ties
+_MOST_COMPARED = 4e9  # comparisons, if every choice is compared with every other
+_MOST_WORK = 2e7  # rows in total, without a time limit: a few seconds
+_KEPT_TIES = 2_000  # rows of a front above which only the best is followed, not all ties
 FRONTS = Loops("pgm.inference.engines.gate_maxima.compiled")
 _CODE = np.uint16
 
 
 class _TooMany(Exception):
-    """There are too many choices that may still win."""
+    """There are too many undominated choices."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Front:
-    """The best states of all reduced variables, those hidden in gates aside."""
+    """The best states of all reduced variables except those hidden in gates."""
 
     states: np.ndarray
-    ties_broken: bool  # whether they are sure to be the first of their equals
+    ties_broken: bool  # whether they certainly come first among their equals
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Choices:
-    """For each state of a few variables some choices for what was eliminated, a row each, and their worth."""
+    """For each state of a few variables, choices for the eliminated ones, a row each, and their values."""
 
     scope: tuple[int, ...]
     gates: tuple[int, ...]
     group: np.ndarray  # int64[rows] which states of the scope, ascending
     weights: np.ndarray  # [rows] logarithm of the product of the tables
     numbers: np.ndarray  # [rows, gates, 3] logarithms of a, b and g of each open gate
-    chosen: tuple[int, ...]  # what was eliminated, ascending
-    codes: np.ndarray  # [rows, chosen] its states
+    chosen: tuple[int, ...]  # the eliminated variables, ascending
+    codes: np.ndarray  # [rows, chosen] their states
 
 
 def maximum(case: Case, clock: Clock) -> Front | None:
-    """The best states of a reduced case in which gates hide what is to be summed; None if it is too much."""
+    """The best states of a reduced case whose gates hide variables to be summed; None if it is too large."""
     if case.reduced.factors.size > _MOST_FACTORS or int(case.reduced.cards.max()) >= 1 << 16:
         return None
     try:
@@ -75,7 +75,7 @@ def maximum(case: Case, clock: Clock) -> Front | None:
 
 
 def log2_summed_first(case: Case) -> float:
-    """How many entries a tree that sums inside gates first has at least: a gate's variables come together."""
+    """The least entries of a tree that sums inside gates first, which joins each gate's variables."""
     r = case.reduced
     hidden = case.program.kinds[r.variables] == SUMMED
     owner = np.repeat(_owners(case), np.diff(r.scope_at))
@@ -94,7 +94,7 @@ def _owners(case: Case) -> np.ndarray:
 
 
 class _Elimination:
-    """What is left to multiply, while one variable or gate after the other goes. Gate i is node n + i."""
+    """The remaining tables as one variable or gate after the other is eliminated. Gate i is node n + i."""
 
     def __init__(self, case: Case, clock: Clock) -> None:
         r, program = case.reduced, case.program
@@ -111,7 +111,7 @@ class _Elimination:
         if not all(i in program.gates for i in open_gates.tolist()):
             raise _TooMany
         self._gates: list[Gate] = [program.gates[i] for i in open_gates.tolist()]
-        self._children: list[int] = []  # of each gate, -1 where it is known
+        self._children: list[int] = []  # of each gate, -1 if observed
         self._least: list[float] = []  # of each gate the least that its causes can make of g beside a, a log
         self._items: dict[int, _Choices] = {}
         self._with: list[set[int]] = [set() for _ in range(self._n + len(self._gates))]
@@ -142,7 +142,7 @@ class _Elimination:
         self._add(_Choices(tuple(sorted(scope)), (), kept, logs[kept], nothing, (), no_codes))
 
     def _add_gate(self, i: int, gate: Gate, places: np.ndarray) -> None:
-        """What each cause that is open makes of its numbers, and all others together."""
+        """The effect of each open cause on the two numbers, and of all other causes together."""
         r, codes = self._case.reduced, self._case.codes
 
         def states(v: int) -> np.ndarray:
@@ -181,16 +181,16 @@ class _Elimination:
     # --- the order ---
 
     def _cost(self, node: int) -> float:
-        """The logarithm of how large what is left without this node will be, about."""
+        """The approximate logarithm of the size of the table left by eliminating this node."""
         nodes = {v for number in self._with[node] for v in self._items[number].scope}
         gates = {g for number in self._with[node] for g in self._items[number].gates}
         if any(self._children[g] == node for g in gates):
-            return math.inf  # the state of a child is chosen only when its gate is done
+            return math.inf  # a child's state is chosen only after its gate
         size = sum(math.log(self._cards[v]) for v in nodes if v != node)
         return size + 2.0 * len(gates - {node - self._n})
 
     def run(self) -> Front:
-        """Eliminate what costs least, again and again."""
+        """Repeatedly eliminate the cheapest node."""
         left = {v for v in range(self._n) if not self._hidden[v]} | set(range(self._n, len(self._with)))
         costs = {node: self._cost(node) for node in left}
         heap = [(cost, node) for node, cost in costs.items()]
@@ -219,7 +219,7 @@ class _Elimination:
         for number, item in zip(numbers, items, strict=True):
             for v in (*item.scope, *(self._n + g for g in item.gates)):
                 self._with[v].discard(number)
-        if node >= self._n:  # those that bring most first: what cannot win beside them never begins to grow
+        if node >= self._n:  # largest effect first, so that dominated choices are dropped early
             place = [item.gates.index(node - self._n) for item in items]
             gains = [
                 float((item.weights + item.numbers[:, i, 1]).max(initial=-math.inf))
@@ -233,12 +233,12 @@ class _Elimination:
             made = self._fewer(self._multiplied(made, item))
         made = self._fewer(self._without(made, node))
         if not made.weights.size:
-            raise _TooMany  # nothing is possible: who sums says so
+            raise _TooMany  # nothing is possible: the engine that sums reports it
         self._add(made)
         return made
 
     def _free(self) -> _Choices:
-        """What is in no table any more."""
+        """Eliminate variables that are in no table any more."""
         return _Choices(
             (), (), np.zeros(1, np.int64), np.zeros(1), np.empty((1, 0, 3)), (), np.empty((1, 0), _CODE)
         )
@@ -306,7 +306,7 @@ class _Elimination:
             inner = self._size(made.scope[i + 1 :])
             outer, own = np.divmod(made.group // inner, self._cards[node])
             group = outer * inner + made.group % inner
-        else:  # in no table: as good in one state as in another
+        else:  # in no table: all states are equally good
             i, group, own = 0, made.group, np.zeros(made.group.size, np.int64)
         sort = np.argsort(group, kind="stable")
         place = int(np.searchsorted(self._order[list(made.chosen)], self._order[node])) if made.chosen else 0
@@ -315,10 +315,10 @@ class _Elimination:
         scope = tuple(v for v in made.scope if v != node)
         return _Choices(scope, made.gates, group[sort], made.weights[sort], made.numbers[sort], chosen, codes)
 
-    # --- what may still win ---
+    # --- undominated choices ---
 
     def _fewer(self, made: _Choices) -> _Choices:
-        """Leave out what another choice beats whatever the rest is; of equals keep the first as declared."""
+        """Drop choices that another beats whatever the rest is; of equals keep the first as declared."""
         self._clock.check()
         worth = made.weights[:, None]
         for i in range(len(made.gates)):
@@ -337,7 +337,7 @@ class _Elimination:
         begins = np.flatnonzero(np.concatenate([[True], np.diff(groups) > 0, [True]]))
         if worth.shape[1] > 2 and float(np.diff(begins).max()) ** 2 * worth.shape[1] > _MOST_COMPARED:
             raise _TooMany
-        # How much the last of the respects surely counts beside each of the others.
+        # How much the last criterion is guaranteed to count relative to each of the others.
         shares = np.zeros(worth.shape[1])
         for i, g in enumerate(made.gates):
             shares[np.arange(shares.size) >> i & 1 == 0] -= self._least[g]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def marginals(
     variables: VariableList, posterior: HybridSums, places: Sequence[int] | None, flat: np.ndarray
 ) -> Marginals:
-    """P(variable | known) for all variables or some that are not known; `flat`: of those with states."""
+    """P(variable | known) for all or some unobserved variables; `flat` has those of the discrete ones."""
     hard, report = posterior.known.hard, posterior.report
     left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
     of_numbers = posterior.gaussians.number >= 0

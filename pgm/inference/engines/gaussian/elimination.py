@@ -1,4 +1,4 @@
-"""Runs the elimination of continuous variables: rows for the way back, and tables over discrete ones."""
+"""Runs the elimination of continuous variables: rows for the outward pass, tables over discrete ones."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def moments(
 ) -> Moments:
     """First two moments of the cliques in `which`, parents first; `weights` of each root's configurations.
 
-    Of the variables that each eliminates only those from index `from_` on: the last ones need no others.
+    Of the variables that each eliminates, only those from index `from_` on: the last ones need no others.
     """
     layout, t = made.layout, made.layout.tree
     weight = np.zeros(made.logs.size)

@@ -24,7 +24,7 @@ Weights = Callable[[Sequence[int]], np.ndarray]  # P(states of these discrete va
 
 
 def expected_moments(posterior: HybridPosterior, weights: Weights) -> dict[int, GaussianStatistics]:
-    """The statistics of each continuous variable, by its position; `weights` are of the exact engine."""
+    """The statistics of each continuous variable, by its position; `weights` come from the exact engine."""
     if posterior.intervals:
         posterior.refuse_truncated([], always=True)
     g, rows = posterior.gaussians, _Rows(posterior)
@@ -64,7 +64,7 @@ class _Rows:
     """Weight, mean and covariance for each row of each density."""
 
     def __init__(self, posterior: HybridPosterior) -> None:
-        """Of all densities of a model; no row has any weight yet."""
+        """For all densities of a model; every row starts with zero weight."""
         self._posterior, d = posterior, posterior.gaussians.arrays
         self._counts, self._sizes = np.diff(d.row_at), np.diff(d.parent_at) + 1
         self._mean_at = starts(self._counts * self._sizes)
@@ -77,7 +77,7 @@ class _Rows:
             self._digit[v] = code
 
     def add(self, made: Eliminated, found: Moments, cliques: np.ndarray, wanted: np.ndarray) -> None:
-        """Take what belongs to these cliques, of the variables that are wanted."""
+        """Collect the wanted variables whose densities belong to these cliques."""
         at, layout = self._posterior, made.layout
         run(
             "families", at.gaussians.arrays, layout.tree, cliques, wanted, layout.cards, self._digit.copy(),
@@ -87,7 +87,7 @@ class _Rows:
         )  # fmt: skip
 
     def add_observed(self, made: Eliminated, weights: Weights) -> None:
-        """Take the variables of which nothing continuous is hidden."""
+        """Collect the variables with no hidden continuous variable in their density."""
         layout, d, value = made.layout, self._posterior.gaussians.arrays, self._posterior.value
         for i, x in enumerate(layout.plain.tolist()):
             axes = layout.plain_axes[layout.plain_axis_at[i] : layout.plain_axis_at[i + 1]].tolist()

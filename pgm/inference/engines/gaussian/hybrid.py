@@ -54,21 +54,21 @@ class Solved:
 
     made: Eliminated | None  # None: no continuous variable matters
     discrete: TableSums
-    offset: float  # log of what `discrete` is to be multiplied with
+    offset: float  # log of the factor to multiply `discrete` by
     repeats: bool  # some of the evidence follows from the rest: there is no density
     tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
 
     def number(self, axes: tuple[int, ...]) -> int:
-        """The number of the table over these variables in the program of `discrete`."""
+        """The index of the table over these variables in the program of `discrete`."""
         return int(np.flatnonzero(self.discrete.program.factor_of == self.tables[axes])[0])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HybridSums(Context, NamedSums):
-    """A compiled model with continuous variables, with what is known of it, ready to be summed.
+    """A compiled model with continuous variables and its evidence, ready to be summed.
 
     The discrete variables are summed by another engine, in whose tables a continuous one has a single state;
-    `known` speaks of them alone.
+    `known` covers only the discrete ones.
     """
 
     plain: TableSums = field(kw_only=True)  # the discrete part by itself
@@ -78,9 +78,9 @@ class HybridSums(Context, NamedSums):
     seen: np.ndarray = field(kw_only=True)  # uint8[n]
     value: np.ndarray = field(kw_only=True)  # float64[n]
     intervals: dict[int, Interval] = field(kw_only=True)
-    linked: Linked | None = field(kw_only=True)  # states that depend on numbers, observed where they matter
+    linked: Linked | None = field(kw_only=True)  # states with continuous parents, observed where they matter
     solved: dict[object, Solved] = field(kw_only=True, default_factory=dict)
-    measured: Report | None = field(kw_only=True, default=None)  # of a model that stands for another
+    measured: Report | None = field(kw_only=True, default=None)  # of a model that approximates another
 
     @property
     def report(self) -> Report:
@@ -91,18 +91,18 @@ class HybridSums(Context, NamedSums):
 
     @property
     def doubtful(self) -> bool:
-        """Whether what stands for another model had not come to rest."""
+        """Whether the approximating model has not converged."""
         return self.measured is not None and not self.measured.converged
 
-    # --- shared ground ---
+    # --- helpers ---
 
     def named(self, numbers: np.ndarray | Sequence[int] | None = None) -> list[str]:
-        """The names of continuous variables, of all or of those with these numbers."""
+        """The names of continuous variables, of all or of those with these indices."""
         numbers = np.arange(self.gaussians.n) if numbers is None else numbers
         return [self.names[int(self.gaussians.positions[x])] for x in numbers]
 
     def among(self, positions: Sequence[int]) -> list[int]:
-        """The numbers of the continuous variables among these positions."""
+        """The indices of the continuous variables among these positions."""
         number = self.gaussians.number
         return [x for v in positions if (x := int(number[v])) >= 0]
 
@@ -230,7 +230,7 @@ class HybridSums(Context, NamedSums):
                 tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
             else:
                 offset += float(logs)
-        # Where some states allow a value exactly (sd = 0) and others as one of many, the former have all the
+        # If some states determine a value (sd = 0) and others have a density there, the former have all the
         # probability: they are lifted out of reach of the others.
         if tables and any(orders.any() for _, orders in tables.values()):
             spans = [float(np.ptp(logs[logs > -np.inf])) for logs, _ in tables.values()]
@@ -258,7 +258,7 @@ class HybridSums(Context, NamedSums):
             else:
                 numbers[axes] = len(self.factors) + len(more)
                 more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
-                # Weights that say nothing: without any the engine would keep a tree for these very tables.
+                # Uniform weights: without any the engine would cache a tree for these particular tables.
                 weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
         discrete = self.plain
         if more:
@@ -279,14 +279,14 @@ class HybridSums(Context, NamedSums):
             math.log(w.max()) - math.log(w.min()) for w in weights
         )
 
-    # --- what is asked ---
+    # --- questions ---
 
     def total(self) -> Wide:
-        """The density of what is known, as a wide number."""
+        """The density of the evidence, as a wide number."""
         return times_exp(self.solve().discrete.total(), self.log_density())
 
     def log_density(self) -> float:
-        """The log of what the discrete part is to be multiplied with, for the density of what is known."""
+        """The log of the factor that turns the discrete part's total into the density of the evidence."""
         solved = self.solve()
         if solved.repeats:
             raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
@@ -336,7 +336,7 @@ class HybridSums(Context, NamedSums):
         return as_density(variables, weights, means, covs, report)
 
     def refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
-        """Raise where one of these is given as an interval; `always`: where any is, for no normal is left."""
+        """Refuse an interval on one of these; `always`: on any variable, since no normal is left."""
         held = [x for x in numbers if x in self.intervals]
         if held or always:
             some = held or list(self.intervals)
@@ -362,11 +362,11 @@ class HybridSums(Context, NamedSums):
         return self.solve(everything=self.at_once()).discrete.marginals()
 
     def at_once(self) -> bool:
-        """Whether all continuous variables fit into one tree, those that tell nothing included."""
+        """Whether all continuous variables fit into one tree, irrelevant ones included."""
         return self._layout(_NOTHING, np.arange(self.gaussians.n), True).fits(outward=True)
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The plan of the discrete part, with what the continuous variables take before and after it."""
+        """The plan of the discrete part, plus the cost of the continuous variables before and after it."""
         numbers = [x for x in self.among(targets or ()) if not self.seen[x]]
         if not (targets is None or numbers or self.seen.any() or self.intervals):
             found = self.plain.plan(question, targets)
@@ -408,22 +408,22 @@ class HybridSums(Context, NamedSums):
         )
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known): a density where some are continuous."""
+        """P(targets | known): a density if some are continuous."""
         if self.among(targets):
             return self.density(targets, tuple([variables[i] for i in targets]), self.report)
         return NamedSums.distribution(self, variables, targets)
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each that is not known."""
+        """P(variable | known) of each variable that is not observed."""
         return answers.marginals(variables, self, targets, self.marginals())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HybridPosterior(HybridSums, NamedMaxima):
-    """The same with the exact engine for the discrete variables, which can do more than sum."""
+    """The same with the exact engine for the discrete variables, which does more than sum."""
 
     def _solved(self) -> Posterior:
-        """What is left for the discrete variables, by the exact engine."""
+        """The discrete part, for the exact engine."""
         found = self.solve().discrete
         assert isinstance(found, Posterior)
         return found
@@ -447,13 +447,13 @@ class HybridPosterior(HybridSums, NamedMaxima):
         *,
         normalised: bool,
     ) -> list[Assignment]:
-        """The k most probable; where some are continuous the one of greatest density."""
+        """The k most probable; if some are continuous, the one of greatest density."""
         if targets is None or self.among(targets):
             return answers.best(variables, self, targets, k, observed)
         return NamedMaxima.assignments(self, variables, targets, k, observed, normalised=normalised)
 
     def max_assignments(self, variables: VariableList, observed: Observed) -> MaxMarginals:
-        """Of each state the most probable assignment that has it, where all that is continuous is known."""
+        """For each state the most probable assignment with it, if all continuous variables are observed."""
         free = [n for n in self.named() if isinstance(observed.given.get(n), Interval | None)]
         if free:
             is_or_are = "are" if free[1:] else "is"
@@ -492,18 +492,18 @@ class HybridPosterior(HybridSums, NamedMaxima):
             found: np.ndarray = own.reshape(-1, int(p.cards[v])).sum(axis=0)
             return found
 
-        # Cut off by an interval densities are not normal any more, and their statistics have no formula.
+        # Truncated to an interval, densities are no longer normal, and their statistics have no formula.
         densities = {} if self.intervals else expected_statistics.expected_moments(self, weights)
         return self._own(counts, discrete.program), densities
 
     def derivatives(self) -> dict[int, np.ndarray]:
-        """For each table of the discrete part the derivative of log P(known) by each entry."""
+        """For each table of the discrete part the derivative of log P(known) with respect to each entry."""
         return self._own(self._solved().derivatives(), self.solve().discrete.program)
 
     def _own(self, found: dict[int, np.ndarray], program: Program) -> dict[int, np.ndarray]:
-        """Without the tables that stand for continuous variables, by the numbers of the program before them.
+        """Leave out the tables left by continuous variables, and index by the program without them.
 
-        Their factors come last, but a large program numbers its tables in an order of its own.
+        Their factors come last, but a large program orders its tables in its own way.
         """
         mine, theirs = self.program.factor_of, program.factor_of
         numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
@@ -514,7 +514,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         return answers.samples(variables, self, n, rng)
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw n cases: codes of all variables, and values of the continuous ones by their number."""
+        """Draw n samples: codes of all variables, and values of the continuous ones by their index."""
         if self.intervals:
             self.refuse_truncated([], always=True)
         g = self.gaussians
@@ -546,9 +546,9 @@ class HybridPosterior(HybridSums, NamedMaxima):
         )  # fmt: skip
 
     def highest(self) -> tuple[np.ndarray, np.ndarray, float]:
-        """The states and numbers of greatest density, and its logarithm (what is known included).
+        """The states and values of greatest density, and its logarithm (evidence included).
 
-        Numbers without noise (sd = 0) follow from the others: the density is that of the others.
+        Variables without noise (sd = 0) are functions of the others: the density is that of the others.
         """
         if self.intervals:
             self.refuse_truncated([], always=True)
@@ -572,7 +572,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
 def with_numbers(
     compiled: ModelSnapshot, observed: Observed, plain: TableSums, soft: dict[int, np.ndarray]
 ) -> dict[str, Any]:
-    """The fields of a model with continuous variables: what is known of them beside what `plain` knows."""
+    """The fields of a model with continuous variables: the evidence on them besides that in `plain`."""
     gaussians = compiled.gaussians
     assert gaussians is not None
     n = gaussians.n

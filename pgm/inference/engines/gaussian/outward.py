@@ -17,7 +17,7 @@ from pgm.variables import Variable
 if TYPE_CHECKING:
     from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
 
-_FEW = 2  # joint tables that are asked for one by one
+_FEW = 2  # joint tables computed one by one
 
 
 def densities(

@@ -5,7 +5,7 @@ variable, whose states are the points, and an extra continuous one, observed as 
 The model is then conditional linear Gaussian again, the state has a table, and all of exact inference
 applies to it. On an even grid such sums over normal densities converge faster than any power of the spacing
 (Trefethen & Weideman 2014, The exponentially convergent trapezoidal rule). The same grid shifted by half a
-step has an error of the other sign, so that the difference of two answers says how far off they are.
+step has an error of the other sign, so the difference of two answers estimates their error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _TIED = 1e-9  # share of a variance left given other scores: less counts as zero
 _CORRELATED = 0.3  # scores with more are decomposed into independent ones
 _MOST_POINTS = 1_000_000
 _ROUNDING = 2.0**-52  # no sum is more accurate
-_FEW = 3  # sums whose distributions are computed one by one
+_FEW = 3  # scores whose distributions are computed one by one
 _FEWEST = 2.0 * _REACH / _STEP  # points on an axis, unless fewer are requested
 _MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
 
@@ -86,7 +86,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Sums:
-    """The exact engine where no sum is needed, else two runs of it, on grids that are half a step apart."""
+    """The exact engine if no sum is needed, else two runs of it, on grids that are half a step apart."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is None or not found.open_:
         return make_posterior(compiled if found is None else found.compiled, observed, clock, fit=fit)
@@ -155,7 +155,7 @@ def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
 
 def _said(basis: np.ndarray, row: np.ndarray) -> bool:
     """Whether the basis spans a row."""
-    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a variable that no other has
+    if (row[~basis.any(axis=0)] != 0.0).any():  # it has a variable that occurs in no other
         return False
     left = row - basis.T @ np.linalg.lstsq(basis.T, row, rcond=None)[0]
     return float(np.abs(left).max()) <= 1e-10
@@ -334,7 +334,8 @@ def _blocks(found: Tabulated, posterior: HybridPosterior, axes: Axes) -> list[li
     return list(groups.values())
 
 
-# --- models that stand for the real one ---------------------------------------------------------------------
+# --- models that approximate the real one
+# ---------------------------------------------------------------------
 
 
 def _with_sums(compiled: ModelSnapshot, axes: Axes) -> ModelSnapshot:
@@ -413,7 +414,7 @@ def _sum(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class OnGrids:
-    """A model on two grids, ready to be asked; how far apart their answers are says how far off these are."""
+    """A model on two grids, ready for questions; the difference of their answers estimates the error."""
 
     runs: Sequence[Run]
     clock: Clock
@@ -423,12 +424,12 @@ class OnGrids:
 
     @property
     def report(self) -> Report:
-        """How many points, and how far the other grid's answer is from the last that was asked for."""
+        """The number of points, and the distance of the other grid's answer from the last answer."""
         return self.reports[-1]
 
     @property
     def doubtful(self) -> bool:
-        """A sum over a grid comes to an end."""
+        """A sum over a grid always ends."""
         return False
 
     def _both(self, ask: Callable[[HybridPosterior], _Answer]) -> _Answer:
@@ -444,23 +445,23 @@ class OnGrids:
         return found
 
     def total(self) -> Wide:
-        """The density of what is known."""
+        """The density of the evidence."""
         return self._both(lambda p: p.total())
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
-        """P(targets | known); of numbers their means and variances."""
+        """P(targets | known); means and variances of continuous variables."""
         found: Distribution | Density = _reported(
             self._both(lambda p: p.distribution(variables, targets)), self.report
         )
         return found
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each that is not known."""
+        """P(variable | known) of each variable that is not observed."""
         found: Marginals = _reported(self._both(lambda p: p.every_marginal(variables, targets)), self.report)
         return found
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """What one of the two runs takes."""
+        """What one of the two runs costs."""
         return replace(self._on(self.runs[0]).plan(question, targets), engine="quadrature", exact=False)
 
 

@@ -1,8 +1,9 @@
 """Many rows that observe the same variables: the continuous part eliminated once, for all rows in matrices.
 
-Under each configuration of the discrete variables that select densities, what is observed is jointly normal.
-Means, factors of covariances and gains are worked out once for each configuration, log densities of all rows
-are products of matrices, and the discrete part is a table over the configurations and what else is observed.
+Under each configuration of the discrete variables that select densities, the observed values are jointly
+normal. Means, covariance factors and gains are computed once for each configuration, log densities of all
+rows are matrix products, and the discrete part is a table over the configurations and the other observed
+variables.
 """
 
 from __future__ import annotations
@@ -24,28 +25,28 @@ from pgm.runtime.running import Impossible
 _MOST_CONFIGURATIONS = 4096
 _MOST_ENTRIES = 2**16  # of a table over configurations and what is observed
 _MOST_MOMENTS = 2**21  # entries of the covariances of all configurations
-_AT_ONCE = 2**20  # numbers of a chunk of rows
+_AT_ONCE = 2**20  # values in a chunk of rows
 _MOST_AXES = 30
 _FARTHEST = 5e8  # logarithms further apart are looked at one row at a time, which may refuse them
 _LEAST_PIVOT = 1e-6  # of a variance, left when what is before it is known: below, digits have been lost
-_SMALLEST = 1e-200  # of a table's entries: what is smaller might have been smaller than doubles hold
+_SMALLEST = 1e-200  # of a table's entries: smaller ones may have underflowed
 _LEAST_LOW = -900  # powers of two that all tables together may take from one
 _LOG_2PI = math.log(2.0 * math.pi)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answers:
-    """What was found for the rows of a frame; rows that are not `done` have to be asked one by one."""
+    """The results for the rows of a frame; rows that are not `done` have to be asked one by one."""
 
     done: np.ndarray  # bool
     logs: np.ndarray  # log density of each row
     shares: Mapping[int, np.ndarray]  # P(state | row) of discrete targets, by position: (rows, states)
-    means: Mapping[int, np.ndarray]  # of continuous targets, by number
+    means: Mapping[int, np.ndarray]  # of continuous targets, by index
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Normals:
-    """What is normal under each of K configurations of the open discrete variables that select densities."""
+    """The normal part under each of K configurations of the open discrete variables that select densities."""
 
     axes: list[int]
     rows: dict[int, np.ndarray]  # of each continuous variable that matters, which row of its density: (K,)
@@ -53,7 +54,7 @@ class _Normals:
 
 
 class Rows:
-    """Rows with codes of discrete variables and values of continuous ones, and what is asked of them."""
+    """Rows with codes of discrete variables and values of continuous ones, and the question about them."""
 
     def __init__(
         self,
@@ -68,13 +69,13 @@ class Rows:
         """Take in the rows.
 
         Args:
-            posterior: the discrete part, nothing known.
+            posterior: the discrete part, without evidence.
             gaussians: the continuous part.
             codes: the states of discrete variables by position, -1 where not observed.
-            values: the values of continuous ones by number, NaN where not observed.
+            values: the values of continuous ones by index, NaN where not observed.
             n_rows: how many rows there are.
-            targets: discrete variables whose probabilities are asked, by position.
-            numbers: continuous ones whose means are asked, by number.
+            targets: discrete variables whose probabilities are wanted, by position.
+            numbers: continuous ones whose means are wanted, by index.
         """
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
         self.targets, self.numbers = targets, numbers
@@ -87,7 +88,7 @@ class Rows:
         )
 
     def answer(self, rows: np.ndarray) -> Answers:
-        """Answer those of these rows that are not alone with what they observe, where that can be done."""
+        """Answer the rows that share their observed variables with others, if possible."""
         for group in self._groups(rows):
             self.posterior.clock.check()
             if group.size > 1:
@@ -102,7 +103,7 @@ class Rows:
         return _split(rows, keys)
 
     def _answer(self, rows: np.ndarray, fixed: dict[int, int]) -> None:
-        """Answer rows of one group, which have these states besides."""
+        """Answer the rows of one group, which also have these states."""
         g, first = self.gaussians, rows[0]
         observed = [v for v, column in self.codes.items() if column[first] >= 0]
         seen = [x for x, column in self.values.items() if not math.isnan(column[first])]
@@ -130,10 +131,10 @@ class Rows:
         if conditional is None:
             return
         try:
-            # What leaves the range of doubles here is infinite or no number, and is asked one row at a time.
+            # Anything that overflows here is infinite or NaN, and is asked one row at a time.
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 self._fill(rows, discrete, normals, others, seen, hidden, conditional)
-        except (TooLarge, Impossible):  # one by one they may fit, or say what is impossible
+        except (TooLarge, Impossible):  # asked one by one they may fit, or report what is impossible
             self.found.done[rows] = False
 
     def _normals(self, relevant: np.ndarray, switches: set[int], fixed: Mapping[int, int]) -> _Normals | None:
@@ -238,7 +239,7 @@ def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]
 
 
 class _Conditional:
-    """Log densities of what is seen and means of what is hidden, for K configurations and all rows."""
+    """Log densities of observed and means of hidden variables, for K configurations and all rows."""
 
     def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
@@ -246,7 +247,7 @@ class _Conditional:
 
 
 class _Chained(_Conditional):
-    """All that matters is seen: a product of densities, each given its parents."""
+    """All relevant variables are observed: a product of densities, each given its parents."""
 
     def __init__(self, g: Gaussians, normals: _Normals, seen: list[int]) -> None:
         d = g.arrays
@@ -272,7 +273,7 @@ class _Chained(_Conditional):
 
 
 class _Joint(_Conditional):
-    """Something that matters is hidden: the joint density of what is seen, by its covariance."""
+    """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
 
     def __init__(self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray) -> None:
         self.mean, self.centre, self.gain = mean, centre, gain
@@ -305,7 +306,7 @@ def _conditional(g: Gaussians, normals: _Normals, seen: list[int], hidden: list[
     place = {x: i for i, x in enumerate(normals.order)}
     m = len(place)
     n = len(next(iter(normals.rows.values()))) if m else 1
-    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and how noises make them
+    mean, maps = np.zeros((n, m)), np.zeros((n, m, m))  # of the variables, and their maps from the noise
     for x, i in place.items():
         rows = normals.rows[x]
         parents = [place[p] for p in d.parents[d.parent_at[x] : d.parent_at[x + 1]].tolist()]

@@ -1,7 +1,7 @@
 """States whose log odds depend on continuous variables: which matter, and whether those are observed.
 
-If they are observed the distribution is a table, and everything is exact. If they are hidden, and what is
-asked or known depends on the states, there is no exact answer: see quadrature.py.
+If they are observed the distribution is a table, and everything is exact. If they are hidden, and the
+question or evidence depends on the states, there is no exact answer: see quadrature.py.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class Open:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Tabulated:
-    """A model for one question, with tables where numbers are known, and what is left."""
+    """A model for one question, with tables where the continuous parents are observed, and the rest."""
 
     compiled: ModelSnapshot  # the distributions in `open_` are uniform in it
     open_: list[Open]
-    needed: set[int]  # positions of what is asked, what is known, and all ancestors
+    needed: set[int]  # positions of the targets, the evidence and all their ancestors
 
 
 def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> Tabulated:
@@ -86,7 +86,7 @@ def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] |
 
 
 def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None) -> ModelSnapshot:
-    """The model for one question, or an error that names other engines where it has no exact answer."""
+    """The model for one question, or an error that names other engines if it has no exact answer."""
     if compiled.linked is None:
         return compiled
     found = tabulate(compiled, observed, about)
@@ -106,7 +106,7 @@ def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | 
 
 
 def below(linked: Linked, known: Sequence[int]) -> list[int]:
-    """The states that follow numbers and all their descendants, of which none is known; parents first."""
+    """The states with continuous parents and all their descendants, none of them observed; parents first."""
     above = _closure(known, linked.parents)
     waiting = {score.child for score in linked.scores} - above
     children: defaultdict[int, list[int]] = defaultdict(list)
@@ -119,13 +119,13 @@ def below(linked: Linked, known: Sequence[int]) -> list[int]:
 
 
 def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng: Generator) -> None:
-    """Draw what follows numbers after these, in each row: nothing that is known depends on it."""
+    """Draw states with continuous parents after these, in each row: no evidence depends on them."""
     linked, g, program = at.linked, at.gaussians, at.program
     assert linked is not None
     given = at.given or {}
     scores = {score.child: score for score in linked.scores}
     n, cards = len(states), np.asarray(program.arrays.cards[: g.number.size])
-    every = np.zeros((n, program.n), np.int64)  # what is hidden in gates too
+    every = np.zeros((n, program.n), np.int64)  # includes variables hidden in gates
     every[:, : g.number.size] = states
     order = program.loose[0]
     owners = program.factor_of[order]
@@ -161,7 +161,7 @@ def table_of(scope: Sequence[int], scores: np.ndarray) -> Dense:
 
 
 def refuse_intervals(observed: Observed, compiled: ModelSnapshot, engine: str) -> None:
-    """Raise where a number is given as an interval: its edges are no place for a grid, or for a normal."""
+    """Refuse an interval on a continuous variable: neither a grid nor a normal can represent its edges."""
     names = [
         n for n, v in observed.given.items() if isinstance(v, Interval) and compiled.by_name[n].continuous
     ]
@@ -185,7 +185,7 @@ def _closure(seeds: Iterable[int], edges: Sequence[Sequence[int]] | Mapping[int,
 
 
 def _determined(compiled: ModelSnapshot, observed: Observed) -> tuple[np.ndarray, np.ndarray]:
-    """Which continuous variables are known, observed or following from known ones; and their values."""
+    """Which continuous variables are known, observed or functions of known ones; and their values."""
     g = compiled.gaussians
     assert g is not None
     d = g.arrays

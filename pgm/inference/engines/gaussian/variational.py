@@ -1,11 +1,11 @@
-"""A lower bound for states that depend on hidden numbers, and normal densities that come with it.
+"""A lower bound for states with hidden continuous parents, and the normal densities that come with it.
 
 For every x the sigmoid of z is at least sigmoid(x) exp((z - x) / 2 - h(x) (z^2 - x^2)), where h(x) is
 tanh(x / 2) / (4 x) (Jaakkola & Jordan 2000): as a function of z a normal density times a constant. So a state
-counts as one more number, observed, whose mean is z; the model is one of linear Gaussians again, and all of
-exact inference applies to it. The x of each state that is best for what is then believed of z is the root of
-its mean square, which is expectation maximisation: every iteration raises the bound on log P(given). Of more
-than two states P(k) is at least the product, over the others j, of the sigmoids of s_k - s_j (Titsias 2016).
+acts as one more observed continuous variable, whose mean is z; the model is linear Gaussian again, and all of
+exact inference applies to it. The best x of each state under the resulting posterior of z is its root mean
+square, which is expectation maximisation: every iteration raises the bound on log P(given). Of more than two
+states P(k) is at least the product, over the others j, of the sigmoids of s_k - s_j (Titsias 2016).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def prepare(
     *,
     fit: bool = True,
 ) -> Sums:
-    """The model to be asked, in which normal densities stand for states that matter; exact where none do."""
+    """The model to ask, with normal densities in place of relevant states; exact if there are none."""
     found = None if compiled.linked is None else tabulate(compiled, observed, about)
     if found is None or not found.open_:
         at = compiled if found is None else found.compiled
@@ -68,7 +68,7 @@ def prepare(
 def _bounded(
     options: Variational, tabulated: Tabulated, observed: Observed, clock: Clock, *, fit: bool = True
 ) -> HybridSums:
-    """The model in which normal densities stand for all states that matter."""
+    """The model with normal densities in place of all relevant states."""
     sigmoids, run, known = _extend(tabulated.compiled, tabulated.open_, observed)
     posterior = make_sums(Posterior, run, known, clock, options.name, fit=fit)
     assert isinstance(posterior, HybridSums)
@@ -79,10 +79,10 @@ def _bounded(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Apart:
-    """Models where nothing is known of some states that follow numbers: marginals of these one by one.
+    """Models in which some states with continuous parents have no evidence below: marginals one by one.
 
-    A bound in place of such a state would say something of the numbers above it, where the truth is that it
-    says nothing. So what does not follow from it is asked without it.
+    A bound in place of such a state would inform its continuous parents, whereas in truth it says nothing
+    about them. So everything that does not depend on it is asked without it.
     """
 
     compiled: ModelSnapshot
@@ -90,7 +90,7 @@ class _Apart:
     about: Sequence[str] | None
     clock: Clock
     options: Variational
-    used: list[Sums] = field(default_factory=list)  # who answered
+    used: list[Sums] = field(default_factory=list)  # the engines that answered
 
     @property
     def report(self) -> Report:
@@ -100,7 +100,7 @@ class _Apart:
 
     @property
     def doubtful(self) -> bool:
-        """Whether some of the numbers had not come to rest."""
+        """Whether some of them have not converged."""
         return any(one.doubtful for one in self.used)
 
     def _on(self, about: Sequence[str] | None) -> Sums:
@@ -121,7 +121,7 @@ class _Apart:
         return self._on(self.about).distribution(variables, targets)
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """P(variable | known) of each, those that follow from what nothing is known of by themselves."""
+        """P(variable | known) of each; those that depend on states without evidence are asked separately."""
         assert self.compiled.linked is not None
         position, hard = self.compiled.position, self.observed.hard
         alone = set(below(self.compiled.linked, [position[name] for name in self.observed.given]))
@@ -146,9 +146,9 @@ class _Apart:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Sigmoids:
-    """The numbers that stand for states, which are the last of the model; rows of their densities flat."""
+    """The continuous variables in place of states, the last of the model; rows of their densities flat."""
 
-    z: np.ndarray  # what is known of the mean of each row
+    z: np.ndarray  # the known part of the mean of each row
     scopes: list[list[int]]  # of each state: its discrete parents and itself
     shapes: list[tuple[int, ...]]
     places: list[int]  # of its factor
@@ -158,7 +158,7 @@ class _Sigmoids:
 def _extend(
     compiled: ModelSnapshot, open_: Sequence[Open], observed: Observed
 ) -> tuple[_Sigmoids, ModelSnapshot, Observed]:
-    """The model with a number for each state but one of each distribution, and with these observed."""
+    """The model with an observed continuous variable for all but one state of each distribution."""
     assert compiled.gaussians is not None
     place = np.cumsum(compiled.gaussians.number < 0) - 1
     positions, n = compiled.gaussians.positions, len(compiled.names)
@@ -248,7 +248,7 @@ def _slope(x: np.ndarray) -> np.ndarray:
 def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> HybridSums:
     """The model in which normal densities touch the sigmoids at z = x and z = -x.
 
-    exp(z / 2 - h z^2) is a normal density of mean 1 / (4 h) and variance 1 / (2 h), but for a constant.
+    exp(z / 2 - h z^2) is a normal density of mean 1 / (4 h) and variance 1 / (2 h), up to a constant.
     """
     h = _slope(x)
     sd = np.sqrt(0.5 / h)
@@ -278,14 +278,14 @@ def _tangent(posterior: HybridSums, sigmoids: _Sigmoids, x: np.ndarray) -> Hybri
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Seen:
-    """Where the moments of each z are: of each configuration of the clique that has its density."""
+    """Where to find the moments of each z, for each configuration of the clique that has its density."""
 
     layout: Layout
     cliques: np.ndarray  # all of them, parents first
     row: np.ndarray  # of each configuration: the row that it selects
     weight_at: np.ndarray
     z: np.ndarray
-    mean_of: np.ndarray  # of each term of a mean: its configuration, where it is, its weight
+    mean_of: np.ndarray  # of each term of a mean: its configuration, its place, its weight
     mean_at: np.ndarray
     mean_weight: np.ndarray
     cov_of: np.ndarray  # the same for a variance
@@ -293,7 +293,7 @@ class _Seen:
     cov_weight: np.ndarray
 
     def roots(self, at: HybridSums, solved: Solved, x: np.ndarray) -> np.ndarray:
-        """The root of the mean square of z in each row; the x there was where a row cannot be."""
+        """The root mean square of z in each row; impossible rows keep their x."""
         assert solved.made is not None
         weights = all_weights(at, solved, self.layout, solved.discrete.marginals())
         found = elimination.moments(solved.made, self.cliques, weights, at.clock)
@@ -310,7 +310,7 @@ class _Seen:
 def _look(at: HybridSums, layout: Layout, z: np.ndarray) -> _Seen:
     """Find the moments of each z in the arrays of a layout."""
     t, d, cards = layout.tree, at.gaussians.arrays, layout.cards
-    first = d.row_at[-1] - z.size  # of the rows of what stands for states
+    first = d.row_at[-1] - z.size  # of the rows of the variables in place of states
     begin = int(np.searchsorted(d.row_at, first))
     home = np.repeat(np.arange(t.parent.size), np.diff(t.density_at))
     row: list[int] = []

@@ -217,7 +217,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
     def _planned(
         self, clock: Clock, question: str, targets: Sequence[int] | None, *, fit: bool = True
     ) -> tuple[TableSums | None, Plan]:
-        """Who gives an exact answer in the time, if any does: on one tree, or on a smaller one many times."""
+        """An engine that is exact and in time, if any: on one tree, or on a smaller one many times."""
         allowed = _PLANNED * max(0.0, self.until - time.monotonic())
         posterior: TableSums = self._exact(clock, fit=fit)
         plan = posterior.plan(question, targets)

@@ -66,7 +66,7 @@ def effective_sample_size(chains: np.ndarray) -> np.ndarray:
     last = np.maximum(np.take_along_axis(even, end, -1)[..., 0], 0.0)
     tau = -1.0 + 2.0 * np.where(before, falling, 0.0).sum(-1) + last
     size = float(m * n)
-    tau = np.maximum(tau, 1.0 / np.log10(size))  # more than so many better than independent is not believed
+    tau = np.maximum(tau, 1.0 / np.log10(size))  # a limit on the credible gain over independent draws
     return np.asarray(np.where(both[..., 0] > 0.0, size / tau, np.nan))
 
 
