@@ -358,6 +358,10 @@ class Gaussian:
     ) -> GaussianStatistics:
         """So many rows in each state, which vary as all of the data do: a normal-Wishart prior."""
         seen = rows[~np.isnan(rows).any(axis=1)]
+        if not len(seen):
+            raise InvalidArgument(
+                "A number as a prior needs a row without gaps: rows that vary as all data do."
+            )
         mean, scatter = seen.mean(axis=0), np.atleast_2d(np.cov(seen.T, bias=True)) * weight
         return GaussianStatistics(
             np.full(n_states, weight), np.tile(mean, (n_states, 1)), np.tile(scatter, (n_states, 1, 1))

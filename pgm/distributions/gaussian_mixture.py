@@ -206,7 +206,9 @@ class GaussianMixture(StateDistribution):
         """Log density of each row, a column for each state, of the entries that are not NaN."""
         joint = self._joint(rows)
         top = joint.max(axis=2)
-        found = top + np.log(np.exp(joint - top[:, :, None]).sum(axis=2))
+        top[top == -np.inf] = 0.0  # too far from all components for squares
+        with np.errstate(divide="ignore"):
+            found = top + np.log(np.exp(joint - top[:, :, None]).sum(axis=2))
         found[np.isnan(rows).all(axis=1)] = 0.0
         return np.asarray(found)
 

@@ -63,6 +63,10 @@ def coin(**changes: Any) -> pgm.HMM:
     return pgm.HMM(**{**numbers, "emission": Categorical([[0.7, 0.3]] * 2), **changes})
 
 
+def pair(form: str = "full") -> Gaussian:
+    return Gaussian([[0.0, 1.0], [3.0, 2.0]], covariance=np.eye(2), form=form)
+
+
 def one_state(weights: Any) -> pgm.MarkovChain:
     return pgm.MarkovChain(states=["a"]).fit([["a"]], weights=weights)
 
@@ -88,6 +92,10 @@ def one_state(weights: Any) -> pgm.MarkovChain:
         (lambda: coin().fit([0, 1], prior={"emission": np.ones((3, 2))}), pgm.PGMError, "of shape (2, 2)"),
         (lambda: coin(emission=Gaussian([0.0, 1.0], sd=1.0)).fit([0, 1], prior={"emission": np.ones((2, 2))}),
          pgm.InvalidArgument, "statistics(rows, weights)"),
+        (lambda: coin(emission=pair("tied")).fit([[0, 1]] * 3, fixed={"emission": [0]}),
+         pgm.InvalidArgument, "fix the emission of all of them, or of none."),
+        (lambda: coin(emission=pair()).fit([[math.nan, 1], [2, math.nan]], prior=1.0), pgm.InvalidArgument,
+         "needs a row without gaps"),
         (lambda: coin().score(pd.DataFrame({"id": [0, 0]}), sequence="id"), pgm.InvalidFrame,
          "The frame has no column of observations."),
         (lambda: pgm.MarkovChain([0.5, 0.5], 3, states=["a", "b"]), pgm.InvalidTable, "(2, 2), not ()"),
@@ -133,7 +141,14 @@ def test_a_copy_of_a_chain_learns_by_itself() -> None:
     assert same.fit([[0, 1, 0]]) != chain
 
 
-def test_what_is_too_far_off_for_squares_is_impossible() -> None:
-    hmm = coin(emission=Gaussian([0.0, 1.0], sd=1.0))
+@pytest.mark.parametrize(
+    "emission",
+    [
+        Gaussian([0.0, 1.0], sd=1.0),
+        pgm.GaussianMixture([[0.5, 0.5]] * 2, mean=[[0.0, 1.0], [2.0, 3.0]], sd=1.0),
+    ],
+)
+def test_what_is_too_far_off_for_squares_is_impossible(emission: Any) -> None:
+    hmm = coin(emission=emission)
     with pytest.raises(pgm.ImpossibleEvidence, match="Step 1"):
         hmm.score([0.0, 1e200])

@@ -54,6 +54,11 @@ class Task:
         self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
         self.clock = start_clock()
         self.fixed = _fixed(fixed, model)
+        stays = self.fixed["emission"]
+        if getattr(model.emission, "form", "") == "tied" and stays.any() and not stays.all():
+            raise InvalidArgument(
+                'form="tied" is one covariance for all states: fix the emission of all of them, or of none.'
+            )
         self.last: tuple[Numbers, engine.Expected] | None = None
         self._take_prior(prior)
 
@@ -76,7 +81,8 @@ class Task:
             rows = self.observed.rows
             emitted = model.emission.pseudo(float(emitted), k, rows, self.counts) if emitted else None
         elif emitted is not None:
-            emitted = _statistics(emitted, model.emission.pseudo(1.0, k, self.observed.rows, self.counts))
+            nothing = np.zeros((len(self.observed.rows), k))
+            emitted = _statistics(emitted, model.emission.gathered(self.observed.rows, nothing))
         if emitted is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
             raise InvalidArgument("A prior of the emission does not go with states whose emission is fixed.")
         self.prior_emission = emitted
