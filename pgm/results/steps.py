@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
@@ -31,7 +31,11 @@ class _OfSteps(Result, Tabular):
     """What is said of each step of one sequence."""
 
     __slots__ = ()
-    log_likelihood: float
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log P(observations)."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -156,26 +160,34 @@ class StatePath(_OfSteps):
     (1, 1, 1, 1, 0, 0)
     """
 
-    __slots__ = ("codes", "log_joint", "log_likelihood", "report", "variable")
+    __slots__ = ("_log_likelihood", "codes", "log_joint", "report", "variable")
     variable: Variable
     codes: np.ndarray
     log_joint: float
+    _log_likelihood: float | Callable[[], float]
 
     def __init__(
         self,
         variable: Variable,
         codes: np.ndarray,
         log_joint: float,
-        log_likelihood: float,
+        log_likelihood: float | Callable[[], float],
         report: Report = CHAIN,
     ) -> None:
-        """Take codes of states, log P(path, observations) and log P(observations)."""
+        """Take codes of states, log P(path, observations), and log P(observations) or what works it out."""
         kept = np.array(codes, dtype=np.int32)
         kept.flags.writeable = False
         for name, value in (("variable", variable), ("codes", kept), ("report", report)):
             put(self, name, value)
         put(self, "log_joint", float(log_joint))
-        put(self, "log_likelihood", float(log_likelihood))
+        put(self, "_log_likelihood", log_likelihood if callable(log_likelihood) else float(log_likelihood))
+
+    @property
+    def log_likelihood(self) -> float:
+        """Log P(observations): worked out when first asked for, as the best path does not need it."""
+        if callable(self._log_likelihood):
+            put(self, "_log_likelihood", float(self._log_likelihood()))
+        return self._log_likelihood  # type: ignore[return-value]
 
     @property
     def states(self) -> tuple[Any, ...]:

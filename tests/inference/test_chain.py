@@ -214,6 +214,14 @@ def test_densities_that_are_not_divided_add_up(k, zeros, mean):
     assert engine.log_likelihoods(chain, rows, clock) == pytest.approx(sums, rel=1e-12)
 
 
+@pytest.mark.parametrize("k", [2, 4, 5, 9])
+def test_of_equal_paths_that_with_the_first_states_wins(k):
+    like = np.random.default_rng(k).choice([0.25, 0.5], size=(300, k))
+    chain = Chain(np.full(k, 1 / k), np.full((k, k), 1 / k))
+    path, _ = engine.best_paths(chain, rows_of(like, [0, 1, 150, 300]), start_clock())
+    assert path.tolist() == like.argmax(axis=1).tolist()
+
+
 def test_long_double_agrees():
     """Log-likelihoods of 20,000 steps within 1e-12 of the same sums in long double."""
     start, move = random_chain(4, 7)

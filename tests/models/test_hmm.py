@@ -491,3 +491,17 @@ def test_pictures() -> None:
         assert ax.get_title() == "so"
         plt.close(ax.figure)
         assert draw(figsize=(4, 3)).figure.get_size_inches().tolist() == [4, 3]
+
+
+def test_a_path_works_out_the_log_likelihood_of_its_model_when_asked():
+    coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+    data = [np.array([0, 0, 1, 1, 1]), np.array([1, 0])]
+    scores = coin.score(data, by="sequence")
+    found, kept, other = coin.decode(data), pickle.loads(pickle.dumps(coin.decode(data))), coin.decode(data)
+    data[0][:] = 0
+    coin.fit(data, max_iter=3)
+    assert [path.log_likelihood for path in found] == scores.tolist()
+    assert [path.log_likelihood for path in kept] == scores.tolist()
+    assert other[0] == found[0]
+    assert found.log_likelihood == pytest.approx(scores.sum())
+    assert found[1].log_probability == found[1].log_joint - scores[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -307,25 +308,29 @@ class HMM:
         if k is not None and pointwise:
             raise InvalidArgument("Paths are ranked as a whole: k= does not go with pointwise=.")
         read, clock = self._read(data, lengths, sequence), start_clock()
-        logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
         if k is not None:
+            logs = self._answered(read, lambda c, rows: engine.log_likelihoods(c, rows, clock))
             return self._ranked(read, logs, int(k))
+
+        def best(chain: engine.Chain, rows: engine.Rows) -> Any:
+            likely = cache(lambda: engine.log_likelihoods(chain, rows, start_clock()))
+            if not pointwise:
+                return *engine.best_paths(chain, rows, clock), likely
+            found = engine.smoothed(chain, rows, clock)[0].argmax(axis=1).astype(np.int32)
+            return found, engine.log_joints(chain, rows, found), likely
+
+        codes, joint, likely = self._answered(read, best)
         if pointwise:
-            gamma, _ = self._answered(read, lambda c, rows: engine.smoothed(c, rows, clock))
-            codes = gamma.argmax(axis=1).astype(np.int32)
-            joint = self._answered(read, lambda c, rows: engine.log_joints(c, rows, codes))
             if (joint == -np.inf).any():
                 warn(
                     "The most probable states of single steps are no possible path: a transition in it has "
                     "probability zero. Without pointwise= the most probable path is found."
                 )
-        else:
-            codes, joint = self._answered(read, lambda c, rows: engine.best_paths(c, rows, clock))
         numbers = iter(range(len(read)))
 
         def one(a: int, b: int) -> StatePath:
             n = next(numbers)
-            return StatePath(self.variable, codes[a:b], joint[n], logs[n])
+            return StatePath(self.variable, codes[a:b], joint[n], lambda: likely()[n])
 
         return self._each(read, one)
 

@@ -338,13 +338,18 @@ def log_joints(chain: Chain, rows: Rows, path: np.ndarray) -> np.ndarray:
 def best_paths(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
     """The best path, a state for each row, and log P(path, rows) of each sequence."""
     start, move, arc = chain.in_logs
-    at, to, _ = chain.arcs
-    longest = int(np.diff(rows.starts).max())
-    kept = np.empty(longest * chain.k)
+    k, longest = chain.k, int(np.diff(rows.starts).max())
     path, value = np.empty(rows.n_rows, np.int32), np.empty(rows.starts.size - 1)
     logs = np.ascontiguousarray(rows.logs).reshape(-1)
-    args = (start, move, at, to, arc, logs, rows.code, rows.starts, kept, path, value)
-    _run_to_row("best_paths", *args, chain=chain, rows=rows, clock=clock)
+    shared = (logs, rows.code, rows.starts)
+    if chain.is_four:
+        args: tuple[Any, ...] = (start, move, *shared, np.empty(longest, np.uint8), path, value)
+        _run_to_row("best_paths_of_four", *args, chain=chain, rows=rows, clock=clock)
+    else:
+        turned = np.ascontiguousarray(move.reshape(k, k).T).reshape(-1)
+        at, to, _ = chain.arcs
+        args = (start, move, turned, at, to, arc, *shared, np.empty(longest * k), path, value)
+        _run_to_row("best_paths", *args, chain=chain, rows=rows, clock=clock)
     return path, value
 
 

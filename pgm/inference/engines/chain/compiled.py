@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from pgm.runtime.kinds import Flag, Floats, Ints, Ints32
+from pgm.runtime.kinds import Bytes, Flag, Floats, Ints, Ints32
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
 _LOOK = 4096  # rows between two looks at the stop flag
@@ -663,9 +663,33 @@ def backward_in_logs(
 # --- the most probable paths --------------------------------------------------------------------------------
 
 
+def _best(k, move, a, o, out):
+    """Raise `out` to the best of a[o + i] + move[i], row after row, four at a time as in `_times`."""
+    i = 0
+    while i + 4 <= k:
+        x0, x1, x2, x3 = a[o + i], a[o + i + 1], a[o + i + 2], a[o + i + 3]
+        m0 = i * k
+        m1, m2, m3 = m0 + k, m0 + 2 * k, m0 + 3 * k
+        for j in range(k):
+            y0, y1, y2, y3 = x0 + move[m0 + j], x1 + move[m1 + j], x2 + move[m2 + j], x3 + move[m3 + j]
+            y0 = y0 if y0 > y1 else y1
+            y2 = y2 if y2 > y3 else y3
+            y0 = y0 if y0 > y2 else y2
+            out[j] = y0 if y0 > out[j] else out[j]
+        i += 4
+    while i < k:
+        x = a[o + i]
+        m = i * k
+        for j in range(k):
+            y = x + move[m + j]
+            out[j] = y if y > out[j] else out[j]
+        i += 1
+
+
 def best_paths(
     start: Floats,
     move: Floats,
+    turned: Floats,
     at: Ints,
     to: Ints,
     arc: Floats,
@@ -702,12 +726,7 @@ def best_paths(
                 for j in range(k):
                     ahead[j] = -math.inf
                 if at.size == 0:
-                    for i in range(k):
-                        x = kept[o - k + i]
-                        m = i * k
-                        for j in range(k):
-                            y = x + move[m + j]
-                            ahead[j] = y if y > ahead[j] else ahead[j]
+                    _best(k, move, kept, o - k, ahead)
                 else:
                     for i in range(k):
                         x = kept[o - k + i]
@@ -735,16 +754,80 @@ def best_paths(
         path[end - 1] = state
         for t in range(end - 2, begin - 1, -1):
             o = (t - begin) * k
-            later = state
+            m = state * k
+            most = kept[o] + turned[m]
+            for i in range(k):
+                x = kept[o + i] + turned[m + i]
+                ahead[i] = x
+                most = x if x > most else most
             state = 0
-            most = kept[o] + move[later]
-            for i in range(1, k):
-                y = kept[o + i] + move[i * k + later]
-                if y > most:
-                    most = y
-                    state = i
+            while ahead[state] < most:
+                state += 1
             path[t] = state
     return DONE
+
+
+def best_paths_of_four(
+    start: Floats,
+    move: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    ways: Bytes,
+    path: Ints32,
+    value: Floats,
+    where: Ints,
+    stop: Flag,
+):
+    """The same for four states; `ways` has a byte for each step: of each state, which it was reached from."""
+    coded = code.size > 0
+    m00, m01, m02, m03 = move[0], move[1], move[2], move[3]
+    m10, m11, m12, m13 = move[4], move[5], move[6], move[7]
+    m20, m21, m22, m23 = move[8], move[9], move[10], move[11]
+    m30, m31, m32, m33 = move[12], move[13], move[14], move[15]
+    for n in range(starts.size - 1):
+        begin, end = starts[n], starts[n + 1]
+        taken = 0.0
+        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+        for t in range(begin, end):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            b = code[t] * 4 if coded else t * 4
+            if t == begin:
+                x0, x1, x2, x3 = start[0], start[1], start[2], start[3]
+            else:
+                x0, i0 = _best_of_four(a0 + m00, a1 + m10, a2 + m20, a3 + m30)
+                x1, i1 = _best_of_four(a0 + m01, a1 + m11, a2 + m21, a3 + m31)
+                x2, i2 = _best_of_four(a0 + m02, a1 + m12, a2 + m22, a3 + m32)
+                x3, i3 = _best_of_four(a0 + m03, a1 + m13, a2 + m23, a3 + m33)
+                ways[t - begin] = (i0 + 4 * i1) + (16 * i2 + 64 * i3)
+            a0, a1, a2, a3 = x0 + like[b], x1 + like[b + 1], x2 + like[b + 2], x3 + like[b + 3]
+            x0 = a0 if a0 > a1 else a1
+            x2 = a2 if a2 > a3 else a3
+            x0 = x0 if x0 > x2 else x2
+            if x0 == -math.inf:
+                where[0] = t
+                return IMPOSSIBLE
+            if t % 64 == 0:  # so that sums do not lose digits as they grow
+                taken += x0
+                a0, a1, a2, a3 = a0 - x0, a1 - x0, a2 - x0, a3 - x0
+        most, state = _best_of_four(a0, a1, a2, a3)
+        value[n] = most + taken
+        path[end - 1] = state
+        for t in range(end - 1, begin, -1):
+            state = (ways[t - begin] >> (2 * state)) & 3
+            path[t - 1] = state
+    return DONE
+
+
+def _best_of_four(y0, y1, y2, y3):
+    """The largest, and the first that is as large."""
+    i = 1 if y1 > y0 else 0
+    j = 3 if y3 > y2 else 2
+    x = y0 if y0 > y1 else y1
+    z = y2 if y2 > y3 else y3
+    later = 1 if z > x else 0
+    return (x if x > z else z), i + later * (j - i)
 
 
 def ranked_paths(
