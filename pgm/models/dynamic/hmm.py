@@ -419,7 +419,7 @@ class HMM:
         >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[1.0, 0.0], [0.0, 1.0]]))
         >>> drawn = coin.sample(3, given=[0, None, 1], seed=1)
         >>> [one.observations.tolist() for one in drawn]
-        [[0, 1, 1], [0, 0, 1], [0, 1, 1]]
+        [[0, 1, 1], [0, 0, 1], [0, 0, 1]]
         """
         chain, random = self._chain(), generator(seed)
         n = draw_count(n)
