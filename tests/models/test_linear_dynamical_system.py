@@ -630,3 +630,26 @@ def test_a_picture_shows_single_steps_and_tells_observations_apart() -> None:
     assert any(len(each.get_paths()) == 1 for each in ax.collections)
     ax = plane().filter(gappy(6, 3)).plot()
     assert len({str(each.get_paths()[0].vertices) for each in ax.collections if each.get_gid()}) == 3
+
+
+def test_states_that_hardly_differ_are_smoothed_to_the_last_digits() -> None:
+    """Given the next state the last is known a thousand times better in one direction than in the other.
+
+    The regression of a state on the next has entries near 1000. When covariances themselves were carried, the
+    rounding of a step was multiplied by the squares of these, and 5e-6 of the variances was lost.
+    """
+    lds = LinearDynamicalSystem(
+        A=[[-0.26992977, -0.22484331], [-0.2718868, -0.01355838]],
+        C=[[-0.17941076, -1.18750689], [0.68831034, 1.08441206]],
+        Q=[[4.5, 3.0], [3.0, 2.0]],
+        R=1.0,
+        mean=[0.0, 0.0],
+        covariance=1.0,
+    )
+    y = RNG.normal(size=(6, 2))
+    y[2:4] = np.nan
+    found, exact = lds.smooth(y), truth(lds, 6).given(y, number=Decimal)
+    for t in range(6):
+        assert found.covariance[t] == pytest.approx(exact.covariance(t), rel=0, abs=1e-11)
+    for t in range(5):
+        assert found.lag_one_covariance[t] == pytest.approx(exact.covariance(t, t + 1), rel=0, abs=1e-11)

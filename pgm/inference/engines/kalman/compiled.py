@@ -107,6 +107,14 @@ def _advance(
             row[n + k] = G[i * q + k]
             length += weights[k] * row[n + k] * row[n + k]
         out[i * n + i] = _CANCELLED * length
+    _triangle(rows, scale, n, size, full, out)
+
+
+def _triangle(rows: FloatTable, scale: Floats, n: int, size: int, full: bool, out: Floats):
+    """Factors of rows diag(scale) rows'; the rows become orthogonal under these weights.
+
+    Unless none can be (`full`), a remainder not longer than the diagonal of `out` says is rounding alone.
+    """
     for j in range(n - 1, -1, -1):
         row = rows[j]
         d = 0.0
@@ -316,19 +324,23 @@ def _linked(
     own: FloatTable,
     back: Floats,
     left: Floats,
+    weights: Floats,
 ):
-    """The regression of x[t] on x[t+1]: its matrix, and the covariance that is left.
+    """The regression of x[t] on x[t+1]: its matrix, and the factors of the covariance that is left.
 
     `rows`, `scale` and `after` are what `_advance` leaves: x[t+1] in terms of orthogonal noise.
     """
     size = scale.size
     for i in range(n):
         mine = own[i]
+        length = factors[i * n + i]
         for k in range(size):
             mine[k] = 0.0
         mine[i] = 1.0
         for k in range(i + 1, n):
             mine[k] = factors[i * n + k]
+            length += factors[k * n + k] * mine[k] * mine[k]
+        left[i * n + i] = _CANCELLED * length
     for j in range(n):
         d, row = after[j * n + j], rows[j]
         for i in range(n):
@@ -347,30 +359,10 @@ def _linked(
             for k in range(j):
                 total -= back[i * n + k] * after[k * n + j]
             back[i * n + j] = total
+    _triangle(own, scale, n, size, False, left)
     for i in range(n):
-        for j in range(i, n):
-            total = 0.0
-            for k in range(size):
-                total += own[i, k] * scale[k] * own[j, k]
-            left[i * n + j] = total
-            left[j * n + i] = total
-
-
-def _carried(back: Floats, P: Floats, left: Floats, n: int, product: Floats, out: Floats):
-    """Write left + J P J'."""
-    for i in range(n):
-        for j in range(n):
-            total = 0.0
-            for k in range(n):
-                total += back[i * n + k] * P[k * n + j]
-            product[i * n + j] = total
-    for i in range(n):
-        for j in range(i, n):
-            total = left[i * n + j]
-            for k in range(n):
-                total += product[i * n + k] * back[j * n + k]
-            out[i * n + j] = total
-            out[j * n + i] = total
+        weights[i] = left[i * n + i]
+        left[i * n + i] = 1.0
 
 
 def backward(
@@ -387,21 +379,23 @@ def backward(
     """The covariances given all that was observed; `found`: how many links there are, and how many matrices.
 
     A *link* is a slot and the step after it: given x[t+1] and what was observed until t, x[t] has a
-    regression matrix, which `back` takes, and a covariance. `smoothed` takes matrices; `link` and `index` say
+    regression matrix, which `back` takes, and a covariance. `smoothed` takes factors: with covariances
+    themselves the rounding of a step would be multiplied by the square of that matrix. `link` and `index` say
     which ones each step has.
     """
     steps = slot.size
     n = int(math.sqrt(s.start.size + 0.5))
     size = n + s.weights.shape[1]
     rows, scale, own = np.empty((n, size)), np.empty(size), np.empty((n, size))
-    after, product = np.empty(n * n), np.empty(n * n)
-    left = np.empty((back.shape[0], n * n))  # of each link
+    after, left = np.empty(n * n), np.empty((back.shape[0], n * n))
+    weights = np.empty((back.shape[0], n))  # these two are factors of each link
+    both, scales = np.empty((n, 2 * n)), np.empty(2 * n)
     moved = np.empty(steps, np.int64)
     latest = np.full(steps, -1)  # the last link that was made of each slot
     came = np.full(steps, -1)  # of each matrix: the one before it in time, and the link to that
     by = np.full(steps, -1)
     links, count, anchor, due, since = 0, 1, 0, 2, 0
-    _multiplied(filtered[slot[steps - 1]], n, smoothed[0])
+    smoothed[0] = filtered[slot[steps - 1]]
     index[steps - 1] = 0
     for t in range(steps - 2, -1, -1):
         if stop[0] != 0:
@@ -414,12 +408,12 @@ def backward(
             latest[now] = j
             moved[j] = move
             _advance(s.A[move], s.G[move], s.weights[move], filtered[now], n, rows, scale, after)
-            _linked(filtered[now], n, rows, scale, after, own, back[j], left[j])
+            _linked(filtered[now], n, rows, scale, after, own, back[j], left[j], weights[j])
         link[t] = j
         if came[known] >= 0 and by[known] == j:
             index[t] = came[known]
             continue
-        _carried(back[j], smoothed[known], left[j], n, product, smoothed[count])
+        _advance(back[j], left[j], weights[j], smoothed[known], n, both, scales, smoothed[count])
         made = count
         if _same(smoothed[count], smoothed[known]):
             made = known

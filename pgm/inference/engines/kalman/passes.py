@@ -189,7 +189,7 @@ def _runs(
         args = (p.steps, p.slot, p.filtered, link, back, index, matrices, both)
         looped("backward", *args, steps=T * n * n * (4 * n + 2 * p.steps.weights.shape[1]), clock=clock)
         links, count = both.tolist()
-        table = Matrices(_first(matrices, count).reshape(-1, n, n), index)
+        table = Matrices(_multiplied(matrices[:count], n, clock), index)
         behind = Matrices(_first(back, links).reshape(-1, n, n), link)
         smoothed = np.empty_like(filtered)
         looped(
