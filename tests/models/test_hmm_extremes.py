@@ -152,3 +152,9 @@ def test_what_is_too_far_off_for_squares_is_impossible(emission: Any) -> None:
     hmm = coin(emission=emission)
     with pytest.raises(pgm.ImpossibleEvidence, match="Step 1"):
         hmm.score([0.0, 1e200])
+
+
+def test_ranking_paths_keeps_to_the_time() -> None:
+    hmm = coin()
+    with pgm.config(time_limit=0.2), pytest.raises(pgm.OutOfTime):
+        hmm.decode(hmm.sample(1500, seed=0).observations, k=3000)

@@ -358,8 +358,10 @@ def ranked_paths(chain: Chain, rows: Rows, many: int, clock: Clock) -> tuple[np.
     start, move, _ = chain.in_logs
     values, paths = np.empty(many), np.empty(many * rows.n_rows, np.int32)
     logs = np.ascontiguousarray(rows.logs).reshape(-1)
-    clock.check("ranking paths")
-    found = LOOPS.ranked_paths(start, move, logs, rows.code, many, values, paths, np.zeros(1, np.uint8))
+    count = np.zeros(1, np.int64)
+    args = (start, move, logs, rows.code, many, values, paths, count)
+    _run("ranked_paths", *args, chain=chain, rows=rows, clock=clock, more=many)
+    found = int(count[0])
     return paths.reshape(many, -1)[:found], values[:found]
 
 

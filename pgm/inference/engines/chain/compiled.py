@@ -838,9 +838,10 @@ def ranked_paths(
     many: int,
     values: Floats,
     paths: Ints32,
+    count: Ints,
     stop: Flag,
 ):
-    """The `many` best paths of one sequence, the best first; returns how many there are.
+    """The `many` best paths of one sequence, the best first; `count` gets how many there are.
 
     Each state keeps as many best ways to itself, of which each is one of those to the state before
     (Seshadri & Sundberg 1994). All that is given are logarithms.
@@ -853,7 +854,7 @@ def ranked_paths(
     back = np.zeros(steps * k * many, np.int32)  # which of all ways to the step before
     for t in range(steps):
         if stop[0] != 0:
-            return -STOPPED
+            return STOPPED
         b = code[t] * k if coded else t * k
         o = t * k * many
         for j in range(k):
@@ -895,7 +896,8 @@ def ranked_paths(
             paths[found * steps + t] = place // many
             place = back[t * k * many + place]
         found += 1
-    return found
+    count[0] = found
+    return DONE
 
 
 # --- drawing ------------------------------------------------------------------------------------------------
