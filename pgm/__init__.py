@@ -29,7 +29,7 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
-from pgm.distributions import Bernoulli, Categorical, Gaussian, GaussianMixture, Multinomial, Poisson
+from pgm.distributions import Bernoulli, Categorical, Gaussian, GaussianMixture, Multinomial, Poisson, Product
 from pgm.errors import (
     ConvergenceWarning,
     FileFormatError,
@@ -129,6 +129,7 @@ __all__ = [
     "Parity",
     "Poisson",
     "Probability",
+    "Product",
     "Report",
     "Samples",
     "Soft",
@@ -158,7 +159,7 @@ _RESULTS = (
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
-    *(Poisson, Bernoulli, Multinomial, GaussianMixture),
+    *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, LinearDynamicalSystem, *_FORMS, *_RESULTS])

@@ -8,11 +8,13 @@ from .emission import Emission, Observed
 from .gaussian import Gaussian
 from .gaussian_mixture import GaussianMixture
 from .multinomial import Multinomial
+from .product import Product
 from .protocol import LocalDistribution
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
-    cls.kind: cls for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial, GaussianMixture)
+    cls.kind: cls
+    for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial, GaussianMixture, Product)
 }
 
 __all__ = [
@@ -26,4 +28,5 @@ __all__ = [
     "Multinomial",
     "Observed",
     "Poisson",
+    "Product",
 ]

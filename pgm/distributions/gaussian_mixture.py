@@ -166,17 +166,21 @@ class GaussianMixture(StateDistribution):
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
         """
         rows, _ = self._rows(x)
-        shares = row_weights(weights, rows.shape[0])
+        return self._fit_rows(rows, row_weights(weights, rows.shape[0]), max_iter, tol)
+
+    def _fit_rows(
+        self, rows: np.ndarray, weights: np.ndarray, max_iter: int = 1000, tol: float = 1e-9
+    ) -> Self:
         made, last = self, -np.inf
         for _ in range(max_iter):
-            made = made.fitted(made.gathered(rows, shares))
+            made = made.fitted(made.gathered(rows, weights))
             state = made.collapsed(rows)
             if state is not None:
                 raise InvalidArgument(
                     "The covariance of a component collapsed: the rows that it explains lie on one point or "
                     "line. Use fewer components, or another form= of covariance."
                 )
-            now = float((shares * made.log_rows(rows)).sum())
+            now = float((weights * made.log_rows(rows)).sum())
             if now - last <= tol * (1.0 + abs(now)):
                 break
             last = now

@@ -143,7 +143,11 @@ class StateDistribution:
         >>> pgm.Poisson().fit([1, 2, None, 6])
         Poisson(3)
         """
-        return self.fitted(self.statistics(x, weights))
+        rows, _ = self._rows(x)
+        return self._fit_rows(rows, row_weights(weights, rows.shape[0]))
+
+    def _fit_rows(self, rows: np.ndarray, weights: np.ndarray) -> Self:
+        return self.fitted(self.gathered(rows, weights))
 
     def fitted(self, statistics: Any, prior: Any = None) -> Self:
         """Return the maximum-likelihood distribution for rows with these sufficient statistics.

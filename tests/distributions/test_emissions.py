@@ -104,7 +104,19 @@ def mixtures() -> Case:
     )
 
 
-CASES = [poisson, poissons, bernoulli, bernoullis, multinomial, mixture, mixtures]
+def product() -> Case:
+    a, b = poissons(), mixture()
+    p = np.array([[0.2, 0.3, 0.5], [0.6, 0.3, 0.1]])
+    symbols = pgm.Categorical(p)
+    return Case(
+        pgm.Product([b.made, symbols, a.made]),
+        lambda x, k: b.log(x[0], k) + float(np.log(p[k, int(x[1])])) + a.log(x[2:], k),
+        pgm.Product([b.new, pgm.Categorical(symbols=[0, 1, 2]), a.new]),
+        lambda k: np.concatenate([[b.mean(k), p[k] @ [0, 1, 2]], a.mean(k)]),
+    )
+
+
+CASES = [poisson, poissons, bernoulli, bernoullis, multinomial, mixture, mixtures, product]
 each = pytest.mark.parametrize("make", CASES, ids=lambda make: make.__name__)
 
 
@@ -242,7 +254,13 @@ def neighbours(parts: Any, step: float) -> list[Any]:
     """The same parts with one number off by a little, each in turn; rows of probabilities are mended."""
     found = []
     for name, value in parts.items():
-        if name == "dim" or isinstance(value, str):
+        if name in ("dim", "symbols") or isinstance(value, str):
+            continue
+        if name == "columns":
+            for i, column in enumerate(value):
+                ((kind, inside),) = column.items()
+                for other in neighbours(inside, step):
+                    found.append({"columns": [*value[:i], {kind: other}, *value[i + 1 :]]})
             continue
         table = np.array(value, dtype=float)
         for i in range(table.size):
@@ -254,6 +272,29 @@ def neighbours(parts: Any, step: float) -> list[Any]:
 
 
 # --- what is right for one kind ---
+
+
+def test_columns_have_names_and_gaps() -> None:
+    words = pgm.Categorical([[0.9, 0.1], [0.2, 0.8]], ["a", "b"])
+    places = pgm.Gaussian([[0.0, 0.0], [3.0, 3.0]], covariance=np.eye(2))
+    both = pgm.Product({"word": words, ("x", "y"): places})
+    frame = {"y": [0.5, None, 3.0], "other": [1, 2, 3], "word": ["a", None, "b"], "x": [0.1, 2.0, None]}
+    rows = [["a", 0.1, 0.5], [None, 2.0, None], ["b", None, 3.0]]
+    hmm = pgm.HMM(START, MOVES, both)
+    assert float(hmm.score(frame)) == float(hmm.score(rows))
+    expected = np.log([0.1, 0.8]) + np.column_stack([stats.norm(m).logpdf([3.0]) for m in (0, 3)])
+    assert both.log_density(rows)[2:] == near(expected)
+    for one in hmm.sample(3, given=rows, seed=1):
+        assert one.observations[0].tolist() == rows[0]
+        assert one.observations[1][1] == 2.0
+        assert one.observations[1][0] in ("a", "b")
+    drawn = [one.observations for one in hmm.sample(80, sequences=3, seed=0)]
+    fresh = pgm.Product({"word": pgm.Categorical(symbols=["a", "b"]), ("x", "y"): pgm.Gaussian(dim=2)})
+    learned = pgm.HMM(n_states=2, emission=fresh).fit(drawn, seed=0)
+    assert np.sort(learned.emission.parts[1].mean[:, 0]) == pytest.approx([0.0, 3.0], abs=0.5)
+    file = io.StringIO()
+    pgm.write(hmm, file, format="json")
+    assert pgm.read(io.StringIO(file.getvalue()), format="json") == hmm
 
 
 @pytest.mark.parametrize("form", ["full", "diagonal"])
@@ -399,6 +440,14 @@ def test_a_number_as_a_prior_is_rows() -> None:
         (lambda: pgm.GaussianMixture([1.0], [0], 1.0, n_components=2), "There are 1 components"),
         (lambda: pgm.GaussianMixture(n_components=2, form="round"), "form= is 'full' or"),
         (lambda: pgm.GaussianMixture(n_components=2).fit([1.0, 1.0, 1.0, 2.0, 2.0]), "collapsed"),
+        (lambda: pgm.Product([]), "takes a list of distributions, or a dict by column, not []."),
+        (lambda: pgm.Product([1.0]), "A part of a Product is a distribution, not 1.0."),
+        (lambda: pgm.Product([pgm.Poisson([1.0, 2.0]), pgm.Poisson(1.0)]), "the same number of states"),
+        (lambda: pgm.Product({("x", "y"): pgm.Poisson()}), "names 2 columns, and its distribution takes 1."),
+        (lambda: pgm.Product({"x": pgm.Poisson(), ("x",): pgm.Poisson()}), "named by different texts"),
+        (lambda: pgm.Product([pgm.Poisson(1.0)] * 2).log_density([[1, 2], [1, 2, 3]]),
+         "Step 1 (the first is 0): a row has 2 columns, not 3."),
+        (lambda: pgm.Product([pgm.Poisson(1.0)] * 2).log_density([[1, 2], [1, -2]]), "-2 is not a count."),
         (lambda: pgm.HMM(START, MOVES, pgm.Poisson(1.0)), "it needs a row for each of them"),
         (lambda: pgm.HMM(START, MOVES, pgm.Poisson([1.0, 2.0])).to_network(2), "has no form as a node"),
     ],

@@ -326,6 +326,20 @@ def test_C105_scalar_gaussians():
     assert hmm.fit_report.log_likelihood == near(-7.934145921)
 
 
+def test_C139_two_alphabets():
+    """O46: one hidden state, two currencies."""
+    moves = pgm.Categorical([[0.7, 0.3], [0.5, 0.5], [0.1, 0.9]], ["up", "down"])
+    hmm = urns(emission=pgm.Product([pgm.Categorical(URNS, COLOURS), moves]))
+    seen = list(zip(SEEN, ["up", "up", "down", "up", "down"], strict=True))
+    assert math.exp(hmm.score(seen)) == near(4.708599743e-05)
+    assert math.exp(hmm.score([[None, move] for _, move in seen])) == near(0.0231308398)
+    best = hmm.decode(seen)
+    assert best.path == ("S1", "S1", "S3", "S3", "S3")
+    assert math.exp(best.log_joint) == near(7.62048e-06)
+    assert hmm.smooth(seen).values[0] == near(np.array([0.9598467839, 0.0346803264, 0.005472889735]))
+    assert hmm.smooth(seen).values[4] == near(np.array([0.06382674859, 0.4111019478, 0.5250713036]))
+
+
 def test_C104_gaussian_mixtures():
     """T22: the weights of components are those of the state."""
     shares = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]

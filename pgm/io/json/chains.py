@@ -21,7 +21,7 @@ def write_hmm(model: HMM) -> dict[str, Any]:
         raise InvalidArgument("The emission has no numbers yet: give it some, or fit the model to data.")
     if EMISSIONS.get(getattr(emission, "kind", "")) is not type(emission):
         raise InvalidArgument(f"An emission that is a {type(emission).__name__} has no JSON form.")
-    symbols = {"state": write_state} if emission.domain is not None else {}
+    symbols = {"state": write_state} if emission.kind in ("categorical", "product") else {}
     body = {
         **write_domain("state", model.variable.domain),
         "initial": model.initial.tolist(),
