@@ -1,4 +1,4 @@
-"""The loops of counting: what follows from a decision, what a dead end teaches, parts and their cache.
+"""The loops of counting: propagation, clause learning, components and their cache.
 
 Nothing here recurses or allocates: the state of a search lies in arrays, so that it stops whenever an array
 is full or its slice of work is done, and goes on where it stopped. Numbers are wide: a mantissa in [0.5, 1),
@@ -7,8 +7,8 @@ or 0, and an exponent.
 A literal is true by decision, or because all others of a clause are false: that clause is its reason, its
 number or, where it has two literals, -2 less the literal that it follows from; -1 for a decision.
 
-What is learned follows from all clauses together. Inside a part it may therefore say "no" because a part
-beside it has no solution: whatever was remembered below a branch that comes to nothing is forgotten again.
+A learned clause follows from all clauses together. Inside a component it may therefore conflict because a
+sibling component has no solution: whatever was cached below a branch without solutions is dropped again.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _plus(am, ae, bm, be):
     return m, ae
 
 
-# --- what follows ---
+# --- propagation ---
 
 
 def _make_true(s, n, literal, reason, level):
@@ -88,7 +88,7 @@ def _make_true(s, n, literal, reason, level):
 
 
 def _propagate(p, k, s, n, level):
-    """Make true what follows; -1, or the reason why a literal (n[CLASH]) would be true that is false."""
+    """Propagate; -1, or the reason that implies a literal (n[CLASH]) that is already false."""
     while n[HEAD_OF_TRAIL] < n[TRAIL]:
         literal = s.trail[n[HEAD_OF_TRAIL]]
         n[HEAD_OF_TRAIL] += 1
@@ -146,7 +146,7 @@ def _undo(s, n, to):
     n[HEAD_OF_TRAIL] = to
 
 
-# --- what a dead end teaches ---
+# --- clause learning ---
 
 
 def _mark(s, n, literal, level, size, marked):
@@ -182,9 +182,9 @@ def _redundant(k, s, literal):
 
 
 def _analyse(k, s, n, clash, level):
-    """Find the clause that the dead end teaches, in s.learned, its one literal of this level first.
+    """Learn a clause from the conflict, in s.learned, with its one literal of this level first.
 
-    Returns its size; 0 where the dead end does not depend on what is decided at this level.
+    Returns its size; 0 if the conflict does not depend on the decision at this level.
     """
     size, marked, here = 1, 0, 0
     more, size, marked = _mark(s, n, n[CLASH], level, size, marked)
@@ -246,7 +246,7 @@ def watch_all(k: Clauses, n: Ints):
 
 
 def _keep(k, s, n, size):
-    """Remember a new clause of so many literals, the first of this level, the others of earlier ones."""
+    """Store a new clause of this many literals, the first of this level, the others of earlier ones."""
     if size == 1:
         s.facts[n[FACTS]] = s.learned[0]
         n[FACTS] += 1
@@ -274,7 +274,7 @@ def _keep(k, s, n, size):
 
 
 def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
-    """Drop the half of the learned clauses that says least, but none that is the reason of anything."""
+    """Drop the least useful half of the learned clauses, but none that is the reason of a literal."""
     first = n[GIVEN]
     for c in range(n[CLAUSES]):
         places[c] = c if c < first else -1
@@ -286,7 +286,7 @@ def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
         if frames[level, F_REASON] >= first:
             places[frames[level, F_REASON]] = frames[level, F_REASON]
     wanted = (n[CLAUSES] - first) // 2
-    limit, below, most = 0, 0, 0  # a clause that spans fewer decisions stays; how many do
+    limit, below, most = 0, 0, 0  # clauses that span fewer decisions stay; how many do
     for c in range(first, n[CLAUSES]):
         most = max(most, k.levels[c])
     while limit <= most:
@@ -335,7 +335,7 @@ def forget(k: Clauses, s: State, n: Ints, frames: IntTable, places: Ints32):
     watch_all(k, n)
 
 
-# --- parts ---
+# --- components ---
 
 
 def _flood(p, k, s, n, v, label):
@@ -391,7 +391,7 @@ def _flood(p, k, s, n, v, label):
 
 
 def _number(keys, at, x):
-    """Write a number, seven bits to a byte; returns where the next goes."""
+    """Write an integer, seven bits to a byte; returns where the next goes."""
     while x >= 128:
         keys[at] = 128 + (x & 127)
         x >>= 7
@@ -401,9 +401,9 @@ def _number(keys, at, x):
 
 
 def _write_key(s, pile, keys, q, top):
-    """Write what determines a part's sum; returns the key's length and hash.
+    """Write what determines a component's sum; returns the key's length and hash.
 
-    Its atoms, and its clauses of which literals outside are false. Clauses that lie inside are known by that.
+    The key has its atoms, and its clauses with false literals outside. Clauses entirely inside are implied.
     """
     n_atoms, n_clauses = pile[q], pile[q + 1]
     at = _number(keys, top, n_atoms)
@@ -424,7 +424,7 @@ def _write_key(s, pile, keys, q, top):
 
 
 def _cached(c, keys, key, length, h):
-    """The number of a part in the cache, or -1."""
+    """The index of a component in the cache, or -1."""
     last = c.slots.size - 1
     i = h & last
     while c.slots[i] >= 0:
@@ -548,7 +548,7 @@ def _add_child(d, n, frames, node):
 
 
 def _choose(p, s, pile, q):
-    """The atom of a part to try first: by its place in the tree, its clauses and the dead ends it was in."""
+    """The atom of a component to try first: by its place in the tree, its clauses and its conflicts."""
     best, found = -1.0, -1
     for i in range(q + HEAD, q + HEAD + pile[q]):
         v = pile[i]
@@ -586,7 +586,7 @@ def begin(p: Problem, s: State, n: Ints, frames: IntTable, mantissas: FloatTable
 
 
 def _forget_since(c, n, before):
-    """Forget the parts that were remembered last, so that so many stay."""
+    """Drop the components that were cached last, so that this many stay."""
     last = c.slots.size - 1
     while n[CACHED] > before:
         n[CACHED] -= 1
@@ -595,11 +595,11 @@ def _forget_since(c, n, before):
         i = c.hash[e] & last
         while c.slots[i] != e:
             i = (i + 1) & last
-        c.slots[i] = -1  # nothing came after it that would have had to pass this place
+        c.slots[i] = -1  # no later entry can have probed past this slot
 
 
 def _follow_up(p, k, s, n, level):
-    """Make true what follows from clauses that were learned since; False where that cannot be."""
+    """Propagate clauses that were learned since; False on a conflict."""
     for i in range(n[FACTS]):
         literal = s.facts[i]
         if s.value[literal] < 0:
@@ -630,7 +630,7 @@ def _follow_up(p, k, s, n, level):
 
 
 def _try(p, k, c, s, d, n, frames, mantissas, pile, keys, assumed):
-    """Give the frame's atom a value, see what follows: 0, 1 for nothing possible, or what is full."""
+    """Give the frame's atom a value and propagate: 0, 1 for nothing possible, or what is full."""
     level = n[LEVEL]
     if frames[level, F_ATOM] >= 0:
         if 2 * (n[CLAUSES] + 1) + 2 > k.next_watch.size or n[LITERALS] + s.label.size > k.literals.size:
@@ -684,7 +684,7 @@ def advance(
     work: int,
     stop: Flag,
 ):
-    """Search on until done, until so much work is done, or until an array is full.
+    """Continue until done, until this much work is done, or until an array is full.
 
     The sum is then in the first frame.
     """
@@ -697,7 +697,7 @@ def advance(
         n[WORK] += 1
         level = n[LEVEL]
         if frames[level, F_INSIDE] != 0:
-            if frames[level, F_LEFT] > 0:  # parts of this branch are still to be looked at
+            if frames[level, F_LEFT] > 0:  # components of this branch are still to be summed
                 if level + 2 > frames.shape[0]:
                     return FULL_FRAMES
                 q = frames[level, F_AT]
@@ -745,7 +745,7 @@ def advance(
         sm, se = mantissas[level, 0], frames[level, F_SUM]
         q = frames[level, F_PART]
         node = -1
-        store = v >= 0 and n[STORING] != 0 and sm != 0.0  # what is empty may be so for what is beside it
+        store = v >= 0 and n[STORING] != 0 and sm != 0.0  # a zero may be due to a sibling component
         if n[RECORDING] != 0 and (n[NODES] >= d.node_branch.size or n[CHILDREN] >= d.child_node.size):
             return FULL_RECORD
         if store:
@@ -790,13 +790,13 @@ def _link(c, e):
 
 
 def relink(c: Cache, n: Ints):
-    """Put all cached parts into new, empty slots."""
+    """Put all cached components into new, empty slots."""
     for e in range(n[CACHED]):
         _link(c, e)
 
 
 def sweep(c: Cache, n: Ints, frames: IntTable):
-    """Forget half of the cache: the older half, save what was of use since the last sweep."""
+    """Drop half of the cache: the older half, except entries used since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
     kept, at, level = 0, 0, 0
     n_keys = n[KEYS]
@@ -810,7 +810,7 @@ def sweep(c: Cache, n: Ints, frames: IntTable):
             continue
         begin = c.at[e]
         for j in range(length):
-            c.keys[at + j] = c.keys[begin + j]  # never before what has been read
+            c.keys[at + j] = c.keys[begin + j]  # never ahead of what has been read
         c.at[kept], c.length[kept], c.hash[kept], c.used[kept] = at, length, c.hash[e], 0
         c.mantissa[kept], c.exponent[kept], c.node[kept] = c.mantissa[e], c.exponent[e], c.node[e]
         kept += 1
@@ -851,10 +851,10 @@ def shares(d: Record, n: Ints, flow: Floats, out: Floats):
 
 
 def probe(p: Problem, k: Clauses, s: State, n: Ints, units: Ints32, at: int, work: int):
-    """Try each literal from number `at` on: where it cannot be true its opposite is a fact.
+    """Try each literal from index `at` on: if it cannot be true its negation is a fact.
 
-    Facts, with what follows from them, stay on the trail; `units` come first. Returns where to
-    go on; -1: nothing is possible.
+    Facts and their consequences stay on the trail; `units` come first. Returns where to go on; -1: nothing is
+    possible.
     """
     limit = n[WORK] + work
     for literal in units:

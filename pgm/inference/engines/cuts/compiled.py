@@ -1,8 +1,8 @@
-"""Minimum cuts, and what is built on them: the loops. Capacities are integers, so nothing is rounded.
+"""Minimum cuts, and algorithms based on them: the loops. Capacities are integers, so nothing is rounded.
 
 A graph is kept by arcs: those that leave node v are first[v] .. first[v + 1], arc a leads to head[a], and
-sister[a] is the same arc the other way round. `excess[v]` is what is left of the arc from the source to v,
-or if negative of the arc from v to the sink.
+sister[a] is the same arc the other way round. `excess[v]` is the residual capacity of the arc from the source
+to v or, if negative, of that from v to the sink.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _new_parent(first, head, sister, residual, tree, parent, stamp, distance, no
         if residual[through] == 0:
             continue
         w, d = u, 0
-        while d < _FAR:  # is there still a way from u to its terminal?
+        while d < _FAR:  # is there still a path from u to its terminal?
             if stamp[w] == now:
                 d += distance[w]
                 break
@@ -238,7 +238,7 @@ def firm(
     found: Bytes,
     stop: Flag,
 ):
-    """Mark the nodes that surely stay on this side when its terminal capacities lose `more` in all.
+    """Mark the nodes guaranteed to stay on this side if its terminal capacities lose `more` in total.
 
     They are reached, by residual arcs of over `more`, from a node whose terminal arc has over `more` left:
     any flow that makes up for the loss leaves something of each of these capacities. After `max_flow`.
@@ -494,7 +494,7 @@ def descend(
     states: Ints,
     stop: Flag,
 ):
-    """Give each variable in turn its best state beside its neighbours', until that changes nothing more.
+    """Give each variable in turn its best state given its neighbours', until nothing changes any more.
 
     Forbidden entries cost `wall`. Every change lowers the energy, a whole number, so there is an end; a stop
     flag that is set is one too, and leaves states that are as good as any on the way.
@@ -538,7 +538,7 @@ def ascend(
     work: Floats,
     stop: Flag,
 ):
-    """Share each table of a pair out between its variables, once, so that the sum of all minima rises.
+    """Distribute each table over a pair between its variables, once, so that the sum of all minima rises.
 
     Globerson & Jaakkola 2007, section 6. Message i of scope position i is what its factor gives that
     variable; `belief` is what each variable was given in all. The sum of the minima of the beliefs, and of
@@ -595,9 +595,9 @@ def minima(
     messages: Floats,
     least: Floats,
 ):
-    """The least of what the messages leave of each table, then of what they give each variable.
+    """The minimum of each table minus its messages, then of each variable's belief.
 
-    Their sum is a lower bound. Returns by how much rounding may have raised it.
+    Their sum is a lower bound. Returns how much rounding may have raised it.
     """
     n, n_factors = cards.size, scope_at.size - 1
     belief = np.zeros(state_at[n])

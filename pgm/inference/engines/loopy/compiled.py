@@ -1,8 +1,9 @@
 """Messages between factors and variables, in logarithms: the loops.
 
-Only what factors send is stored, with its largest entry 0. What a variable sends to a factor is its belief,
-the sum of everything that reaches it, less what came from there. Inside a factor numbers are taken out of the
-logarithms while none of their products can leave the range of a double, and stay in them where one could.
+Only messages from factors are stored, with the largest entry 0. The message of a variable to a factor is its
+belief, the sum of everything that reaches it, minus the factor's own message. Inside a factor values are
+exponentiated as long as none of their products can leave the range of a double, and stay logarithms
+otherwise.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _LOOK = 4096  # factors between two looks at the stop flag
 
 
 def gather(g: GraphArrays, messages: Floats, held: Bytes, beliefs: Floats, first: int, last: int):
-    """The belief of each variable from `first` on: what it has by itself and what all factors send it."""
+    """The belief of each variable from `first` on: its own weights and the messages of all factors."""
     for v in range(first, last):
         if held[v] != 0:
             continue
@@ -104,8 +105,8 @@ def _either(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, bel
 def _pair(values, row, low, n0, n1, b0, b1, m0, m1, free0, free1, damping, beliefs, messages, c, o, moved):
     """All of `_send` and `_take` for a pair without zeros, which images are made of; few arguments are quick.
 
-    Beliefs follow where free0 and free1 say so. Returns the largest change, or -1 where numbers must stay in
-    the logarithms and nothing was done.
+    Beliefs are updated where free0 and free1 say so. Returns the largest change, or -1 if values must stay
+    logarithms and nothing was done.
     """
     top, least = -math.inf, math.inf
     for s in range(n0):
@@ -219,7 +220,7 @@ def _add_rows(g, t, k, offset, c, o, e, largest):
 
 
 def _send(g, f, beliefs, messages, largest, room, offset):
-    """What a factor would send now, in the last row of `room`; the largest entry 0."""
+    """The messages that a factor would send now, in the last row of `room`; the largest entry 0."""
     c, e, o = room[0], room[1], room[2]
     begin, end, t = g.scope_at[f], g.scope_at[f + 1], g.table[f]
     k = end - begin
@@ -255,7 +256,7 @@ def _send(g, f, beliefs, messages, largest, room, offset):
 def _take(g, f, beliefs, messages, held, damping, live, o, moved):
     """Replace a factor's messages; in `moved` by how much along each axis, before damping. Their largest.
 
-    With `live` the beliefs follow at once.
+    With `live` the beliefs are updated at once.
     """
     at, worst, k = 0, 0.0, 0
     for a in range(g.scope_at[f], g.scope_at[f + 1]):
@@ -337,7 +338,7 @@ def send_all(
         if change < 0.0:
             _send(g, f, beliefs, messages, largest, room, offset)
             change = _take(g, f, beliefs, messages, held, damping, live, o, moved)
-        if not change <= worst:  # also where it is not a number
+        if not change <= worst:  # also true of NaN
             worst = change
     out[0] = worst
     return DONE
@@ -355,7 +356,7 @@ def measure(
     out: Floats,
     stop: Flag,
 ):
-    """By how much the messages of these factors would change."""
+    """How much the messages of these factors would change."""
     worst = 0.0
     for f in range(first, last):
         if f % _LOOK == 0 and stop[0] != 0:
@@ -417,11 +418,11 @@ def send_most(
     out: Floats,
     stop: Flag,
 ):
-    """Let the factor send whose variables have heard most since it last did, so many times.
+    """Repeatedly let the factor send whose variables' messages have changed most since it last did.
 
-    The priority of a factor is the largest change that others have sent its variables since: cheaper than
-    what it would send, which nobody needs to work out (Sutton & McCallum 2007). `out` receives the largest
-    priority when this ends.
+    The priority of a factor is the largest change that others have sent its variables since: cheaper than the
+    change of its own messages, which need not be computed (Sutton & McCallum 2007). `out` receives the
+    largest priority when this ends.
     """
     c, o, moved = room[0], room[2], room[4]
     scope_at, scopes, table, cards, state_at = g.scope_at, g.scopes, g.table, g.cards, g.state_at
@@ -498,7 +499,7 @@ def bethe(
     of_variable: Floats,
     stop: Flag,
 ):
-    """What each factor and variable adds to the logarithm of the partition function by Bethe."""
+    """The contribution of each factor and variable to the logarithm of Bethe's partition function."""
     c, x = room[0], room[1]
     for v in range(g.cards.size):
         of_variable[v] = _log_sum(beliefs, g.state_at[v], g.state_at[v + 1])
@@ -557,7 +558,7 @@ def dual(
     of_variable: Floats,
     stop: Flag,
 ):
-    """The largest of each factor less what it sent, with the given share of its variables' beliefs."""
+    """The maximum of each factor minus its messages, with the given share of its variables' beliefs."""
     c = room[0]
     for v in range(g.cards.size):
         top = -math.inf
@@ -581,7 +582,7 @@ def dual(
 def belief_of_factor(
     g: GraphArrays, f: int, beliefs: Floats, messages: Floats, room: FloatTable, flat: Floats
 ):
-    """The logarithms of what a factor believes of its variables together, as a table; minus infinity is 0."""
+    """A factor's joint log belief over its variables, as a table; minus infinity for zeros."""
     c = room[0]
     _receive(g, f, beliefs, messages, c)
     begin, t = g.scope_at[f], g.table[f]
@@ -599,9 +600,9 @@ def belief_of_factor(
 
 
 def _score(g, f, states, beliefs, messages, axis, out):
-    """For each state of one axis of a factor the best row beside the states already chosen.
+    """For each state of one axis of a factor the best row given the states already chosen.
 
-    Variables without a state yet bring what they send.
+    Variables without a state yet contribute their messages.
     """
     begin, t = g.scope_at[f], g.table[f]
     k = g.scope_at[f + 1] - begin
@@ -637,9 +638,9 @@ def choose(
     out: Floats,
     stop: Flag,
 ):
-    """Give each variable, in this order, its best state beside those already chosen; the first of equals.
+    """Give each variable, in this order, its best state given those already chosen; the first of equals.
 
-    With `again` all have one, and each is tried anew beside the others. `out` receives how many changed.
+    With `again` all have one, and each is reconsidered given the others. `out` receives how many changed.
     """
     changed = 0
     for place in range(order.size):

@@ -1,4 +1,4 @@
-"""Independent distributions that come as near to a product of factors as they can: the loops."""
+"""The independent distributions closest to a product of factors: the loops."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def field(g: GraphArrays, v: int, q: Floats, between: Bytes, has_zero: Bytes, ou
 def improve(
     g: GraphArrays, variables: Ints, q: Floats, between: Bytes, has_zero: Bytes, out: Floats, stop: Flag
 ):
-    """Give each of these variables in turn the best distribution beside those of the others."""
+    """Give each of these variables in turn the best distribution given those of the others."""
     for place in range(variables.size):
         if place % _LOOK == 0 and stop[0] != 0:
             return STOPPED
@@ -108,7 +108,7 @@ def terms(
     of_variable: Floats,
     stop: Flag,
 ):
-    """What factors and variables add to the bound: mean logarithms, the entropy of those that are alone."""
+    """The contributions of factors and variables to the bound: mean logarithms, entropies outside blocks."""
     for v in range(g.cards.size):
         total = 0.0
         for i in range(g.state_at[v], g.state_at[v + 1]):

@@ -243,7 +243,7 @@ class Portfolio(Context, NamedSums, NamedMaxima):
         return not self.observed.soft and bool(has_zero.sum() >= _ZEROS * max(1, has_zero.size))
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
-        """The plan of the exact answer, or of the tree that takes too long, and which engines answer then."""
+        """The plan of the exact answer, or of the tree that takes too long and the engines asked instead."""
         seconds = f"{max(0.0, self.until - time.monotonic()):.2g} s"
         posterior, plan = self._planned(self.clock, question, targets, fit=False)
         if posterior is not None:

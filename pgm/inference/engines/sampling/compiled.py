@@ -227,7 +227,7 @@ def message_scopes(
                     scopes[scope_at[k] + j] = members[i + 1 + j]
 
 
-# --- independent draws ---
+# --- independent samples ---
 
 
 def _log_sum(scores, n):
@@ -340,7 +340,7 @@ def sweep(
     room: FloatTable,
     stop: Flag,
 ):
-    """Draw one block after the other anew given all others, over and over; states[i] is what a sweep left.
+    """Resample one block after the other given all others, over and over; states[i] is the result of a sweep.
 
     Inside a block messages go from the variable drawn last to the one drawn first, then all are drawn.
     """
@@ -428,7 +428,7 @@ def clusters(
     room: FloatTable,
     stop: Flag,
 ):
-    """Join equal neighbours by chance, then draw a state for each cluster; over and over.
+    """Join equal neighbours at random, then draw a state for each cluster; over and over.
 
     `chances` and `gains` hold for each state of each bond how probably it joins, and by how much the
     logarithm of the weight of that state grows then; `fields` are the logarithms left for single variables.
@@ -451,7 +451,7 @@ def clusters(
             if now[u] == now[v] and uniforms[i, f] < chances[bond_at[f] + now[u]]:
                 joined[f] = 1
                 ru, rv = _root(parent, u), _root(parent, v)
-                if ru < rv:  # the lowest leads
+                if ru < rv:  # the lowest index is the root
                     parent[rv] = ru
                 elif rv < ru:
                     parent[ru] = rv

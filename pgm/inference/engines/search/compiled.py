@@ -1,8 +1,8 @@
 """The loops of the search: propagation, components, the cache, and the way back over what was recorded.
 
-Nothing here recurses or allocates: the state of a search lies in arrays, so that it stops whenever an array
-is full or its slice of work is done, and goes on where it stopped once questions were asked of the clock or a
-larger array was put in the place of the full one. A set of states is a row of words of 62 bits. Numbers are
+Nothing here recurses or allocates: the state of a search lies in arrays, so it stops whenever an array is
+full or its slice of work is done, and continues once the clock has been checked or the full array has been
+replaced by a larger one. A set of states is a row of words of 62 bits. Numbers are
 wide: a mantissa in [0.5, 1), or 0, and an exponent.
 """
 
@@ -38,7 +38,7 @@ F_RECORD, F_VAR, F_NEXT, F_DOMAINS, F_CURRENT, F_TOP, F_AT, F_LEFT, F_INSIDE = 0
 F_BRANCH, F_LIT, F_LIT_END, F_CHILD, F_SUM, F_PRODUCT = 9, 10, 11, 12, 13, 14
 COLUMNS = 15
 
-SMALL, SMALL_RECORDED = 32, 16  # joint states up to which a part is summed by going through them
+SMALL, SMALL_RECORDED = 32, 16  # joint states up to which a component is summed by enumeration
 HEAD = 5  # of a component in the pile: variables, factors, where its key is, the key's length, its hash
 
 
@@ -89,7 +89,7 @@ def _mixed(h, x):
     return (h ^ (h >> 29)) & _LOW
 
 
-# --- tables under narrowed states: each looked at once, then remembered ---
+# --- tables under narrowed states: each examined once, then cached ---
 
 
 def _place(p, s, kind, words, at):
@@ -241,7 +241,7 @@ def _same_class(p, mo, s, kind, e, g):
 
 
 def _classify(p, mo, s, n, kind, e):
-    """Give an entry the number that all entries share which are the same function."""
+    """Give an entry the index shared by all entries that are the same function."""
     a0 = p.axis_at[kind]
     h = _mixed(kind + 1, mo.relevant[e])
     x = _place(p, s, kind, mo.words, mo.at[e])
@@ -346,7 +346,7 @@ def rehash_classes(p: Problem, mo: Memo, s: State, n: Ints):
 
 
 def _wake(p, mo, s, n, v, but):
-    """Queue the factors that depend on a variable."""
+    """Queue the factors over a variable."""
     for u in range(p.user_at[v], p.user_at[v + 1]):
         f = p.users[u]
         if f == but or s.queued[f] != 0:
@@ -489,7 +489,7 @@ def _flood(p, mo, s, n, v, label):
 
 
 def _is_small(s, n_vars, most):
-    """Whether the variables just reached have at most so many joint states."""
+    """Whether the variables just reached have at most this many joint states."""
     states = 1
     for i in range(n_vars):
         states *= s.n_open[s.reached[i]]
@@ -593,8 +593,8 @@ def _first(p, mo, e, axis):
 def _write_key(p, mo, s, pile, q, label, top):
     """Write what determines a component's sum at the top of the pile; return its length and hash.
 
-    The open states of its variables, and each factor that reaches outside with the number of what is left of
-    it. A factor whose variables all lie inside is determined by their states.
+    The key has the open states of its variables, and each factor that reaches outside with the index of its
+    narrowed table. A factor whose variables all lie inside is determined by their states.
     """
     n_vars, n_factors = pile[q], pile[q + 1]
     at = top
@@ -632,7 +632,7 @@ def _write_key(p, mo, s, pile, q, label, top):
 
 
 def _cached(c, pile, key, length, h):
-    """The number of a component in the cache, or -1."""
+    """The index of a component in the cache, or -1."""
     last = c.slots.size - 1
     i = h & last
     while c.slots[i] >= 0:
@@ -650,7 +650,7 @@ def _cached(c, pile, key, length, h):
 
 
 def _split(p, mo, c, s, d, n, frames, mantissas, pile):
-    """Find the components that the present branch leaves, and ask the cache for each.
+    """Find the components that the present branch leaves, and look each up in the cache.
 
     Returns 0, or 1 when one of them is known to be zero, or what is full.
     """
@@ -710,7 +710,7 @@ def _split(p, mo, c, s, d, n, frames, mantissas, pile):
                 left += 1
             n_parts += 1
     frames[level, F_LIT_END] = n[LITERALS]
-    for i in range(q + HEAD, first_factor):  # in the order of the numbers, as the lists above are
+    for i in range(q + HEAD, first_factor):  # in index order, as the lists above are
         v = pile[i]
         r = s.part[s.label[v] - first_label] if s.n_open[v] > 1 else -1
         if r >= 0:
@@ -722,7 +722,7 @@ def _split(p, mo, c, s, d, n, frames, mantissas, pile):
         if r >= 0:
             pile[r + HEAD + pile[r + 2] + pile[r + 1]] = f
             pile[r + 1] += 1
-    n[LABELS] = first_label + n_parts  # never used again: labels of before are of other parts
+    n[LABELS] = first_label + n_parts  # never reused: earlier labels belong to other components
     frames[level, F_AT] = n[TOP]
     for j in range(n_parts):
         r = s.part[j]
@@ -802,7 +802,7 @@ def begin(p: Problem, mo: Memo, s: State, n: Ints, frames: IntTable, mantissas: 
 
 
 def _try(p, mo, c, s, d, n, frames, mantissas, pile, state, clamped, codes):
-    """Give the frame's variable a state, see what follows: 0, 1 for nothing possible, or what is full."""
+    """Give the frame's variable a state and propagate: 0, 1 for nothing possible, or what is full."""
     level = n[LEVEL]
     frames[level, F_TOP] = n[TOP]
     if frames[level, F_VAR] >= 0:
@@ -843,7 +843,7 @@ def advance(
     work: int,
     stop: Flag,
 ):
-    """Search on until done, until so much work is done, or until an array is full.
+    """Continue until done, until this much work is done, or until an array is full.
 
     The sum is then in the first frame.
     """
@@ -856,7 +856,7 @@ def advance(
         n[WORK] += 1
         level = n[LEVEL]
         if frames[level, F_INSIDE] != 0:
-            if frames[level, F_LEFT] > 0:  # parts of this branch are still to be looked at
+            if frames[level, F_LEFT] > 0:  # components of this branch are still to be summed
                 if level + 2 > frames.shape[0]:
                     return FULL_FRAMES
                 q = frames[level, F_AT]
@@ -955,7 +955,7 @@ def relink(c: Cache, n: Ints):
 
 
 def sweep(c: Cache, n: Ints):
-    """Forget half of the cache: the older half, save what was of use since the last sweep."""
+    """Drop half of the cache: the older half, except entries used since the last sweep."""
     total, room = n[CACHED], c.keys.size // 4
     kept, at = 0, 0
     n_keys = n[KEYS]
@@ -966,7 +966,7 @@ def sweep(c: Cache, n: Ints):
             continue
         begin = c.at[e]
         for j in range(length):
-            c.keys[at + j] = c.keys[begin + j]  # never before what has been read
+            c.keys[at + j] = c.keys[begin + j]  # never ahead of what has been read
         c.at[kept], c.length[kept], c.hash[kept], c.used[kept] = at, length, c.hash[e], 0
         c.mantissa[kept], c.exponent[kept], c.node[kept] = c.mantissa[e], c.exponent[e], c.node[e]
         kept += 1
@@ -1004,7 +1004,7 @@ def shares(d: Record, n: Ints, flow: Floats, out: Floats):
 
 
 def kinds(cards: Ints, scope_at: Ints, scopes: Ints32, table_at: Ints, mantissas: Floats, exponents: Ints):
-    """Number the tables so that equal ones have one number; returns that, and the first factor of each."""
+    """Index the tables so that equal ones share an index; returns that, and the first factor of each."""
     n_factors = scope_at.size - 1
     kind = np.zeros(n_factors, np.int32)
     first = np.zeros(n_factors, np.int64)
@@ -1047,7 +1047,7 @@ def kinds(cards: Ints, scope_at: Ints, scopes: Ints32, table_at: Ints, mantissas
 
 
 def users_of(n: int, scope_at: Ints, scopes: Ints32):
-    """The factors of each variable, and where in them it stands; flat with their begins."""
+    """The factors of each variable, and its axis in each; flat, with where each variable's begin."""
     at = np.zeros(n + 1, np.int64)
     for i in range(scopes.size):
         at[scopes[i] + 1] += 1

@@ -1,6 +1,6 @@
-"""Belief propagation for numbers: messages are normal densities (Pearl 1988; Weiss & Freeman 2001).
+"""Belief propagation for continuous variables: normal messages (Pearl 1988; Weiss & Freeman 2001).
 
-Without loops all means and variances are exact. With loops means are exact once messages come to rest, and
+Without loops all means and variances are exact. With loops means are exact once messages converge, but
 variances are not.
 """
 
@@ -37,39 +37,39 @@ if TYPE_CHECKING:
     from pgm.inference.engines.model_snapshot import ModelSnapshot
 
 MESSAGES = Loops("pgm.inference.engines.gaussian.messages.compiled")
-_ROUNDING = 1e-13  # relative to how many deviations from 0 a mean lies
+_ROUNDING = 1e-13  # relative to a mean's distance from 0 in standard deviations
 _NOTHING = np.empty(0)
 _LEAST = 1e-150  # a smaller sd has no precision in doubles
 
 
 class Equations(NamedTuple):
-    """The densities that matter, as equations `left` x = `right` + a standard normal."""
+    """The relevant densities, as equations `left` x = `right` + a standard normal."""
 
     scope_at: Ints  # [m + 1]
-    scopes: Ints  # hidden numbers, counted by themselves
-    owner: Ints  # whose each of these places is
+    scopes: Ints  # hidden continuous variables, by their own index
+    owner: Ints  # the equation of each entry of `scopes`
     user_at: Ints  # [n + 1]
-    users: Ints  # the places where each number stands
-    left: Floats  # the coefficient of each place
+    users: Ints  # the entries of `scopes` that each variable occurs in
+    left: Floats  # the coefficient of each entry
     right: Floats  # [m]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Beliefs:
-    """Where message passing ended."""
+    """The result of message passing."""
 
     numbers: np.ndarray  # the variables
-    belief: np.ndarray  # the precision of each, and that times its mean
+    belief: np.ndarray  # the precision of each, and precision times mean
     report: Report
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Told(HybridSums):
-    """A model with numbers whose densities are what messages say; asked about numbers only."""
+    """A model whose continuous variables are answered by messages; no questions about states."""
 
     options: Loopy = field(kw_only=True)
-    wanted: np.ndarray = field(kw_only=True)  # the numbers that will be asked for
-    unproven: str = field(kw_only=True)  # what was not checked, in words
+    wanted: np.ndarray = field(kw_only=True)  # the variables that will be asked for
+    unproven: str = field(kw_only=True)  # what was not checked, as text
     found: list[Beliefs] = field(kw_only=True, default_factory=list)  # once it has run
 
     @property
@@ -92,7 +92,7 @@ class Told(HybridSums):
 
     @property
     def doubtful(self) -> bool:
-        """Whether messages had not come to rest."""
+        """Whether messages have not converged."""
         return not self._beliefs().report.converged
 
     def assignments(
@@ -104,15 +104,15 @@ class Told(HybridSums):
         *,
         normalised: bool,
     ) -> list[Assignment]:
-        """Refuse: messages that are maxima are sent between states."""
+        """Refuse: max-product is for states."""
         raise no_states(self.engine, self.named())
 
     def every_marginal(self, variables: VariableList, targets: Sequence[int] | None) -> Marginals:
-        """What messages say of each number that is not known; nobody asks for states."""
+        """The density of each unobserved continuous variable, from its messages; states are not asked for."""
         return answers.marginals(variables, self, targets, _NOTHING)
 
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
-        """What messages say of one number."""
+        """The density of one continuous variable, from its messages."""
         if len(positions) > 1:
             raise InvalidArgument(
                 f'engine="{self.engine}" gives the density of one continuous variable, not a joint density '
@@ -136,7 +136,7 @@ class Told(HybridSums):
 def told(
     compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | None, options: Loopy, clock: Clock
 ) -> Told | None:
-    """The model to be asked of messages between numbers; None where the question is about states."""
+    """The model, ready for normal messages; None if the question is about states."""
     if compiled.gaussians is None or (about is not None and not about):
         return None
     names = [n for n in compiled.names if n not in observed.given] if about is None else about
@@ -157,7 +157,7 @@ def told(
     own = with_numbers(compiled, observed, plain, {})
     mixed = HybridSums(**own)
     unproven = ""
-    if observed.hard or observed.weights or observed.soft:  # which raises if they cannot be
+    if observed.hard or observed.weights or observed.soft:  # this raises if they are impossible
         try:
             replace(mixed, seen=np.zeros_like(mixed.seen)).total()
         except TooLarge:
@@ -191,12 +191,12 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
             f'engine="{at.engine}" sends no messages through densities without noise (sd=0): '
             f'{listed(at.named(np.flatnonzero(silent)))}. Give them a positive sd, or use engine="exact".'
         )
-    per = np.where(relevant, 1.0 / np.maximum(sd, _LEAST), 0.0)  # what is not relevant has no equation
+    per = np.where(relevant, 1.0 / np.maximum(sd, _LEAST), 0.0)  # irrelevant variables have no equation
     counts = np.diff(d.parent_at)
     child = np.repeat(np.arange(g.n), counts)
     within = np.arange(d.parents.size) - d.parent_at[:-1][child]
     weights = d.weights[(d.weight_at[:-1] + (rows - d.row_at[:-1]) * counts)[child] + within]
-    # Each equation: the number itself, then its parents.
+    # Each equation: the variable itself, then its parents.
     owner = np.concatenate([np.arange(g.n), child])
     members = np.concatenate([np.arange(g.n), d.parents])
     left = np.concatenate([per, -weights * per[child]])
@@ -227,7 +227,7 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
 
 
 def _send(at: Told) -> Beliefs:
-    """Send messages until beliefs come to rest, or `max_iter` is reached."""
+    """Send messages until beliefs converge or `max_iter` is reached."""
     options, clock = at.options, at.clock
     numbers, e = _equations(at)
     steps = 4.0 * float((np.diff(e.scope_at).astype(np.float64) ** 2).sum()) + 4.0 * e.scopes.size
@@ -248,7 +248,7 @@ def _send(at: Told) -> Beliefs:
 
     while len(residuals) < options.max_iter:
         report_progress(float(len(residuals)), float(options.max_iter), "messages")
-        turn = order if len(residuals) % 2 else order[::-1].copy()  # from the ends in, then out again
+        turn = order if len(residuals) % 2 else order[::-1].copy()  # in from the ends, then out again
         args = e, turn, at_once, options.damping, down, sent, belief, out
         try:
             run("sweep", *args, steps=steps, clock=clock, module=MESSAGES)

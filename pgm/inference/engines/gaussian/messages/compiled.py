@@ -1,8 +1,8 @@
-"""Messages between linear equations with noise and their numbers: the loops.
+"""Messages between linear equations with noise and their variables: the loops.
 
-A message is a normal density of one number, as its precision and its precision times its mean; a precision
-of 0 says nothing. What goes to an equation is the sum of what the others send: nothing is subtracted, so
-nothing cancels.
+A message is a normal density of one variable, as its precision and its precision times its mean; a precision
+of 0 carries no information. The message to an equation is the sum of the other equations' messages: nothing
+is subtracted, so nothing cancels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _LOOK = 4096  # products between two looks at the stop flag
 
 
 def _receive(e, v, damping, sent, down):
-    """What all equations with v send it, from what their other numbers have sent; returns the work done."""
+    """The messages of all equations to v, from those of their other variables; returns the work done."""
     work = 0
     for i in range(e.user_at[v], e.user_at[v + 1]):
         at = e.users[i]
@@ -44,7 +44,7 @@ def _receive(e, v, damping, sent, down):
 
 
 def _send(e, v, down, sent, belief):
-    """What v sends to each of its equations; returns by how much its belief moved, in its own deviations."""
+    """The messages of v to its equations; returns how far its belief moved, in standard deviations."""
     begin, end = e.user_at[v], e.user_at[v + 1]
     precision, weighted = 0.0, 0.0
     for i in range(begin, end):
@@ -62,7 +62,7 @@ def _send(e, v, down, sent, belief):
         precision += down[at, 0]
         weighted += down[at, 1]
     if belief[v, 0] <= 0.0:
-        return 1.0  # nothing has come yet
+        return 1.0  # no message has arrived yet
     if before <= 0.0:
         return 1.0
     moved = abs(belief[v, 1] / belief[v, 0] - before_weighted / before) * math.sqrt(belief[v, 0])
