@@ -414,7 +414,7 @@ class Questions:
         return self._answer(compiled, observed, chosen, answer, clock, about=asked)
 
     def max_marginals(self, given: Given = None, *, engine: str | Engine = "auto") -> MaxMarginals:
-        """Return how probable the best explanation with each state is: max P(all states, given) that has it.
+        """Return for each state how probable the best explanation with it is: max P(all states, given).
 
         `map` gives the best explanation; this says by how much it wins, variable by variable: a state whose
         value is close to the best could as well be part of the explanation. Of undirected models it is the

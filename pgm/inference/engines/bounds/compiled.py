@@ -1,7 +1,7 @@
 """Weighted mini-buckets: the loops.
 
-Every number is a logarithm. The variables of a table are in the reverse of the order of elimination, so that
-the one its bucket is about comes last, and what it sends has an entry for each row.
+Every value is a logarithm. The variables of a table are in reverse elimination order, so that the one its
+bucket eliminates comes last, and its message has an entry for each row.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _grown(array, size):
 
 
 def _union(place, a, a_first, a_last, b, b_first, b_last, out):
-    """Merge two lists of variables that stand in falling order of elimination; returns the length."""
+    """Merge two lists of variables in descending elimination order; returns the length."""
     n = 0
     while a_first < a_last or b_first < b_last:
         if b_first == b_last or (a_first < a_last and place[a[a_first]] >= place[b[b_first]]):
@@ -113,7 +113,7 @@ def partition(
     home = np.full(n_factors, -1, np.int64)
     count = 0
     for turn in range(n):
-        if stop[0] != 0:  # nobody will look at what there is
+        if stop[0] != 0:  # the result will not be used
             break
         v = order[turn]
         listed = 0
@@ -226,7 +226,7 @@ def lay_out(
     shared_at: Ints,
     shared_strides: Ints,
 ):
-    """The strides of what each mini-bucket sends in the table that receives it, and of its shift in its own.
+    """The strides of each mini-bucket's message in the receiving table, and of its shift in its own.
 
     The shift of a mini-bucket is over the variables that all of its bucket have in common; `shared_at`
     receives where it begins, after those before it. There is none where a bucket has a single one.
@@ -417,7 +417,7 @@ def _send(f, o, size, card, weight, out, at):
 
 
 def _rounding(b, c, shift, weight, largest, sent, big, error):
-    """How far rounding can have taken what a mini-bucket sends, given what it received."""
+    """The largest rounding error of a mini-bucket's message, given those of what it received."""
     terms = b.child_at[c + 1] - b.child_at[c] + 6.0
     reach = big[c]
     for j in range(b.child_at[c], b.child_at[c + 1]):
@@ -469,10 +469,10 @@ def _moments(b, c, f, o, size, back, weight, shift, idx, top, sums):
 
 
 def _match(b, first, last, lead, step, mode, weights, shift, moments):
-    """Move costs between the mini-buckets of a bucket until each says the same of what they share."""
+    """Move costs between the mini-buckets of a bucket until they agree on the variables that they share."""
     n = b.shared_at[first + 1] - b.shared_at[first]
     k = last - first
-    for r in range(k):  # constants are no matter
+    for r in range(k):  # constants do not matter
         top = -math.inf
         for s in range(n):
             x = moments[r * n + s]
@@ -518,7 +518,7 @@ def _match(b, first, last, lead, step, mode, weights, shift, moments):
 
 
 def _reweigh(first, last, lead, step, mode, weights, entropy):
-    """Give more weight to the mini-buckets that gain by it; they still sum to one, exactly."""
+    """Shift weight to the mini-buckets that gain by it; weights still sum to exactly one."""
     if mode == _UPPER:
         mean = 0.0
         for c in range(first, last):
@@ -599,7 +599,7 @@ def forward(
 
 
 def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sums: Floats, stop: Flag):
-    """Send from the last bucket to the first: what the mini-buckets make of each other's variables.
+    """Send from the last bucket to the first, the mini-buckets' beliefs about each other's variables.
 
     This only guides where costs are moved to; no bound depends on it.
     """
@@ -667,7 +667,7 @@ def backward(b: BucketArrays, state: State, mode: int, f: Floats, idx: Ints, sum
     return DONE
 
 
-# --- what the bound becomes when states are chosen ---
+# --- the bound with some states chosen ---
 
 
 def touched_by(b: BucketArrays, variables: Ints, mark: Bytes, listed: Ints):
@@ -808,7 +808,7 @@ def clamp_all(
 
 
 def ahead(b: BucketArrays, state: State, turn: int, states: Ints, out: FloatTable):
-    """What the mini-buckets of a bucket say of each state of its variable, given the states of later ones.
+    """The values of a bucket's mini-buckets for each state of its variable, given the states of later ones.
 
     `out`: a row for each mini-bucket, of logarithms less what it sent. For maxima their sum over the bucket
     bounds by how much the best product changes when the state is chosen.
@@ -941,7 +941,7 @@ def given_neighbours(
             top, whole = -math.inf, 0.0
             for s in range(card):
                 top = max(top, table[e + s])
-            if top == -math.inf:  # these states of the neighbours cannot be
+            if top == -math.inf:  # these states of the neighbours are impossible
                 continue
             for s in range(card):
                 whole += math.exp(table[e + s] - top)

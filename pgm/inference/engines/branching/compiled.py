@@ -1,10 +1,10 @@
 """Bounds by moving costs between factors and variables, and the search that they guide: the loops.
 
-Costs are integers, so nothing is rounded and every step can be undone exactly. What is left of a
-factor, and of a variable's own costs, is never negative; what has been moved to the `floor` is a lower bound
-on the cost of any states. All that changes lies in one array `w`, so that one trail undoes it: each open
-state's cost, then what each factor gave along each axis, then which states are open, how many each variable
-has left, and the floor.
+Costs are integers, so nothing is rounded and every step can be undone exactly. The remaining costs of factors
+and variables are never negative; what has been moved to the `floor` is a lower bound on the cost of any
+states. Everything that changes lies in one array `w`, so that one trail undoes it: each open state's cost,
+then what each factor gave along each axis, then which states are open, how many each variable has left, and
+the floor.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pgm.inference.engines.branching.branching_arrays import Problem, State
 
 DONE, PAUSED, LEFT = 0, 1, 2  # how a search ends
-FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this is still a number
+FORBIDDEN = 1 << 61  # the cost of a row that is zero; twice this does not overflow
 TRAIL, STAMP, LEVELS, BEST, WORK, FAILS, IMPROVED, SIGNIFICANT, WANTED, KEPT, SLACK = range(
     11
 )  # places in `n`
@@ -25,7 +25,7 @@ _PASSES = 6  # over what has changed, after each decision
 
 
 def _put(w, stamp, trail_at, trail_old, n, i, value):
-    """Set one number of the state, and note the old one if it is not noted on this level.
+    """Set one entry of the state, and save the old value unless this level has saved it already.
 
     The arrays come one by one because counting their users, out of a tuple, takes longer than the rest.
     """
@@ -38,7 +38,7 @@ def _put(w, stamp, trail_at, trail_old, n, i, value):
 
 
 def _undo(s, mark):
-    """Take back what was done since the trail had this length."""
+    """Undo everything since the trail had this length."""
     n = s.n
     for i in range(n[TRAIL] - 1, mark - 1, -1):
         s.w[s.trail_at[i]] = s.trail_old[i]
@@ -46,12 +46,12 @@ def _undo(s, mark):
 
 
 def _new_level(s):
-    """What follows is noted anew."""
+    """Begin a new level: entries are saved again."""
     s.n[STAMP] += 1
 
 
 def _lowest(p, s, axis):
-    """For each state of the axis's variable the least that is left of its factor: into `s.low`."""
+    """For each state of the axis's variable the least remaining cost of its factor: into `s.low`."""
     f = p.owner[axis]
     begin, width = p.scope_at[f], p.scope_at[f + 1] - p.scope_at[f]
     w, low, values = s.w, s.low, p.values
@@ -60,7 +60,7 @@ def _lowest(p, s, axis):
     inner = begin + width - 1
     v, mine = p.scopes[inner], axis - begin
     card, given, is_open = p.cards[v], p.given_at + p.message_at[inner], p.open_at + p.state_at[v]
-    # All but the last two axes count through their states; these two are loops.
+    # All but the last two axes are enumerated by counters; these two are loops.
     u = p.scopes[inner - 1]
     card_2, given_2 = p.cards[u], p.given_at + p.message_at[inner - 1]
     is_open_2, step_2 = p.open_at + p.state_at[u], p.stride[inner - 1]
@@ -125,7 +125,7 @@ def _reach(p, s, axis, forward):
 
 
 def _touch(p, s, axis):
-    """Have the other variables of a factor looked at."""
+    """Mark the other variables of a factor to be visited."""
     f = p.owner[axis]
     for b in range(p.scope_at[f], p.scope_at[f + 1]):
         if b != axis:
@@ -135,7 +135,7 @@ def _touch(p, s, axis):
 def _visit(p, s, v, forward):
     """Collect from all factors of a variable, raise the floor, share what is left among factors ahead.
 
-    Returns whether anything may still be better than the best states known.
+    Returns whether anything may still be better than the best known states.
     """
     w, stamp, trail_at, trail_old, n = s.w, s.stamp, s.trail_at, s.trail_old, s.n
     low, reached, owner, rows, message_at = s.low, s.ahead, p.owner, p.rows, p.message_at
@@ -211,7 +211,7 @@ def _visit(p, s, v, forward):
 
 
 def _propagate(p, s, passes):
-    """Visit the variables that something happened to, to and fro; False if nothing better is left."""
+    """Visit the variables marked as changed, forwards and backwards; False if nothing better is left."""
     n, n_variables = s.n, p.cards.size
     gap = n[BEST] - s.w[p.floor_at]
     n[SIGNIFICANT] = gap >> 7 if n[BEST] < FORBIDDEN else p.grain
@@ -238,9 +238,9 @@ def _propagate(p, s, passes):
 
 
 def _keep(p, s, states, total):
-    """Keep these states if they are among the best that are wanted, or equal to the last of them.
+    """Keep these states if they are among the best wanted, or equal to the last of them.
 
-    `n[BEST]` is what a cost must stay below. When too many are equal only the first that come are kept.
+    A cost must stay below `n[BEST]`. If too many are equal only the first to come are kept.
     """
     n = s.n
     if total >= n[BEST]:
@@ -284,7 +284,7 @@ def keep(p: Problem, s: State, states: Ints, total: int):
 
 
 def _assess(p, s):
-    """Round to states, keep them if they are the best so far, and choose where to branch.
+    """Choose the cheapest states, keep them if they are the best so far, and choose where to branch.
 
     Returns the variable, or -1 when no states of this part are better than these.
     """
@@ -305,7 +305,7 @@ def _assess(p, s):
     total = floor
     gap = float(n[BEST] - floor)
     possible, where = True, -1
-    for v in range(n_variables):  # nothing, unless rounding was stopped on its way
+    for v in range(n_variables):  # none, unless the choice of states was stopped halfway
         total += w[p.state_at[v] + states[v]]
     for f in range(p.scope_at.size - 1):
         row, rest = p.table[f], 0
@@ -337,7 +337,7 @@ def _assess(p, s):
     n[WORK] += 4 * p.scopes.size
     if possible and total == floor:
         where = -1
-    if where < 0 and n[WANTED] > 1:  # others that are as good, or nearly, may be wanted too
+    if where < 0 and n[WANTED] > 1:  # others that are equally good, or nearly, may be wanted too
         for v in range(n_variables):
             if w[p.left_at + v] > 1:
                 return v
@@ -374,10 +374,10 @@ def _decide(p, s, code):
 
 
 def sweep(p: Problem, s: State, place: int, work: int):
-    """Raise the floor by a pass forwards and one back; for good, nothing of this is taken back.
+    """Raise the floor permanently by a pass forwards and one backwards.
 
-    Begins at `place` and stops after so much work. Returns where it is to go on, 0 at the end, or -1 when
-    nothing better than the best states known is left.
+    Begins at `place` and stops after this much work. Returns where to continue, 0 at the end, or -1 if
+    nothing better than the best known states is left.
     """
     m = p.cards.size
     until = s.n[WORK] + work
@@ -412,7 +412,7 @@ def _leader(together, i):
 def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
     """Mark variables, in this order, as long as factors link them without a loop.
 
-    `together` and `mark` are room for a number for each variable and each factor.
+    `together` and `mark` are work space for each variable and each factor.
     """
     mark[:] = 0
     m = p.cards.size
@@ -421,7 +421,7 @@ def forest(p: Problem, order: Ints, together: Ints, mark: Ints, freed: Bytes):
     for v in order:
         loop = False
         first, last = p.user_at[v], p.user_at[v + 1]
-        for i in range(first, last):  # are two of its factors together already?
+        for i in range(first, last):  # are two of its factors already connected?
             f = _leader(together, p.owner[p.users[i]] + m)
             if mark[f] == v + 1:
                 loop = True
@@ -481,9 +481,9 @@ def _lowest_beside(p, s, axis, only, freed, costs):
 
 
 def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints, costs: Ints):
-    """Give the freed variables, which no loop links, their best states beside the others' in `s.best`.
+    """Give the freed variables, which form no loop, their best states given the others' in `s.best`.
 
-    `queue`, `hanging` and `costs` are room for a number for each variable, factor and state.
+    `queue`, `hanging` and `costs` are work space for each variable, factor and state.
     """
     head, tail, n_hanging = 0, 0, 0
     best, n = s.best, s.n
@@ -523,7 +523,7 @@ def solve_forest(p: Problem, s: State, freed: Bytes, queue: Ints, hanging: Ints,
         for x in range(p.cards[p.scopes[a]]):
             costs[at + x] = min(costs[at + x] + s.low[x], FORBIDDEN)
         n[WORK] += p.rows[p.owner[a]]
-    for i in range(tail):  # whoever hangs from nothing chooses, and so on down
+    for i in range(tail):  # roots choose first, and so on down
         freed[queue[i]] = 1
     for h in range(n_hanging):
         a = hanging[h]
@@ -561,9 +561,9 @@ def _choose(p, s, v, costs):
 def search(p: Problem, s: State, path: Ints, fails: int, work: int):
     """Search below the decisions of `path`, depth first: `DONE`, or why it stopped.
 
-    `PAUSED` after so much work and a decision at least: it may go on. `LEFT` after so many dead ends, or
-    where there is no more room to note changes. The decisions on the stack are then what is open: each one
-    that is not flipped has another side that has not been looked at, and the last stands for itself.
+    `PAUSED` after this much work and at least one decision: it may continue. `LEFT` after this many dead
+    ends, or when the trail is full. The decisions on the stack then define what is open: each one that is not
+    flipped has another side that has not been explored, and the last stands for itself.
     """
     n = s.n
     _undo(s, 0)
@@ -584,7 +584,7 @@ def search(p: Problem, s: State, path: Ints, fails: int, work: int):
 
 
 def go_on(p: Problem, s: State, fails: int, work: int):
-    """Go on with a search that was paused."""
+    """Continue a paused search."""
     return _descend(p, s, True, fails, s.n[WORK] + work)
 
 

@@ -454,7 +454,7 @@ def _note_free(p, d, n, v):
 
 
 def _split(p, k, c, s, d, n, frames, mantissas, pile, keys):
-    """Find the parts that the present branch leaves, and ask the cache for each: 0, or what is full."""
+    """Find the components that this branch leaves, and look each up in the cache: 0, or what is full."""
     level = n[LEVEL]
     q = frames[level, F_PART]
     n_atoms, n_clauses = pile[q], pile[q + 1]

@@ -287,7 +287,7 @@ def break_ties(
     prefer: Bytes,
     stop: Flag,
 ):
-    """Give every free node, in this order, the side it prefers, and what must follow it the same."""
+    """Give every free node, in this order, its preferred side, and the same to those that must follow."""
     stack = np.empty(tree.size, np.int64)
     for v in order:
         if tree[v] != FREE:
@@ -396,7 +396,7 @@ def dead_ends(
     alive: Bytes,
     stop: Flag,
 ):
-    """Close each state that another beats whatever the others do (Goldstein 1994), by more than rounding.
+    """Close each state that another beats in any case (Goldstein 1994), by more than rounding.
 
     The arrays are those of ReducedArrays and the factors of each variable; energies are ENDLESS where not
     allowed, and at most `error` off. Only variables in `use` are looked at; `alive` becomes 0 for each state

@@ -36,7 +36,7 @@ def gather(g: GraphArrays, messages: Floats, held: Bytes, beliefs: Floats, first
 
 
 def _receive(g, f, beliefs, messages, c):
-    """What the variables of a factor send it, the largest entry 0; returns the least of their products."""
+    """A factor's messages from its variables, the largest entry 0; returns the least of their products."""
     low, at = 0.0, 0
     for a in range(g.scope_at[f], g.scope_at[f + 1]):
         v = g.scopes[a]

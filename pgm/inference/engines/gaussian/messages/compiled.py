@@ -80,7 +80,7 @@ def sweep(
     out: Floats,
     stop: Flag,
 ):
-    """Every number in turn hears its equations and answers; `at_once`: all hear before any answers."""
+    """Each variable in turn receives from its equations and sends; `at_once`: all receive before any send."""
     most, work = 0.0, 0
     for k in range(order.size):
         work += _receive(e, order[k], damping, sent, down)
