@@ -620,6 +620,8 @@ def test_errors_name_what_was_given() -> None:
         scalar().fit(Y, fixed=[["A"]])
     with pytest.raises(pgm.InvalidArgument, match="fixed= of 'A' takes True, or an array of truth values"):
         scalar().fit(Y, fixed={"A": [[True], [False, True]]})
+    with pytest.raises(pgm.InvalidArgument, match="A= takes numbers, not None"):
+        scalar(A=None)
     with pytest.raises(pgm.InvalidArgument, match="gap= is a positive number"):
         pgm.components.constant_velocity(gap=[1.0, 2.0])  # type: ignore[arg-type]
 

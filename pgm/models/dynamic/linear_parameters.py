@@ -20,7 +20,7 @@ def numbers(name: str, value: Any, *, infinite: bool = False) -> np.ndarray:
         found = np.array(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgument(f"{name}= takes numbers, not {shown(value)}.") from None
-    if isinstance(value, str | bool):
+    if value is None or isinstance(value, str | bool):
         raise InvalidArgument(f"{name}= takes numbers, not {shown(value)}.")
     bad = np.isnan(found) if infinite else ~np.isfinite(found)
     if bad.any():
