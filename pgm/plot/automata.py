@@ -74,10 +74,14 @@ def _circles(start: np.ndarray, move: np.ndarray, called: list[str], paper: Pape
     ax.set_ylim(low[1], high[1])
     ax.set_aspect("equal")
     size = _scale(ax, width, height)
+    skips = np.array([j - i for i, j in np.argwhere(move > _LEAST) if abs(j - i) > 1])
+    loops = np.array(
+        [0.0, -1.0 if skips.size and (skips > 0).all() else 1.0]
+    )  # clear of arcs that skip states
     for i, j in np.argwhere(move > _LEAST).tolist():
         p = float(move[i, j])
         if i == j:
-            away = at[i] - middle if not in_row else np.array([0.0, 1.0])
+            away = at[i] - middle if not in_row else loops
             _loop(ax, at[i], away, p, size)
         else:
             bend = 0.22 if not in_row else min(0.25 + 0.12 * (abs(j - i) - 1), 0.6)

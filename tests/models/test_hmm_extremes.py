@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,3 +159,12 @@ def test_ranking_paths_keeps_to_the_time() -> None:
     hmm = coin()
     with pgm.config(time_limit=0.2), pytest.raises(pgm.OutOfTime):
         hmm.decode(hmm.sample(1500, seed=0).observations, k=3000)
+
+
+def test_loops_are_drawn_clear_of_arcs_that_skip_states() -> None:
+    """States in a row: arcs that skip some of them run above, so that loops and their numbers hang below."""
+    move = [[0.5, 0.3, 0.2], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]]
+    axes = pgm.MarkovChain([1.0, 0.0, 0.0], move).plot()
+    height = {text.get_text(): text.get_position()[1] for text in axes.texts}
+    assert max(height[p] for p in ("0.5", "0.6")) < 0.0 < height["0.2"]
+    plt.close(axes.figure)
