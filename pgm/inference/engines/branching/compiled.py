@@ -305,7 +305,7 @@ def _assess(p, s):
     total = floor
     gap = float(n[BEST] - floor)
     possible, where = True, -1
-    for v in range(n_variables):  # none, unless the choice of states was stopped halfway
+    for v in range(n_variables):  # adds 0, unless the passes were stopped halfway
         total += w[p.state_at[v] + states[v]]
     for f in range(p.scope_at.size - 1):
         row, rest = p.table[f], 0
