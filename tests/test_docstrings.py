@@ -18,6 +18,7 @@ from pgm.graphs import Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
+from pgm.models.dynamic.linear_stream import LinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
 from pgm.models.potentials import Potential
@@ -35,7 +36,7 @@ RECEIVED = [
     *(results.PerSequence, results.FitReport),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
-    results.SampledSeries,
+    *(results.SampledSeries, LinearStream),
 ]
 CLASSES = list(
     dict.fromkeys(

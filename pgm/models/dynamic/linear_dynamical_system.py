@@ -26,6 +26,7 @@ from . import linear_learning, linear_network
 from .linear_parameters import covariance as covariance_of
 from .linear_parameters import matrix, names_of, numbers, plural, symmetric, vector
 from .linear_questions import Parameters, Question, asked
+from .linear_stream import LinearStream
 from .linear_sums import parameters_of_sum
 
 if TYPE_CHECKING:
@@ -365,6 +366,18 @@ class LinearDynamicalSystem(Tabular):
             )
             found.append(made)
         return found[0] if question.lone else PerSequence(found, question.data.ids, _REPORT)
+
+    def stream(self) -> LinearStream:
+        """A filter that takes observations as they come, one or several at a time, in constant memory.
+
+        >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> stream = lds.stream()
+        >>> for y in [1.0, 0.5, -0.3]:
+        ...     now = stream.push(y)
+        >>> now.mean.round(6).tolist(), round(stream.log_likelihood, 6)
+        ([[0.066813]], -3.999878)
+        """
+        return LinearStream(self)
 
     def sample(
         self,

@@ -92,6 +92,13 @@ def asked(
     p: Parameters, y: Any, inputs: Any, times: Any, lengths: Any, sequence: Any, more: int = 0
 ) -> Question:
     """Read a question; `more` steps come after those observed, for which inputs and times are given too."""
+    return prepared(p, read(p, y, inputs, times, lengths, sequence, more))
+
+
+def read(
+    p: Parameters, y: Any, inputs: Any, times: Any, lengths: Any = None, sequence: Any = None, more: int = 0
+) -> Given:
+    """Read rows, inputs and times."""
     data = sequences(y, vector=p.m > 1, lengths=lengths, sequence=sequence)
     rows = data.floats(p.m, flat=p.m == 1)
     each = [rows[a:b] for a, b in pairwise(data.starts.tolist())]
@@ -99,7 +106,7 @@ def asked(
         each = [np.concatenate([one, np.full((more, p.m), np.nan)]) for one in each]
     sizes = [len(one) for one in each]
     given = _inputs(p, inputs, sizes, data, more)
-    return prepared(p, Given(each, given, _times(p, times, sizes, data, more), data))
+    return Given(each, given, _times(p, times, sizes, data, more), data)
 
 
 def prepared(p: Parameters, given: Given) -> Question:

@@ -3,8 +3,8 @@
 Not among the engines that a network may name: it takes the matrices of a system and rows of numbers.
 """
 
-from .passes import Run, run
+from .passes import Carried, Run, run, run_on
 from .schedule import Schedule, Series, stationary
 from .simulation import simulated
 
-__all__ = ["Run", "Schedule", "Series", "run", "simulated", "stationary"]
+__all__ = ["Carried", "Run", "Schedule", "Series", "run", "run_on", "simulated", "stationary"]

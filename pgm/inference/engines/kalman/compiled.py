@@ -463,6 +463,7 @@ def regress(
     shocks: FloatTable,
     variances: FloatTable,
     slot: Ints,
+    before: Floats,
     triangles: FloatTable,
     rests: Floats,
     stop: Flag,
@@ -470,12 +471,15 @@ def regress(
     """Least squares as observations come in (Golub & Van Loan 2013, section 6.5).
 
     A row of `shocks` is an entry: its regressors, then its value. `triangles` takes the triangle of all rows
-    up to each step, `rests` the sum of squares that no coefficient explains.
+    up to each step, `rests` the sum of squares that no coefficient explains; `before` has both as they were.
     """
     steps, m = slot.size, variances.shape[1]
     size = shocks.shape[1]
     triangle, row = np.zeros((size, size)), np.empty(size)
-    rest = 0.0
+    for j in range(size - 1):
+        for k in range(size):
+            triangle[j, k] = before[j * size + k]
+    rest = before[(size - 1) * size]
     for t in range(steps):
         if stop[0] != 0:
             return STOPPED

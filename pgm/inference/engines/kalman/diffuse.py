@@ -66,25 +66,32 @@ def known(
     variances: np.ndarray,
     slot: np.ndarray,
     clock: Clock,
-) -> Run:
+    before: np.ndarray | None = None,
+) -> tuple[Run, np.ndarray]:
     """The run of a series with what it says about the unknowns put in.
+
+    `before` is the second answer about the steps before these, in which nothing else happened since.
 
     Log densities are relative to the infinitely wide start: for each unknown that is determined, the standard
     deviation of its start is multiplied in, as in Durbin & Koopman 2012, section 7.2.
     """
     T, m, k = columns.entries.shape
     shocks = np.concatenate([columns.entries, surprises[:, :, None]], axis=2).reshape(T * m, k + 1)
+    if before is None:
+        before = np.zeros(k * (k + 1) + 2)
     triangles, rest = np.empty((T, k * (k + 1))), np.empty(T)
-    args = (np.ascontiguousarray(shocks), variances, slot, triangles, rest)
+    args = (np.ascontiguousarray(shocks), variances, slot, before, triangles, rest)
     looped("regress", *args, steps=T * m * (k + 1) ** 2, clock=clock)
     each = _solved(triangles.reshape(T, k, k + 1))
     nothing = _solved(np.zeros((1, k, k + 1)))
-    before = _Found(*(np.concatenate([a, b[:-1]]) for a, b in zip(nothing, each, strict=True)))
+    prior = _Found(*(np.concatenate([a, b[:-1]]) for a, b in zip(nothing, each, strict=True)))
     constants = run.log + 0.5 * _squares(surprises, variances, slot)
-    total = np.cumsum(constants) - 0.5 * rest - each.log
+    constants[0] += before[-1]
+    sums = np.cumsum(constants)
+    total = sums - 0.5 * rest - each.log
     changes: dict[str, Any] = {
         "log": np.diff(total, prepend=0.0),
-        **_stage("predicted", run.predicted, run.predicted_covariance, columns.predicted, before),
+        **_stage("predicted", run.predicted, run.predicted_covariance, columns.predicted, prior),
         **_stage("filtered", run.filtered, run.filtered_covariance, columns.filtered, each),
     }
     if run.smoothed is not None and run.smoothed_covariance is not None and columns.smoothed is not None:
@@ -95,7 +102,7 @@ def known(
         changes["cross"] = Matrices(finite, np.arange(T - 1), wide).all()
     if before_it := changes.pop("predicted_covariance", None):
         changes["predicted_later"] = lambda: before_it
-    return replace(run, **changes)
+    return replace(run, **changes), np.concatenate([triangles[-1], rest[-1:], sums[-1:]])
 
 
 def _squares(surprises: np.ndarray, variances: np.ndarray, slot: np.ndarray) -> np.ndarray:

@@ -92,8 +92,12 @@ def run(
     return found
 
 
-def _covariances(schedule: Schedule, seen: np.ndarray, clock: Clock) -> _Pattern:
+def _covariances(
+    schedule: Schedule, seen: np.ndarray, clock: Clock, start: np.ndarray | None = None
+) -> _Pattern:
     steps, apart = schedule.steps(seen)
+    if start is not None:
+        steps = steps._replace(start=start)
     T, m, n = schedule.shape
     slot = np.empty(T, np.int64)
     taken = tuple(buffers.take(T * size) for size in (n * n, n * n, m * n, m))
@@ -148,6 +152,14 @@ def _means(
     return *made, int(found[0])
 
 
+def _made_apart(p: _Pattern, y: np.ndarray) -> np.ndarray:
+    """Observations of which each entry has noise of its own."""
+    if p.apart is None:
+        return y
+    found = p.apart[np.tile(p.steps.look, len(y) // p.slot.size)] @ np.nan_to_num(y)[:, :, None]
+    return np.asarray(found[:, :, 0])
+
+
 def _pattern_run(
     schedule: Schedule, series: list[Series], covariances: bool, smooth: bool, clock: Clock
 ) -> list[Run]:
@@ -166,8 +178,7 @@ def _runs(
     T, m, n = schedule.shape
     y = np.concatenate([each.y for each in series]) if len(series) > 1 else series[0].y
     y = np.ascontiguousarray(y)
-    if p.apart is not None:
-        y = (p.apart[np.tile(p.steps.look, len(series))] @ np.nan_to_num(y)[:, :, None])[:, :, 0]
+    y = _made_apart(p, y)
     pushes = [each.pushes for each in series if each.pushes is not None]
     pushed = np.ascontiguousarray(np.concatenate(pushes)) if pushes else np.empty((0, n))
     first = np.tile(schedule.mean, (len(series), 1))
@@ -222,7 +233,51 @@ def _runs(
             looped("means_back", link, back, each[0], each[1], spread, T, steps=spread.size * n, clock=clock)
         of_columns = diffuse.Columns.of(each[0], each[1], spread, each[2], k)
         found = [
-            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot, clock)
+            diffuse.known(one, of_columns, surprises[i * T : (i + 1) * T], p.variances, p.slot, clock)[0]
             for i, one in enumerate(found)
         ]
     return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """What a filter takes from the steps that it has seen to those that come."""
+
+    mean: np.ndarray  # (n,) of the last state, given all until then
+    factors: np.ndarray  # (n * n,) of its covariance
+    columns: np.ndarray | None = None  # (k, n) what a unit of each unknown start adds to the mean
+    known: np.ndarray | None = None  # what is known of these unknowns
+
+
+def run_on(schedule: Schedule, series: Series, before: Carried | None, clock: Clock) -> tuple[Run, Carried]:
+    """Filter more steps of one series: the same numbers as in one go.
+
+    Args:
+        schedule: of the last step that was filtered, and those that come; of these alone at the beginning.
+        series: rows of these steps; nothing is observed in the first, whose state is `before`.
+        before: what the run before handed over; None at the beginning.
+        clock: the time of the question.
+    """
+    p = _covariances(schedule, ~np.isnan(series.y), clock, None if before is None else before.factors)
+    try:
+        n, k = schedule.shape[2], int(schedule.diffuse.sum())
+        pushes = np.empty((0, n)) if series.pushes is None else np.ascontiguousarray(series.pushes)
+        y = _made_apart(p, np.ascontiguousarray(series.y))
+        first = schedule.mean if before is None else before.mean
+        predicted, filtered, surprises, log, bad = _means(p, y, pushes, first[None].copy(), clock)
+        tables = [Matrices(_multiplied(each, n, clock), p.slot) for each in (p.predicted, p.filtered)]
+        run = Run(predicted, lambda: tables[0], filtered, tables[1], log[0], bad)
+        mean, factors = filtered[-1].copy(), p.filtered[p.slot[-1]].copy()
+        if not k:
+            return run, Carried(mean, factors)
+        columns = np.eye(n)[schedule.diffuse]
+        if before is not None and before.columns is not None:
+            columns = before.columns
+        each = _means(p, np.zeros((k * len(y), y.shape[1])), np.empty((0, n)), columns, clock)
+        of_columns = diffuse.Columns.of(each[0], each[1], None, each[2], k)
+        prior = None if before is None else before.known
+        run, known = diffuse.known(run, of_columns, surprises, p.variances, p.slot, clock, prior)
+        return run, Carried(mean, factors, of_columns.filtered[-1].T.copy(), known)
+    finally:
+        for one in p.taken:
+            buffers.give(one)
