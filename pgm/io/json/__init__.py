@@ -3,8 +3,8 @@
     {"pgm": 1, "name": "wet", "nodes": [{"name": "rain", "states": ["no", "yes"], "table": [[0.8, 0.2]]}]}
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
-"factors", a hidden Markov model "hmm", a linear dynamical system "linear-dynamical-system". "about" says
-where a file comes from; it is for people, and not part of the model.
+"factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
+"linear-dynamical-system". "about" says where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.models.dynamic import HMM, LinearDynamicalSystem
+from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
 
 from .chains import read_hmm, write_hmm
 from .factors import read_factors, write_factors, write_variables
 from .layout import encode, escaped, lay_out
 from .linear_systems import KEY, read_linear_system, write_linear_system
+from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
 from .parts import parse
 
 VERSION = 1
-Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem
+Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain
 
 
 def read(text: Text) -> Model:
@@ -46,6 +47,8 @@ def model_of(part: Part) -> Model:
         )
     if "hmm" in part.value:
         return read_hmm(part)
+    if CHAIN in part.value:
+        return read_markov_chain(part)
     if KEY in part.value:
         return read_linear_system(part)
     bayesian = "nodes" in part.value or "factors" not in part.value
@@ -65,7 +68,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     head: dict[str, Any] = {"pgm": VERSION}
     if not isinstance(model, Model):
         raise InvalidArgument(
-            f"JSON holds networks, hidden Markov models and linear dynamical systems, not {shown(model)}."
+            "JSON holds networks, Markov chains, hidden Markov models and linear dynamical systems, not "
+            f"{shown(model)}."
         )
     if not isinstance(model, LinearDynamicalSystem) and model.name:
         head["name"] = model.name
@@ -77,6 +81,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
     elif isinstance(model, HMM):
         return escaped(lay_out(head | {"hmm": write_hmm(model)}) + "\n")
+    elif isinstance(model, MarkovChain):
+        return escaped(lay_out(head | {CHAIN: write_markov_chain(model)}) + "\n")
     else:
         body = {"variables": write_variables(model), "factors": write_factors(model, expand=expand)}
     members = [f"  {encode(key)}: {encode(value)}" for key, value in head.items()]
