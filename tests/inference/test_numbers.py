@@ -209,15 +209,15 @@ def test_numbers_that_do_not_matter_are_no_hindrance(engine: str) -> None:
 def test_questions_about_numbers_are_refused_by_name(engine: str) -> None:
     net = line()
     # Belief propagation takes numbers, but no mixtures of them: tests/inference/test_gaussian_messages.py.
-    error, what = pgm.InvalidArgument, "'y' has none; ask for others"
+    error, what = pgm.InvalidArgument, "'y' is continuous; ask for others"
     if engine == "loopy":
-        error, what = pgm.InvalidEvidence, "depend on 's', so they are mixtures"
+        error, what = pgm.InvalidEvidence, "depend on 's', so their distributions are mixtures"
     with pytest.raises(error, match=what):
         net.query("y", {"x": 1.0}, engine=engine)
-    with pytest.raises(pgm.InvalidArgument, match="'x', 'y' have none"):
+    with pytest.raises(pgm.InvalidArgument, match="'x', 'y' are continuous"):
         net.marginals(engine=engine)
     if engine != "mean-field":
-        with pytest.raises(pgm.InvalidArgument, match="'x', 'y' have none"):
+        with pytest.raises(pgm.InvalidArgument, match="'x', 'y' are continuous"):
             net.map(engine=engine)
     double = line()
     double.add("z", pgm.LinearGaussian({"x": 1.0}, sd=0.0))

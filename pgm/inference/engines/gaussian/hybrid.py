@@ -221,12 +221,13 @@ class HybridSums(Context, NamedSums):
             if not possible.any():
                 raise Impossible
             some = orders[possible]
-            self.clock.check()
+            if axes:  # large, it may be: each pass over it takes its time
+                self.clock.check()
             repeats = repeats or bool(some.any())
             if axes and (some >= elimination.REPEATED).any() and (some != some.flat[0]).any():
                 raise elimination.refuse_repeats(self.named(np.flatnonzero(self.seen)))
-            self.clock.check()
             if axes:
+                self.clock.check()
                 tables[axes] = (logs, np.where(possible, orders - some.min(), 0))
             else:
                 offset += float(logs)
