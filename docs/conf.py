@@ -68,9 +68,16 @@ def hide_colons(app, what, name, obj, options, lines):
 
 def public_names():
     """Every name that a user may write, as pgm.NAME: functions, classes and their public methods."""
-    found = [f"pgm.{name}" for name in pgm.__all__ if name != "engines"]
+    found = [f"pgm.{name}" for name in pgm.__all__ if name not in ("components", "engines")]
+    found += [f"pgm.components.{name}" for name in pgm.components.__all__]
     found += [f"pgm.engines.{kind.__name__}" for kind in engines.ENGINES.values()]
-    for model in (pgm.BayesianNetwork, pgm.MarkovNetwork):
+    for model in (
+        pgm.BayesianNetwork,
+        pgm.MarkovNetwork,
+        pgm.HMM,
+        pgm.MarkovChain,
+        pgm.LinearDynamicalSystem,
+    ):
         found += [f"pgm.{model.__name__}.{name}" for name in dir(model) if not name.startswith("_")]
     return found
 

@@ -161,6 +161,52 @@ def _values() -> dict[str, object]:
     }
 
 
+def _hidden(states: tuple[str, ...], symbols: tuple[str, ...]) -> pgm.HMM:
+    """Which of its states it is in shows in its symbols, of which there are as many."""
+    n = len(states)
+    table = np.full((n, n), 0.1) + np.eye(n)
+    table /= table.sum(axis=1, keepdims=True)
+    return pgm.HMM(np.full(n, 1 / n), table, pgm.Categorical(table, symbols=symbols), states=states)
+
+
+def _over_time() -> dict[str, object]:
+    y = [1.0, 0.5, None, 1.2, 2.0]
+    system = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    found: dict[str, object] = {
+        "linear dynamical system": system,
+        "filtered": system.filter(y),
+        "smoothed": system.smooth(y),
+        "forecast of a series": system.forecast(y, steps=3),
+        "sampled series": system.sample(4, seed=0),
+        "fit of a linear dynamical system": system.copy().fit(y, max_iter=3).fit_report,
+        "seasons": pgm.components.trend() + pgm.components.season(12),
+        "Markov chain": pgm.MarkovChain([0.5, 0.5], [[0.1, 0.9], [0.5, 0.5]], states=["a", "b"]),
+        "large Markov chain": pgm.MarkovChain(np.full(300, 1 / 300), np.full((300, 300), 1 / 300)),
+        "value of a topology": pgm.LeftToRight(max_jump=2),
+        "value of another topology": pgm.Banded(1),
+        "emission of counts": pgm.Poisson([1.0, 20.0]),
+        "emission of bits": pgm.Bernoulli([[0.1, 0.9], [0.5, 0.5]]),
+        "emission of words": pgm.Multinomial([[0.1, 0.9], [0.5, 0.5]]),
+        "emission of mixtures": pgm.GaussianMixture([[0.5, 0.5]], [[0.0, 1.0]], sd=[[1.0, 2.0]]),
+    }
+    for kind, model in {
+        "": _hidden(("dry", "wet"), ("sun", "rain")),
+        "nasty ": _hidden(NASTY, NASTY),
+        "large ": _hidden(tuple(f"s{i}" for i in range(100)), tuple(f"o{i}" for i in range(100))),
+    }.items():
+        symbols = model.emission.symbols
+        sequence = [symbols[i % len(symbols)] for i in range(2000 if kind == "large " else 7)]
+        found |= {
+            f"{kind}hidden Markov model": model,
+            f"{kind}beliefs": model.smooth(sequence),
+            f"{kind}path": model.decode(sequence),
+            f"{kind}forecast": model.forecast(sequence, steps=50),
+            f"{kind}sampled sequence": model.sample(100, seed=0),
+            f"{kind}beliefs of several": model.smooth([sequence] * 50),
+        }
+    return found
+
+
 @cache
 def everything() -> dict[str, object]:
     """One of each, by a name for it."""
@@ -228,7 +274,7 @@ def everything() -> dict[str, object]:
         "nasty compiled": nasty.compile(NASTY[0], given=list(NASTY[1:])),
         "one state": Distribution((pgm.Variable("only", ["it"]),), np.ones(1)),
     }
-    return found | _values() | _large()
+    return found | _over_time() | _values() | _large()
 
 
 HEAD = """<!DOCTYPE html>

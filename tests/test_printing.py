@@ -24,7 +24,9 @@ from pgm.printing import (
 )
 from tests.html_page import everything, page
 
-WITHOUT_HTML = re.compile(r"engine .*|bins|interval|one of|not|likelihood|soft|variable|many states|domain")
+WITHOUT_HTML = re.compile(
+    r"engine .*|bins|interval|one of|not|likelihood|soft|variable|many states|domain|value of .*"
+)
 VALUES = re.compile(rf"{WITHOUT_HTML.pattern}|continuous|config|profile|potentials|loose .*")
 ALLOWED = {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "br", "pre"}
 LEAST_CONTRAST = 4.5  # of text with what is behind it: WCAG 2.1, level AA

@@ -37,6 +37,7 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
         listed |= set(re.findall(r"^\.\. auto\w+:: (\S+)$", page.read_text(encoding="utf-8"), re.MULTILINE))
     public = {f"pgm.{name}" for name in pgm.__all__ if not inspect.ismodule(getattr(pgm, name))}
     public |= {f"pgm.engines.{kind.__name__}" for kind in pgm.engines.ENGINES.values()}
+    public |= {f"pgm.components.{name}" for name in pgm.components.__all__}
     assert listed >= public
     for name in listed - public:  # types that users receive, where they are at home; see test_docstrings.py
         module, _, own = name.rpartition(".")
