@@ -94,7 +94,10 @@ def test_too_many_parents_are_refused_before_anything_is_made() -> None:
     ):
         with (
             pgm.config(memory_limit="500 MB"),
-            pytest.raises(pgm.TooLarge, match=r"at least 9\.6 GB .* density of 'y' couples 20,00[01] unobserved variables"),
+            pytest.raises(
+                pgm.TooLarge,
+                match=r"at least 9\.6 GB .* density of 'y' couples 20,00[01] unobserved variables",
+            ),
         ):
             ask()
 
