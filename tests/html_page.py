@@ -187,6 +187,7 @@ def _over_time() -> dict[str, object]:
         "emission of counts": pgm.Poisson([1.0, 20.0]),
         "emission of bits": pgm.Bernoulli([[0.1, 0.9], [0.5, 0.5]]),
         "emission of words": pgm.Multinomial([[0.1, 0.9], [0.5, 0.5]]),
+        "emission of columns": pgm.Product([pgm.Poisson([1.0, 2.0]), pgm.Bernoulli([0.1, 0.9])]),
         "emission of mixtures": pgm.GaussianMixture([[0.5, 0.5]], [[0.0, 1.0]], sd=[[1.0, 2.0]]),
     }
     for kind, model in {

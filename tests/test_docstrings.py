@@ -28,6 +28,7 @@ REFERENCE = "\n".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.rst")
 )
 PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
+PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
