@@ -87,7 +87,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "a margin for rounding, twice as wide",
     (
         "pgm/inference/engines/branching/relaxation.py",
-        "if not np.abs(wanted).sum() < FORBIDDEN / 2:  # sums of them are still numbers",
+        "if not np.abs(wanted).sum() < FORBIDDEN / 2:  # so that sums of them do not overflow",
         "FORBIDDEN / 2",
         "FORBIDDEN * 2",
     ): "costs that are moved are far from either",
