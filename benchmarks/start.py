@@ -33,7 +33,7 @@ for _ in range(2):
     net.marginals()
     print(time.perf_counter() - start)
 """
-LARGE = ("barley", "munin", "link")
+LARGE = ("diabetes", "munin", "link")
 WANTED = 1.2  # times the second
 
 
