@@ -129,8 +129,8 @@ def _summed_out(v: int, tables: list[_Table], cards: list[int], clock: Clock) ->
         clock.check("eliminating")
         product = np.zeros([*shape[lead:], cards[v]])
         for table in spread_out:
-            product += table[tuple([i % n for i, n in zip(block, table.shape, strict=False)])]
-        total[block] = np.logaddexp.reduce(product, axis=-1)
+            product += table[tuple([i % n for i, n in zip(block, table.shape, strict=False)])] if lead else table
+        np.logaddexp.reduce(product, axis=-1, out=total[(*block, ...)])
     return scope, total
 
 
