@@ -52,8 +52,7 @@ from pgm.errors import (
 from pgm.evidence import Likelihood, Not, OneOf, Soft
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
-from pgm.models import BayesianNetwork, FactorGraph, LinearDynamicalSystem, MarkovNetwork
-from pgm.models.dynamic import components
+from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
 from pgm.models.junction_tree import CliqueTree
 from pgm.results import (
     Assignment,
@@ -72,7 +71,7 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
-    from pgm.models.dynamic import HMM, Banded, LeftToRight, MarkovChain
+    from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
 
 __version__ = "0.1.0"
 
@@ -162,12 +161,11 @@ _FORMS = (
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
-guard_methods([BayesianNetwork, MarkovNetwork, LinearDynamicalSystem, *_FORMS, *_RESULTS])
+guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
 guard_constructors(
     [
         BayesianNetwork,
         MarkovNetwork,
-        LinearDynamicalSystem,
         *_FORMS,
         *_EVIDENCE,
         Variable,
@@ -180,7 +178,9 @@ guard_constructors(
 _LAZY = {
     "HMM": "pgm.models.dynamic",
     "MarkovChain": "pgm.models.dynamic",
+    "LinearDynamicalSystem": "pgm.models.dynamic",
     "LeftToRight": "pgm.models.dynamic",
+    "components": "pgm.models.dynamic",
     "Banded": "pgm.models.dynamic",
     "list_networks": "pgm.io.bundled",
     "load_network": "pgm.io.bundled",

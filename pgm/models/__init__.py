@@ -1,8 +1,7 @@
 """What a user builds and queries: each model says which factors it consists of."""
 
 from .bayesian_network import BayesianNetwork
-from .dynamic import LinearDynamicalSystem
 from .markov_network import FactorGraph, MarkovNetwork
 from .potentials import Potential
 
-__all__ = ["BayesianNetwork", "FactorGraph", "LinearDynamicalSystem", "MarkovNetwork", "Potential"]
+__all__ = ["BayesianNetwork", "FactorGraph", "MarkovNetwork", "Potential"]

@@ -10,5 +10,5 @@ from .topology import Banded, LeftToRight
 
 __all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "MarkovChain", "components"]
 
-guard_methods([HMM, MarkovChain])
-guard_constructors([HMM, MarkovChain, LeftToRight, Banded])
+guard_methods([HMM, MarkovChain, LinearDynamicalSystem])
+guard_constructors([HMM, MarkovChain, LinearDynamicalSystem, LeftToRight, Banded])

@@ -129,8 +129,11 @@ def _summed_out(v: int, tables: list[_Table], cards: list[int], clock: Clock) ->
         clock.check("eliminating")
         product = np.zeros([*shape[lead:], cards[v]])
         for table in spread_out:
-            product += table[tuple([i % n for i, n in zip(block, table.shape, strict=False)])] if lead else table
-        np.logaddexp.reduce(product, axis=-1, out=total[(*block, ...)])
+            if lead:
+                product += table[tuple([i % n for i, n in zip(block, table.shape, strict=False)])]
+            else:
+                product += table
+        total[block] = np.logaddexp.reduce(product, axis=-1)
     return scope, total
 
 
