@@ -167,6 +167,7 @@ ORACLES = {
     "pgm/inference/engines/mean_field": ("tests/inference/test_mean_field.py", "tests.oracle import"),
     "pgm/inference/engines/sampling": ("tests/inference/test_sampling.py", "tests.oracle import"),
     "pgm/inference/engines/search": ("tests/inference/test_search.py", "tests.oracle import"),
+    "pgm/learning/counts": ("tests/learning/test_counts.py", "np.add.at"),
 }
 
 
