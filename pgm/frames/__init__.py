@@ -2,7 +2,7 @@
 
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, names_of, real_columns
-from .sequences import Sequences, sequences
+from .sequences import Sequences, has_parts, sequences
 
 __all__ = [
     "Alike",
@@ -12,6 +12,7 @@ __all__ = [
     "Sequences",
     "among",
     "columns",
+    "has_parts",
     "is_frame",
     "long_form",
     "names_of",

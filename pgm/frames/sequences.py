@@ -267,7 +267,7 @@ def _is_frame(data: Any) -> bool:
         return True
     if isinstance(data, list | tuple):
         cells = [list(row.values()) if isinstance(row, Mapping) else [None, [row]] for row in data[:2]]
-        return bool(cells) and not any(_has_parts(cell) for row in cells for cell in row)
+        return bool(cells) and not any(has_parts(cell) for row in cells for cell in row)
     if isinstance(data, np.ndarray):
         return data.dtype.names is not None
     found: Any = nw.from_native(_as_table(data), pass_through=True)
@@ -357,16 +357,21 @@ def _nested(rows: Any, vector: bool, is_value: Callable[[Any], bool]) -> bool:
     if isinstance(rows, np.ndarray):
         return rows.ndim == 2 and not vector and rows.shape[1] != 1  # a column is one sequence
     first: Any = next((row for row in rows if not is_missing(row)), None)
-    if not _has_parts(first) or is_value(first):
+    if not has_parts(first) or is_value(first):
         return False
     if not vector or _is_frame(first):
         return True
     if isinstance(first, np.ndarray):
         return first.ndim > 1
-    return len(first) == 0 or _has_parts(next((cell for cell in first if not is_missing(cell)), None))
+    return len(first) == 0 or has_parts(next((cell for cell in first if not is_missing(cell)), None))
 
 
-def _has_parts(value: Any) -> bool:
+def has_parts(value: Any) -> bool:
+    """Whether this is a list, an array or the like, and not one value.
+
+    >>> has_parts([1.0]), has_parts("ab"), has_parts(None)
+    (True, False, False)
+    """
     return hasattr(value, "__len__") and not isinstance(value, str | bytes) and getattr(value, "ndim", 1) > 0
 
 
@@ -377,7 +382,7 @@ def _joined(items: Any) -> tuple[Any, np.ndarray]:
         if _is_frame(item):
             _, found = _columns(item)
             parts.append({name: _list(column) for name, column in found.items()})
-        elif not _has_parts(item):
+        elif not has_parts(item):
             raise InvalidArgument(
                 f"Item {i} of the list (the first is 0) is {shown(item)}, while others are sequences."
             )

@@ -33,7 +33,8 @@ from pgm.runtime.clock import start_clock
 from pgm.variables import REAL, Variable
 
 from . import hmm_learning, unrolled
-from .numbers import distribution, domain_of, names, printed_rows, transitions
+from .hmm_stream import HMMStream
+from .numbers import distribution, domain_of, names, printed_rows, steps_ahead, transitions
 from .topology import allowed
 
 if TYPE_CHECKING:
@@ -366,21 +367,33 @@ class HMM:
         >>> coin.forecast([0, 0, 1], steps=2).values.round(6).tolist()
         [[0.651084, 0.348916], [0.620867, 0.379133]]
         """
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+        steps = steps_ahead(steps)
         read, clock = self._read(data, lengths, sequence), start_clock()
         values, scores = self._answered(read, lambda c, rows: engine.filtered(c, rows, clock))
+        return self._each(read, lambda a, b: self._forecast(values[b - 1], steps, float(scores[a:b].sum())))
 
-        def one(a: int, b: int) -> SequenceForecast:
-            ahead, p = [], values[b - 1]
-            for _ in range(steps):
-                p = p @ self.transition
-                ahead.append(p)
-            believed = np.array(ahead)
-            seen = [self._emitted(p) for p in believed]
-            return SequenceForecast(self.variable, believed, seen, float(scores[a:b].sum()))
+    def _forecast(self, p: np.ndarray | None, steps: int, log_likelihood: float) -> SequenceForecast:
+        """What follows a step whose states have these probabilities; None: nothing was before."""
+        ahead = []
+        for _ in range(steps):
+            p = self.initial if p is None else p @ self.transition
+            ahead.append(p)
+        believed = np.array(ahead)
+        seen = [self._emitted(p) for p in believed]
+        return SequenceForecast(self.variable, believed, seen, log_likelihood)
 
-        return self._each(read, one)
+    def stream(self) -> HMMStream:
+        """A filter that takes observations as they come, one or several at a time, in constant memory.
+
+        >>> import pgm
+        >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
+        >>> stream = coin.stream()
+        >>> for x in [0, 0, 1]:
+        ...     now = stream.push(x)
+        >>> now.values.round(6).tolist(), round(stream.log_likelihood, 6)
+        ([[0.688854, 0.311146]], -2.151754)
+        """
+        return HMMStream(self)
 
     def _emitted(self, p: np.ndarray) -> Distribution | Density:
         """What is observed where the states have these probabilities."""

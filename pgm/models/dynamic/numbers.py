@@ -146,6 +146,13 @@ def weights_of(weights: Any, count: int) -> np.ndarray:
     return found
 
 
+def steps_ahead(steps: Any) -> int:
+    """How many steps to look ahead."""
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+        raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+    return int(steps)
+
+
 def rows_fixed(given: Any, variable: Variable, shape: tuple[int, ...], what: str) -> np.ndarray:
     """Which entries stay: those of some states, or an array of booleans."""
     if isinstance(given, np.ndarray | list | tuple) and np.shape(given) == shape:

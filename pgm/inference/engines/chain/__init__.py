@@ -113,11 +113,14 @@ class Rows:
 
     @cached_property
     def shifts(self) -> np.ndarray | None:
-        """By what each distinct row was divided, as a logarithm; None if none was."""
+        """By what each distinct row was divided, as a logarithm; None if none was.
+
+        It depends on nothing but the row, so that a stream finds what the batch does.
+        """
         most = np.empty(len(self.logs))
         LOOPS.largest(np.ascontiguousarray(self.logs).reshape(-1), self.logs.shape[1], most)
-        most[most == -np.inf] = 0.0
-        return None if (np.abs(most) <= _RANGE).all() else most
+        most[(most == -np.inf) | (np.abs(most) <= _RANGE)] = 0.0
+        return most if most.any() else None
 
     @cached_property
     def like(self) -> np.ndarray:
@@ -202,6 +205,38 @@ def filtered(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.nda
         return np.exp(alpha), share
 
     return _either(fast, slow, chain, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """How far a sequence has come: what the rows to come need to know of those before."""
+
+    shares: np.ndarray  # of the states, up to a factor, and their sum; or logarithms, without the sum
+    in_logs: bool = False
+
+
+def filtered_on(
+    chain: Chain, rows: Rows, before: Carried | None, clock: Clock
+) -> tuple[np.ndarray, np.ndarray, Carried]:
+    """What `filtered` gives for the next rows of one sequence; the bits are those of all rows at once.
+
+    Where sums in doubles would lose states it goes on in logarithms, then for good.
+    """
+    if before is None or not before.in_logs:
+        if chain.is_safe or not (chain.is_narrow or rows.is_narrow):
+            carried = np.zeros(chain.k + 1) if before is None else before.shares.copy()
+            try:
+                alpha, share = _forward(chain, rows, clock, carried)
+            except Narrow:
+                pass
+            else:
+                log, shift = np.log(share), rows.shift_of()
+                return alpha, log if shift is None else log + shift, Carried(carried)
+        if before is not None:
+            with np.errstate(divide="ignore"):
+                before = Carried(np.log(before.shares[:-1] / before.shares[-1]), True)
+    found, logs = _forward_in_logs(chain, rows, clock, _NO_FLOATS if before is None else before.shares)
+    return np.exp(found), logs, Carried(found[-1].copy(), True)
 
 
 def smoothed(chain: Chain, rows: Rows, clock: Clock, lag: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -429,9 +464,12 @@ def _groups(starts: np.ndarray) -> list[tuple[int, int]]:
     return found
 
 
-def _forward(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+def _forward(
+    chain: Chain, rows: Rows, clock: Clock, carried: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
-    shared = (rows.like, rows.code, rows.starts, int(chain.is_safe), alpha.reshape(-1), share)
+    carried = np.zeros(chain.k + 1) if carried is None else carried
+    shared = (rows.like, rows.code, rows.starts, int(chain.is_safe), carried, alpha.reshape(-1), share)
     if chain.is_four:
         _run_to_row("forward_of_four", chain.start, chain.flat, *shared, chain=chain, rows=rows, clock=clock)
     else:
@@ -456,11 +494,13 @@ def _backward(
         _run("backward", chain.turned, *chain.arcs, *shared, chain=chain, rows=rows, clock=clock)
 
 
-def _forward_in_logs(chain: Chain, rows: Rows, clock: Clock) -> tuple[np.ndarray, np.ndarray]:
+def _forward_in_logs(
+    chain: Chain, rows: Rows, clock: Clock, carried: np.ndarray = _NO_FLOATS
+) -> tuple[np.ndarray, np.ndarray]:
     alpha, share = np.empty((rows.n_rows, chain.k)), np.empty(rows.n_rows)
     start, move, _ = chain.in_logs
     logs = np.ascontiguousarray(rows.logs).reshape(-1)
-    args = (start, move, logs, rows.code, rows.starts, alpha.reshape(-1), share)
+    args = (start, move, logs, rows.code, rows.starts, carried, alpha.reshape(-1), share)
     _run_to_row("forward_in_logs", *args, chain=chain, rows=rows, clock=clock)
     return alpha, share
 

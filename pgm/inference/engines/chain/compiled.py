@@ -82,24 +82,31 @@ def forward(
     code: Ints32,
     starts: Ints,
     safe: int,
+    carried: Floats,
     alpha: Floats,
     share: Floats,
     where: Ints,
     stop: Flag,
 ):
-    """P(state | rows up to this one) in `alpha`, P(row | rows before) in `share` (Rabiner 1989)."""
+    """P(state | rows up to this one) in `alpha`, P(row | rows before) in `share` (Rabiner 1989).
+
+    `carried` is how far the first sequence has come before these rows: shares of the states up to a factor,
+    and their sum; zero: nothing was observed. Afterwards it is how far the last sequence has come.
+    """
     k = start.size
     coded = code.size > 0
-    a = np.empty(k)  # up to a factor, so that no step waits for a division
+    a = carried  # up to a factor, so that no step waits for a division
     ahead = np.empty(k)
     for n in range(starts.size - 1):
-        before = 1.0
+        goes_on = n == 0 and carried[k] > 0.0
+        before = carried[k] if goes_on else 1.0
         for t in range(starts[n], starts[n + 1]):
             if t % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
             o = t * k
             b = code[t] * k if coded else o
-            if t == starts[n]:
+            is_first = t == starts[n] and not goes_on
+            if is_first:
                 for j in range(k):
                     ahead[j] = start[j]
             else:
@@ -109,9 +116,9 @@ def forward(
             total = 0.0
             for j in range(k):
                 total += a[j]
-            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
+            if not total > 0.0 or (safe != 0 and is_first and total < _FIRST):
                 where[0] = t
-                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and t > starts[n]) else NARROW
+                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and not is_first) else NARROW
             share[t] = total / before
             inverse = 1.0 / total
             for j in range(k):
@@ -125,6 +132,7 @@ def forward(
                 for j in range(k):
                     a[j] = alpha[o + j]
                 before = 1.0
+        carried[k] = before
     return DONE
 
 
@@ -135,6 +143,7 @@ def forward_of_four(
     code: Ints32,
     starts: Ints,
     safe: int,
+    carried: Floats,
     alpha: Floats,
     share: Floats,
     where: Ints,
@@ -147,14 +156,16 @@ def forward_of_four(
     m20, m21, m22, m23 = move[8], move[9], move[10], move[11]
     m30, m31, m32, m33 = move[12], move[13], move[14], move[15]
     for n in range(starts.size - 1):
-        before = 1.0
-        a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
+        goes_on = n == 0 and carried[4] > 0.0
+        before = carried[4] if goes_on else 1.0
+        a0, a1, a2, a3 = carried[0], carried[1], carried[2], carried[3]
         for t in range(starts[n], starts[n + 1]):
             if t % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
             o = t * 4
             b = code[t] * 4 if coded else o
-            if t == starts[n]:
+            is_first = t == starts[n] and not goes_on
+            if is_first:
                 x0, x1, x2, x3 = start[0], start[1], start[2], start[3]
             else:
                 x0 = (a0 * m00 + a1 * m10) + (a2 * m20 + a3 * m30)
@@ -163,9 +174,9 @@ def forward_of_four(
                 x3 = (a0 * m03 + a1 * m13) + (a2 * m23 + a3 * m33)
             a0, a1, a2, a3 = x0 * like[b], x1 * like[b + 1], x2 * like[b + 2], x3 * like[b + 3]
             total = (a0 + a1) + (a2 + a3)
-            if not total > 0.0 or (safe != 0 and t == starts[n] and total < _FIRST):
+            if not total > 0.0 or (safe != 0 and is_first and total < _FIRST):
                 where[0] = t
-                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and t > starts[n]) else NARROW
+                return IMPOSSIBLE if safe == 0 or (not total > 0.0 and not is_first) else NARROW
             share[t] = total / before
             inverse = 1.0 / total
             x0, x1, x2, x3 = a0 * inverse, a1 * inverse, a2 * inverse, a3 * inverse
@@ -180,6 +191,7 @@ def forward_of_four(
             if total < _LOW or total > _UP:
                 a0, a1, a2, a3 = x0, x1, x2, x3
                 before = 1.0
+        carried[0], carried[1], carried[2], carried[3], carried[4] = a0, a1, a2, a3, before
     return DONE
 
 
@@ -581,33 +593,43 @@ def forward_in_logs(
     like: Floats,
     code: Ints32,
     starts: Ints,
+    carried: Floats,
     alpha: Floats,
     share: Floats,
     where: Ints,
     stop: Flag,
 ):
-    """Log P(state | rows up to this one), and log P(row | rows before); all that is given are logarithms."""
+    """Log P(state | rows up to this one), and log P(row | rows before); all that is given are logarithms.
+
+    `carried` is the first of these before these rows, where the first sequence has begun; else it is empty.
+    """
     k = start.size
     coded = code.size > 0
+    before = np.empty(k)
     for n in range(starts.size - 1):
         for t in range(starts[n], starts[n + 1]):
             if stop[0] != 0:
                 return STOPPED
             o = t * k
             b = code[t] * k if coded else o
+            is_first = t == starts[n]
+            if is_first and n == 0 and carried.size > 0:
+                is_first = False
+                for j in range(k):
+                    before[j] = carried[j]
             most = -math.inf
             for j in range(k):
-                if t == starts[n]:
+                if is_first:
                     x = start[j]
                 else:
                     top = -math.inf
                     for i in range(k):
-                        top = max(top, alpha[o - k + i] + move[i * k + j])
+                        top = max(top, before[i] + move[i * k + j])
                     x = -math.inf
                     if top > -math.inf:
                         s = 0.0
                         for i in range(k):
-                            s += math.exp(alpha[o - k + i] + move[i * k + j] - top)
+                            s += math.exp(before[i] + move[i * k + j] - top)
                         x = top + math.log(s)
                 x += like[b + j]
                 alpha[o + j] = x
@@ -621,6 +643,7 @@ def forward_in_logs(
             share[t] = most + math.log(s)
             for j in range(k):
                 alpha[o + j] -= share[t]
+                before[j] = alpha[o + j]
     return DONE
 
 
