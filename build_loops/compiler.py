@@ -17,9 +17,10 @@ from build_loops.module import Module
 from build_loops.source import Source
 
 # A fused multiply-add would change bits; so would what a compiler works out itself of these functions.
+_NOT_BY_COMPILER = ("exp", "log", "log2", "pow", "sin", "cos", "tanh", "expm1", "log1p", "erf", "erfc")
 _GNU = [
     *("-std=c++17", "-O3", "-ffp-contract=off", "-fwrapv", "-fno-exceptions", "-fno-rtti", "-fno-math-errno"),
-    *(f"-fno-builtin-{name}" for name in ("exp", "log", "log2", "pow", "cos", "expm1", "log1p")),
+    *(f"-fno-builtin-{name}" for name in _NOT_BY_COMPILER),
     *("-fPIC", "-fvisibility=hidden", "-fno-asynchronous-unwind-tables", "-w"),
 ]
 _MICROSOFT = ["/nologo", "/std:c++17", "/Zc:__cplusplus", "/O2", "/fp:precise", "/w", "/MD", "/LD"]

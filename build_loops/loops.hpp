@@ -56,7 +56,7 @@ static const i64 line_now = 0;
 
 static const char MEMORY[] = "no memory", ZERO[] = "division by zero", INDEX[] = "index out of range";
 static const char LENGTHS[] = "lengths that differ", NEGATIVE[] = "negative dimensions", STEP[] = "a step of zero";
-static const char SHIFT[] = "shift out of range";
+static const char SHIFT[] = "shift out of range", POSITIVE[] = "lgamma of a number that is not positive";
 
 // ---- Arrays: views, whose room belongs to a caller or to the function that made it.
 
@@ -176,6 +176,8 @@ static Array<T, 1> joined(Array<T, 1> a, Array<T, 1> b) {
     return made;
 }
 template <class T>
+static inline bool before(T a, T b) { return a < b || (a == a && b != b); }  // what is not a number comes last
+template <class T>
 static Array<i64, 1> argsort(Array<T, 1> keys) {  // by merging, which keeps the order of what is alike
     i64 n = keys.n[0];
     auto from = arange<i64>(n), to = empty<i64, 1>(n);
@@ -184,7 +186,7 @@ static Array<i64, 1> argsort(Array<T, 1> keys) {  // by merging, which keeps the
             i64 a = begin, middle = begin + width < n ? begin + width : n, b = middle;
             i64 end = middle + width < n ? middle + width : n;
             for (i64 k = begin; k < end; k++)
-                to.p[k] = b == end || (a < middle && !(keys.p[from.p[b]] < keys.p[from.p[a]])) ? from.p[a++] : from.p[b++];
+                to.p[k] = b == end || (a < middle && !before(keys.p[from.p[b]], keys.p[from.p[a]])) ? from.p[a++] : from.p[b++];
         }
         auto spare = from;
         from = to;
@@ -278,6 +280,31 @@ static inline std::tuple<double, i64> frexp_(double x) {
 }
 static inline double ldexp_(double x, i64 e) { return std::ldexp(x, (int)(e > 9999 ? 9999 : e < -9999 ? -9999 : e)); }
 static inline i64 floor_(double x) { return (i64)std::floor(x); }
+static inline i64 ceil_(double x) { return (i64)std::ceil(x); }
+
+// As math.lgamma does it, whose bits these are: Lanczos' approximation with g = 6.02468 and 13 terms. Only above zero.
+static double lgamma_(double x) {
+    static const double above[] = {
+        23531376880.410759688572007674451636754734846804940, 42919803642.649098768957899047001988850926355848959,
+        35711959237.355668049440185451547166705960488635843, 17921034426.037209699919755754458931112671403265390,
+        6039542586.3520280050642916443072979210699388420708, 1439720407.3117216736632230727949123939715485786372,
+        248874557.86205415651146038641322942321632125127801, 31426415.585400194380614231628318205362874684987640,
+        2876370.6289353724412254090516208496135991145378768, 186056.26539522349504029498971604569928220784236328,
+        8071.6720023658162106380029022722506138218516325024, 210.82427775157934587250973392071336271166969580291,
+        2.5066282746310002701649081771338373386264310793408};
+    static const double below[] = {0,       39916800, 120543840, 150917976, 105258076, 45995730, 13339535,
+                                   2637558, 357423,   32670,     1925,      66,        1};
+    const double g = 6.024680040776729583740234375;
+    if (!(x > 0.0)) return x != x ? x : (fail(POSITIVE), x);
+    if (x == 1.0 || x == 2.0) return 0.0;
+    if (std::isinf(x) || x < 1e-20) return std::isinf(x) ? x : -std::log(x);
+    double a = 0.0, b = 0.0;
+    for (int k = 0; k < 13; k++) {
+        a = x < 5.0 ? a * x + above[12 - k] : a / x + above[k];
+        b = x < 5.0 ? b * x + below[12 - k] : b / x + below[k];
+    }
+    return std::log(a / b) - g + (x - 0.5) * (std::log(x + g - 0.5) - 1.0);
+}
 
 // ---- Arguments: buffers of Python objects, which are held during the call.
 

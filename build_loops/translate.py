@@ -28,9 +28,24 @@ _CALLED: dict[type[ast.AST], str] = {  # on whole numbers
 }
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
 _MATH = {
-    **{name: (f"std::{name}", "double") for name in ("exp", "log", "log2", "cos", "sqrt", "expm1", "log1p")},
-    "isinf": ("std::isinf", "bool"),
-    "floor": ("floor_", "i64"),
+    **{name: (f"std::{name}", "double") for name in ("exp", "log", "log2", "expm1", "log1p", "erf", "erfc")},
+    **{name: (f"std::{name}", "double") for name in ("sqrt", "fabs", "sin", "cos", "tanh")},
+    **{name: (f"std::{name}", "bool") for name in ("isinf", "isnan", "isfinite")},
+    **{"floor": ("floor_", "i64"), "ceil": ("ceil_", "i64"), "lgamma": ("lgamma_", "double")},
+}
+_INSTEAD = {  # of what is often tried
+    **{f"np.{name}": f"math.{name}" for name in _MATH},
+    **{"len": "a.size or a.shape[0]", "enumerate": "for i in range(a.size)", "zip": "for i in range(a.size)"},
+    **{"fill": "a[:] = x", "sum": "a loop that adds up", "np.sum": "a loop that adds up", "pow": "x**y"},
+    **{"np.zeros_like": "np.zeros(a.size)", "np.empty_like": "np.empty(a.size)", "math.pow": "x**y"},
+    **{"np.float64": "float", "np.int32": "int", "np.uint8": "int", "bool": "x != 0", "np.abs": "abs"},
+    **{
+        "np.maximum": "max",
+        "np.minimum": "min",
+        "np.where": "x if test else y",
+        "round": "math.floor(x + 0.5)",
+    },
+    **{"math.gamma": "math.lgamma", "divmod": "a // b, a % b", "reversed": "range(n - 1, -1, -1)"},
 }
 _NUMBERS = {"inf": "HUGE_VAL", "nan": "NAN", "pi": "3.141592653589793"}
 
@@ -396,7 +411,7 @@ class Function:
             return Value(found, f"{base.code}.f_{node.attr}", self.part_of(base.of, node.attr))
         if isinstance(base.kind, Array) and node.attr == "size":
             return Value("i64", f"{base.code}.size()" if base.kind.axes > 1 else f"{base.code}.n[0]")
-        raise self.refuse(node, f"{base.kind} has no {node.attr} here")
+        raise self.refuse(node, f"{base.kind} has no {node.attr} here{_instead(node.attr)}")
 
     def on_subscript(self, node: ast.Subscript) -> Value:
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
@@ -422,7 +437,9 @@ class Function:
         code, axes = base.code, base.kind.axes
         places = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         for each in places:
-            if isinstance(each, ast.Slice) and each is places[-1]:
+            if isinstance(each, ast.Slice):
+                if each is not places[-1]:
+                    raise self.refuse(node, "only the last of several subscripts may be a slice")
                 code += self.cut(each)
                 break
             value = self.value(each)
@@ -441,7 +458,7 @@ class Function:
 
     def cut(self, node: ast.Slice) -> str:
         if node.step is not None:
-            raise self.refuse(node, "a slice has no step here")
+            raise self.refuse(node, "a slice has no step here: write a loop over range(i, j, step)")
         low, high = (self.as_kind(x, self.value(x), "i64") if x else "0LL" for x in (node.lower, node.upper))
         return f".cut({low}, {high})" if node.upper else f".from({low})"
 
@@ -472,7 +489,7 @@ class Function:
         kind = "u64" if "u64" in (a.kind, b.kind) else either(a.kind, b.kind) or "i64"
         if isinstance(op, ast.Div | ast.Pow):
             if isinstance(op, ast.Pow) and kind != "double":
-                raise self.refuse(node, "powers are of floats")
+                raise self.refuse(node, "powers are of floats: of two, write 1 << k")
             x, y = (self.as_kind(node, v, "double") for v in (a, b))
             return Value("double", f"{'divided' if isinstance(op, ast.Div) else 'std::pow'}({x}, {y})")
         if kind == "bool" and not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
@@ -554,7 +571,10 @@ class Function:
     def on_call(self, node: ast.Call) -> Value:
         given, name = list(self.spread(node.args)), ast.unparse(node.func)
         if node.keywords and ast.unparse(node.keywords[0]) != "kind='mergesort'":
-            raise self.refuse(node, "calls have no keywords here")
+            raise self.refuse(
+                node,
+                f"calls have no keywords here: write {ast.unparse(node.keywords[0].value)} without its name",
+            )
         if isinstance(node.func, ast.Name):
             if name in self.module.source.functions:
                 return self.call_of_loop(node, name, [self.value(x) for x in given])
@@ -597,7 +617,7 @@ class Function:
     def built_in(self, node: ast.Call, name: str, given: list[Value]) -> Value:
         kinds = [v.kind for v in given]
         if name not in ("min", "max", "int", "float", "abs") or not given:
-            raise self.refuse(node, f"no loop is named {name}")
+            raise self.refuse(node, f"no loop is named {name}{_instead(name)}")
         if any(k not in SCALARS for k in kinds):
             raise self.refuse(node, f"{name} is for numbers here")
         if name in ("min", "max") and len(given) > 1:
@@ -621,7 +641,8 @@ class Function:
 
     def method(self, node: ast.Call, base: Value, name: str) -> Value:
         if isinstance(base.kind, Array):
-            self.enough(node, node.args, 1 if name == "astype" else 0)
+            if name in ("copy", "astype", "sort", "sum"):
+                self.enough(node, node.args, 1 if name == "astype" else 0)
             if name == "copy":
                 self.fresh = True
                 return Value(base.kind, f"copied<{ENTRIES[base.kind.entry][0]}>({base.code})")
@@ -635,7 +656,7 @@ class Function:
             # Of floats not: numpy adds these in an order of its own.
             if name == "sum" and ENTRIES[base.kind.entry][1] == "i64":
                 return Value("i64", f"{base.code}.sum()")
-        raise self.refuse(node, f"{base.kind} has no {name}() here")
+        raise self.refuse(node, f"{base.kind} has no {name}() here{_instead(name)}")
 
     def entry(self, node: ast.expr) -> str:
         if isinstance(node, ast.Attribute):
@@ -692,7 +713,7 @@ class Function:
                 return Value(values[0].kind, f"sorted({values[0].code})")
             if made == "argsort" and node.keywords:
                 return Value(Array("int64", 1), f"argsort({values[0].code})")
-        raise self.refuse(node, f"loops do not have {name}, or not so")
+        raise self.refuse(node, f"loops do not have {name}, or not so{_instead(name)}")
 
     def new_array(self, made: str, given: list[ast.expr]) -> Value:
         """Room for an array: np.empty, np.zeros, np.ones or np.full."""
@@ -710,6 +731,10 @@ class Function:
             return Value(kind, f"{made}{what}({', '.join(axes)})")
         value = self.as_kind(given[0], fill, ENTRIES[entry][1])
         return Value(kind, f"full{what}({', '.join([value, *axes])})")
+
+
+def _instead(name: str) -> str:
+    return f": write {_INSTEAD[name]}" if name in _INSTEAD else ""
 
 
 def _is_number(code: str) -> bool:

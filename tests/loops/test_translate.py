@@ -22,8 +22,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 import numpy as np
+from typing import Annotated
 from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32
 
+Blocks = Annotated[np.ndarray, "int32", 3]
+Truths = Annotated[np.ndarray, "bool", 1]
 LIMIT, SMALL = 3, 2.0**-3
 """
 
@@ -67,6 +70,47 @@ def arrays(p: Pair, flags: Bytes, table: FloatTable):
             total += x
     keys = np.argsort(p.values, kind="mergesort")
     return out, out[1:-1], out[:0], np.zeros((2, n)), np.arange(n).astype(np.int32), total, keys, p.at
+
+
+def functions(x: Floats, out: FloatTable):
+    """Those of math, a row for each."""
+    for i in range(x.size):
+        out[0, i], out[1, i], out[2, i] = math.erf(x[i]), math.erfc(x[i]), math.sin(x[i])
+        out[3, i], out[4, i], out[5, i] = math.cos(x[i]), math.tanh(x[i]), math.fabs(x[i])
+        out[6, i], out[7, i] = math.isnan(x[i]), math.isfinite(x[i])
+        if math.isfinite(x[i]) and abs(x[i]) < 1e18:
+            out[8, i] = math.ceil(x[i])
+        if x[i] > 0.0:
+            out[9, i] = math.lgamma(x[i])
+
+
+def log_gamma(x: float):
+    """One of them alone."""
+    return math.lgamma(x)
+
+
+def order(keys: Floats):
+    """Those that are not numbers last, what is alike in its order."""
+    return np.argsort(keys, kind="mergesort")
+
+
+def blocks(table: Blocks, keep: Truths):
+    """Three axes, and truths as entries."""
+    seen = np.zeros(table.shape[2], np.bool_)
+    made = np.zeros((table.shape[1], 2, table.shape[2]), np.int32)
+    total = 0
+    for i in range(table.shape[0]):
+        if not keep[i]:
+            keep[i] = table[i, 0, 0] > 3
+            continue
+        for j in range(table.shape[1]):
+            made[j, 1] = table[i, j]
+            for k in range(table.shape[2]):
+                total += int(table[i, j, k]) << 40
+                seen[k] |= table[i, j, k] % 2 == 1
+                table[i, j, k] += 1
+    table[0, :] = 0 if total < 0 else table[0, 1, 1]
+    return total, seen, made, table.size
 
 
 def _grown(array, size):
@@ -140,6 +184,66 @@ def test_arithmetic(forms: tuple[ModuleType, ModuleType], a: int, b: int, x: flo
     a = min(a, 2**59)
     plain, compiled = (form.arithmetic(a, b, x, y) for form in forms)
     assert replay.same(plain, compiled), (plain, compiled)
+
+
+@needs_compiler
+def test_functions_have_the_bits_of_python(forms: tuple[ModuleType, ModuleType]) -> None:
+    """What Python works out with the library of C has its bits; lgamma is Python's own, and so it is here."""
+    rng = np.random.default_rng(8)
+    special = [
+        0.0,
+        -0.0,
+        0.5,
+        1.0,
+        2.0,
+        3.0,
+        5.0,
+        1e-21,
+        1e-20,
+        5e-324,
+        1e17,
+        2.5e305,
+        np.inf,
+        -np.inf,
+        np.nan,
+    ]
+    near = np.nextafter([1.0, 1.0, 2.0, 2.0, 5.0, 5.0], [0.0, 9.0] * 3)
+    many = [rng.normal(size=5000) * 10, rng.integers(1, 2000, 3000) / 2, np.exp(rng.normal(size=5000) * 20)]
+    found = []
+    for form, x in zip(forms, [np.array(special), np.array(special)], strict=True):
+        x[~np.isfinite(x)] = 7.0  # of which Python has no sine
+        out = np.zeros((10, x.size + near.size + sum(map(np.size, many))))
+        form.functions(np.concatenate([x, near, *many]), out)
+        found.append(out)
+    assert replay.same(*found)
+    ends = np.zeros((10, 2))
+    forms[1].functions(np.array([np.nan, -np.inf]), ends)
+    assert ends[6:8].tolist() == [[1, 0], [0, 0]]
+    assert [forms[1].log_gamma(x) for x in (np.inf, 1.0)] == [np.inf, 0.0]
+    assert np.isnan(forms[1].log_gamma(np.nan))
+    for x in (0.0, -0.5, -3.0, -np.inf):
+        with pytest.raises(ValueError, match="lgamma of a number that is not positive"):
+            forms[1].log_gamma(x)
+
+
+@needs_compiler
+def test_what_is_no_number_is_sorted_last(forms: tuple[ModuleType, ModuleType]) -> None:
+    rng = np.random.default_rng(9)
+    for n in range(40):
+        keys = rng.choice([np.nan, -np.inf, np.inf, 0.0, -0.0, 1.0, 2.0], n)
+        assert forms[0].order(keys).tolist() == forms[1].order(keys).tolist(), keys
+
+
+@needs_compiler
+def test_three_axes_and_truths(forms: tuple[ModuleType, ModuleType]) -> None:
+    found = []
+    for form in forms:
+        table = np.random.default_rng(2).integers(-9, 9, (4, 2, 3)).astype(np.int32)
+        keep = np.array([True, False, True, False])
+        found.append((form.blocks(table, keep), table, keep))
+    assert replay.same(*found)
+    assert found[1][0][1].dtype == bool
+    assert found[1][0][2].shape == (2, 2, 3)
 
 
 @needs_compiler
@@ -236,10 +340,14 @@ def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
         ("try:\n        pass\n    except ValueError:\n        pass", "a loop cannot have"),
         ("b = 1\n    b = a", "b is"),
         ("return unheard_of(a)", "no loop is named unheard_of"),
-        ("return math.gamma(a[0])", "loops do not have math.gamma"),
+        ("return math.gamma(a[0])", "loops do not have math.gamma, or not so: write math.lgamma"),
+        ("return np.log(a[0])", "loops do not have np.log, or not so: write math.log"),
+        ("return len(a)", "no loop is named len: write a.size or a.shape[0]"),
+        ("a.fill(0.0)", "has no fill() here: write a[:] = x"),
         ("return a.mean()", "has no mean() here"),
         ("return a.sum()", "has no sum() here"),
         ("return a[::2]", "a slice has no step here"),
+        ("return np.zeros((2, 3, 2))[:, 0]", "only the last of several subscripts may be a slice"),
         ("a[0] = a", "is needed"),
         ("n = a.size\n    a[0] += _touch(a) + _touch(a)", "two calls"),
         ("if a[0] > 0:\n        return 1", "does not return something on every path"),
@@ -259,12 +367,15 @@ def test_a_flag_is_seen_and_the_lock_is_free(tmp_path: Path) -> None:
         ("return a if a.size else 1", "Array<float, 1> here and int there"),
         ("return a.size or 1", "and, or: of truths"),
         ("return 1 // 0", "by zero"),
-        ("return a.size ** 2", "powers are of floats"),
+        ("return a.size ** 2", "powers are of floats: of two, write 1 << k"),
         ("return a.size @ 2", "an operator that loops do not have"),
         ("return a[0] % 2.0", "whole numbers are needed"),
         ("return np.uint64(1) + a.size", "uint64 is needed, int is given"),
         ("return np.zeros(2, np.float32)", "no kind of entry: np.float32"),
-        ("return np.zeros(2, dtype=np.int64)", "calls have no keywords here"),
+        (
+            "return np.zeros(2, dtype=np.int64)",
+            "calls have no keywords here: write np.int64 without its name",
+        ),
         ("return np.zeros()", "takes 1 or 2 arguments here"),
         ("return np.full(2)", "takes 2 or 3 arguments here"),
         ("return np.array([])", "loops do not have np.array, or not so"),
