@@ -34,7 +34,6 @@ NOT_BUILT = {
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
     "net.sensitivity(": CAUSES,
-    "net.expected_counts(frame)": LEARNING,
     "model.fit(": LEARNING,
     "model.partial_fit(": LEARNING,
     "hidden": LEARNING,

@@ -1,7 +1,7 @@
 """The one gate for data frames: rows that were observed, and tables that were written as frames."""
 
 from .long_form import LongForm, is_frame, long_form
-from .reading import Alike, Columns, RealColumns, among, columns, names_of, real_columns
+from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
 from .sequences import Sequences, has_parts, sequences
 
 __all__ = [
@@ -14,8 +14,10 @@ __all__ = [
     "columns",
     "has_parts",
     "is_frame",
+    "is_rows",
     "long_form",
     "names_of",
     "real_columns",
     "sequences",
+    "weights_of",
 ]

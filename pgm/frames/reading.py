@@ -118,6 +118,52 @@ def names_of(frame: Any) -> Iterable[object]:
         return _repeated(frame)
 
 
+def is_rows(given: Any) -> bool:
+    """Whether this is rows of data, not one case: a frame, a list of dicts, or a dict of columns.
+
+    >>> is_rows({"rain": [True, False]}), is_rows({"rain": True}), is_rows({}), is_rows(None)
+    (True, False, False, False)
+    """
+    if isinstance(given, Mapping):
+        return bool(given) and all(map(_holds_values, given.values()))
+    return given is not None
+
+
+def _holds_values(column: Any) -> bool:
+    if isinstance(column, np.ndarray):
+        return column.ndim > 0
+    if isinstance(column, list | range):
+        return True
+    return isinstance(nw.from_native(column, series_only=True, pass_through=True), nw.Series) or hasattr(
+        column, "to_pylist"
+    )
+
+
+def weights_of(weights: Any, n_rows: int) -> np.ndarray:
+    """How much each row counts, checked; None: each counts once.
+
+    >>> weights_of([1, 0.5], 2)
+    array([1. , 0.5])
+    """
+    if weights is None:
+        return np.ones(n_rows)
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"weights= are numbers, one for each row, not {shown(weights)}.") from None
+    if found.shape != (n_rows,):
+        raise InvalidArgument(
+            f"weights= has one number for each of the {n_rows:,} rows; these have the shape {found.shape}."
+        )
+    bad = ~((found >= 0.0) & (found < math.inf))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidArgument(
+            f"The weight of row {row:,} (the first is 0) is {float(found[row])!r}; it is a number from 0 on."
+        )
+    return np.ascontiguousarray(found)
+
+
 def columns(
     frame: object,
     wanted: Mapping[str, Variable],

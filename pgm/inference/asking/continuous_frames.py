@@ -33,7 +33,7 @@ _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class _Table:
+class Table:
     """A frame as codes and values."""
 
     compiled: ModelSnapshot
@@ -82,7 +82,7 @@ class _Table:
 
 def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Clock) -> np.ndarray:
     """Log density of each row; NaN where a row is bad."""
-    table = _read(compiled, frame, (), bad_rows, clock)
+    table = read(compiled, frame, (), bad_rows, clock)
     found = table.in_batches()
     values = np.where(found.done, found.logs, math.nan)
     left = np.flatnonzero(~found.done & ~table.bad)
@@ -110,7 +110,7 @@ def predict_proba(
     def ask(posterior: HybridPosterior) -> np.ndarray:
         return posterior.solve().discrete.marginals()
 
-    table = _read(compiled, frame, targets, bad_rows, clock)
+    table = read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
     answers = {name: found.shares[v] for name, v in zip(names, places, strict=True)}
     for shares in answers.values():
@@ -148,7 +148,7 @@ def predict(
                 found.append(float(posterior.value[number[v]]))
         return found
 
-    table = _read(compiled, frame, targets, bad_rows, clock)
+    table = read(compiled, frame, targets, bad_rows, clock)
     found = table.in_batches(places)
     columns_: list[np.ndarray] = []
     for v in places:
@@ -177,9 +177,10 @@ def _most_probable(shares: np.ndarray) -> np.ndarray:
     return np.asarray(np.argmax(shares >= best * (1 - 1e-13), axis=1))
 
 
-def _read(
+def read(
     compiled: ModelSnapshot, frame: Any, targets: Sequence[str] | None, bad_rows: str, clock: Clock
-) -> _Table:
+) -> Table:
+    """The columns of a frame that are variables, but for those in question."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     states = {n: v for n, v in wanted.items() if not v.continuous}
     reals = {n: v for n, v in wanted.items() if v.continuous}
@@ -190,7 +191,7 @@ def _read(
         if some is not None:
             bad |= some
     about = compiled.names if targets is None else targets
-    return _Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock)
+    return Table(compiled, about, data.codes, found.values, bad, bad_rows == "missing", clock)
 
 
 def _observed(

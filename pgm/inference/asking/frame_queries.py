@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,26 +19,24 @@ from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
-from pgm.inference.trees.batching.lanes import Answers, Wanted, cost, group_of
+from pgm.inference.trees.batching.lanes import Answers, Group, Wanted, cost, group_of
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import LANES, Impossible, Narrow
 from pgm.runtime.threads import Task, run_all
 from pgm.variables import states_array
 
-if TYPE_CHECKING:
-    pass
-
-_DONE, _NARROW, _IMPOSSIBLE, _BAD = 0, 2, 3, 4
+DONE, NARROW, IMPOSSIBLE, BAD = 0, 2, 3, 4
 # Seconds that it costs to make a tree for the rows that observe the same variables: at least, and per factor.
 _OWN_TREE, _OWN_TREE_FACTOR = 3e-4, 2e-6
 
 
-def _blank(compiled: ModelSnapshot, clock: Clock) -> Posterior:
+def blank(compiled: ModelSnapshot, clock: Clock) -> Posterior:
+    """The model without evidence."""
     return Posterior(compiled.program, compiled.trees, Known({}, {}), clock, compiled.names)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
-class _Table:
+class Table:
     """A frame as codes, with equal rows once."""
 
     data: Columns
@@ -52,7 +50,7 @@ class _Table:
 class _Found:
     """What was found for the rows of a frame."""
 
-    table: _Table
+    table: Table
     status: np.ndarray  # int64, of the frame's rows
     logs: np.ndarray  # log P(row), not normalised over all possible rows
     shares: np.ndarray  # (distinct rows, states of all targets)
@@ -63,7 +61,7 @@ def predict(
 ) -> dict[str, np.ndarray]:
     """The most probable state of each target in each row, None where a row is bad."""
     found = _answer(compiled, frame, targets, bad_rows, clock)
-    failed = np.flatnonzero(found.status != _DONE)
+    failed = np.flatnonzero(found.status != DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
         # Rounding must not decide between equals: the state declared first wins.
@@ -79,7 +77,7 @@ def predict_proba(
 ) -> dict[str, np.ndarray]:
     """P(target | row) of each target for each row; NaN where a row is bad."""
     found = _answer(compiled, frame, targets, bad_rows, clock)
-    failed = np.flatnonzero(found.status != _DONE)
+    failed = np.flatnonzero(found.status != DONE)
     answers = {}
     for name, shares in _parts(compiled, targets, found):
         values = np.take(shares, found.table.inverse, axis=0)
@@ -93,7 +91,7 @@ def log_likelihood(compiled: ModelSnapshot, frame: Any, bad_rows: str, clock: Cl
     """The log of the sum of the product of all factors, for each row; NaN where a row is bad."""
     found = _answer(compiled, frame, (), bad_rows, clock)
     values = np.take(found.logs, found.table.inverse)
-    values[found.status != _DONE] = math.nan
+    values[found.status != DONE] = math.nan
     values.flags.writeable = False
     return values
 
@@ -115,7 +113,7 @@ def _answer(
     """Answer every row; targets None: all variables, observed ones included; no targets: P(row) alone."""
     wanted = among(frame, compiled.by_name, compiled.position, frozenset(targets or ()))
     data = columns(frame, wanted, bad=bad_rows, check=clock.check)
-    table = _distinct(compiled, data)
+    table = distinct(compiled, data)
     everything = range(len(compiled.names))
     places = tuple(everything if targets is None else [compiled.position[name] for name in targets])
     asked = Wanted(places, targets is None or len(targets) > 1)
@@ -127,31 +125,32 @@ def _answer(
             "ask for fewer rows or fewer variables at once."
         )
     answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, width)))
-    posterior = _blank(compiled, clock)
+    posterior = blank(compiled, clock)
     if compiled.program.possible:
-        _exclude(compiled, table, answers.status)
-        rows = np.flatnonzero(answers.status == _DONE)
+        exclude(compiled, table, answers.status)
+        rows = np.flatnonzero(answers.status == DONE)
         if compiled.program.wide_exponents is not None:
-            answers.status[rows] = _NARROW
+            answers.status[rows] = NARROW
         else:
             _run(posterior, table, rows, asked, answers)
     else:
-        answers.status[:] = _IMPOSSIBLE
+        answers.status[:] = IMPOSSIBLE
     with np.errstate(divide="ignore"):
         logs = np.log(answers.tops) + answers.powers * math.log(2.0)
-    for row in np.flatnonzero(answers.status == _NARROW).tolist():
+    for row in np.flatnonzero(answers.status == NARROW).tolist():
         clock.check()
         _one_row(posterior, table, row, asked, answers, logs)
     status = np.take(answers.status, table.inverse)
     if data.bad is not None:
-        status[data.bad] = _BAD
+        status[data.bad] = BAD
     if bad_rows == "raise":
-        _refuse(compiled, data, status, clock)
+        refuse(compiled, data, status, clock)
     return _Found(table, status, logs, answers.shares)
 
 
-def _refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Clock) -> None:
-    failed = np.flatnonzero(status != _DONE)
+def refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: Clock) -> None:
+    """Raise for the first row that could not be answered."""
+    failed = np.flatnonzero(status != DONE)
     if failed.size == 0:
         return
     row = int(failed[0])
@@ -164,7 +163,7 @@ def _refuse(compiled: ModelSnapshot, data: Columns, status: np.ndarray, clock: C
     raise impossible_row(f"{row}{more}", compiled, observe(compiled.by_name, given), clock)
 
 
-def _distinct(compiled: ModelSnapshot, data: Columns) -> _Table:
+def distinct(compiled: ModelSnapshot, data: Columns) -> Table:
     """Find equal rows, and rows that observe the same variables."""
     m, n = len(data.codes), data.n_rows
     codes = np.empty((m, n), np.int32)
@@ -184,10 +183,10 @@ def _distinct(compiled: ModelSnapshot, data: Columns) -> _Table:
     slots[:] = -1
     pattern = np.empty(count, np.int64)
     LANES.distinct(words, n_words, slots, np.empty(count, np.int64), pattern)
-    return _Table(data, places, rows, inverse, pattern)
+    return Table(data, places, rows, inverse, pattern)
 
 
-def _exclude(compiled: ModelSnapshot, table: _Table, status: np.ndarray) -> None:
+def exclude(compiled: ModelSnapshot, table: Table, status: np.ndarray) -> None:
     """Mark rows with a state that no assignment has."""
     p, open_states = compiled.program.arrays, compiled.program.open_states
     for i, name in enumerate(table.data.codes):
@@ -195,11 +194,24 @@ def _exclude(compiled: ModelSnapshot, table: _Table, status: np.ndarray) -> None
         mine = open_states[p.state_at[v] : p.state_at[v + 1]]
         if not mine.all():
             codes = table.codes[:, i]
-            status[(codes >= 0) & (np.take(mine, np.maximum(codes, 0)) == 0)] = _IMPOSSIBLE
+            status[(codes >= 0) & (np.take(mine, np.maximum(codes, 0)) == 0)] = IMPOSSIBLE
 
 
-def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
-    """Run rows that observe the same variables on their own tree where that pays, others on a common one.
+def _run(posterior: Posterior, table: Table, rows: np.ndarray, asked: Wanted, answers: Answers) -> None:
+    """Run the rows in groups that share a tree."""
+
+    def lay_out(group: np.ndarray, stop: np.ndarray) -> list[Task]:
+        made = laid_out(posterior, table, group, asked, answers.status, stop)
+        return [] if made is None else made.pieces(table.codes, group, answers)
+
+    groups = groups_of(posterior, table, rows, asked, answers.status)
+    run_all([Task(partial(lay_out, group), _OWN_TREE) for group in groups], posterior.clock)
+
+
+def groups_of(
+    posterior: Posterior, table: Table, rows: np.ndarray, asked: Wanted, status: np.ndarray
+) -> list[np.ndarray]:
+    """Put rows that observe the same variables on their own tree where that pays, others on a common one.
 
     A dedicated tree has the observed variables sliced away, but must be made first; on the common tree
     evidence only rules out states. So rows that observe the same variables get a tree of their own if
@@ -207,7 +219,7 @@ def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, a
     group of rows gets its own.
     """
     if rows.size == 0:
-        return
+        return []
     counts = np.bincount(table.pattern[rows])
     p = posterior.program.arrays
     alone = np.ones(counts.size, bool)
@@ -217,8 +229,8 @@ def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, a
         except TooLarge:
             pass
         except Impossible:
-            answers.status[rows] = _IMPOSSIBLE
-            return
+            status[rows] = IMPOSSIBLE
+            return []
         else:
             alone = counts * seconds > _OWN_TREE + _OWN_TREE_FACTOR * p.heads.size
     own = alone[table.pattern[rows]]
@@ -227,23 +239,24 @@ def _run(posterior: Posterior, table: _Table, rows: np.ndarray, asked: Wanted, a
     in_order = mine[np.argsort(table.pattern[mine], kind="stable")]
     if in_order.size:
         groups += np.split(in_order, np.flatnonzero(np.diff(table.pattern[in_order])) + 1)
-
-    def lay_out(group: np.ndarray, stop: np.ndarray) -> list[Task]:
-        observed, sometimes, share = _observed(table, group)
-        try:
-            made = group_of(posterior, table.column, observed, sometimes, share, asked, group.size, stop)
-        except Narrow:
-            answers.status[group] = _NARROW
-        except Impossible:
-            answers.status[group] = _IMPOSSIBLE
-        else:
-            return made.pieces(table.codes, group, answers)
-        return []
-
-    run_all([Task(partial(lay_out, group), _OWN_TREE) for group in groups], posterior.clock)
+    return groups
 
 
-def _observed(table: _Table, rows: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
+def laid_out(
+    posterior: Posterior, table: Table, group: np.ndarray, asked: Wanted, status: np.ndarray, stop: np.ndarray
+) -> Group | None:
+    """A tree for the rows of a group, ready to run; None, with their status, where there can be none."""
+    observed, sometimes, share = _observed(table, group)
+    try:
+        return group_of(posterior, table.column, observed, sometimes, share, asked, group.size, stop)
+    except Narrow:
+        status[group] = NARROW
+    except Impossible:
+        status[group] = IMPOSSIBLE
+    return None
+
+
+def _observed(table: Table, rows: np.ndarray) -> tuple[list[int], list[int], np.ndarray]:
     """The variables that all of these rows observe, those that some do, and what share of the rows."""
     share = (table.codes[rows] >= 0).mean(axis=0)
     variables = np.flatnonzero(table.column >= 0)
@@ -252,17 +265,21 @@ def _observed(table: _Table, rows: np.ndarray) -> tuple[list[int], list[int], np
     return variables[share == 1.0].tolist(), variables[some].tolist(), share[some]
 
 
-def _one_row(
-    posterior: Posterior, table: _Table, row: int, asked: Wanted, answers: Answers, logs: np.ndarray
-) -> None:
-    """Answer a row on its own where doubles in lanes are not safe."""
+def hard_evidence(table: Table, row: int) -> dict[int, int]:
+    """What a row observes: {position: code}."""
     column = table.column
-    hard = {
+    return {
         int(v): int(table.codes[row, column[v]])
         for v in np.flatnonzero(column >= 0)
         if table.codes[row, column[v]] >= 0
     }
-    one = dataclasses.replace(posterior, known=Known(hard, {}))
+
+
+def _one_row(
+    posterior: Posterior, table: Table, row: int, asked: Wanted, answers: Answers, logs: np.ndarray
+) -> None:
+    """Answer a row on its own where doubles in lanes are not safe."""
+    one = dataclasses.replace(posterior, known=Known(hard_evidence(table, row), {}))
     try:
         if asked.whole:
             flat, begins = one.marginals(), posterior.program.arrays.state_at
@@ -272,6 +289,6 @@ def _one_row(
             answers.shares[row] = one.joint(asked.targets)
         else:
             logs[row] = log_of(one.total())
-        answers.status[row] = _DONE
+        answers.status[row] = DONE
     except Impossible:
-        answers.status[row] = _IMPOSSIBLE
+        answers.status[row] = IMPOSSIBLE

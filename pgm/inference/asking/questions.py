@@ -21,7 +21,7 @@ from pgm.errors import (
 from pgm.evidence import Observed, observe
 from pgm.evidence import names as names_of
 from pgm.factors import ModelPart
-from pgm.frames import Alike
+from pgm.frames import Alike, is_rows
 from pgm.inference.asking import session
 from pgm.inference.asking.combined_evidence import combined
 from pgm.inference.asking.failures import refuse_soft
@@ -565,30 +565,47 @@ class Questions:
             compiled, observe(compiled.by_name, given), chosen, answer, clock, fit=False, about=asked
         )
 
-    def expected_counts(self, given: Given = None) -> dict[Any, Any]:
+    def expected_counts(self, given: Any = None, *, weights: Any = None) -> dict[Any, Any]:
         """Return the expected sufficient statistics of every distribution, which `cpd.fitted` takes.
 
-        For a table they are P(table entry | given): {name: array shaped as the table}. A distribution stored
-        as several small tables, such as pgm.NoisyOr of several causes, has `RowCounts`: how often each cause,
-        in each of its states, is expected to have had each effect. For a density they are the weight, mean
-        and scatter of its continuous parents and itself, for each configuration of its discrete parents; if
-        an interval is given they have no formula, and densities are left out. So is pgm.Logistic with
-        continuous parents, or with too many parents for a table: it has no small sufficient statistics.
+        For a table they are P(table entry | given), and over the rows of a frame their sum: {name: array
+        shaped as the table}. A distribution stored as several small tables, such as pgm.NoisyOr of several
+        causes, has `RowCounts`: how often each cause, in each of its states, is expected to have had each
+        effect. For a density they are the weight, mean and scatter of its continuous parents and itself, for
+        each configuration of its discrete parents; if an interval is given they have no formula, and
+        densities are left out. So is pgm.Logistic with continuous parents, or with too many parents for a
+        table: it has no small sufficient statistics.
 
         Args:
-            given: as for `query`.
+            given: as for `query`; or a data frame, or a dict of columns: then the sum over its rows, equal
+                rows once and rows that observe the same variables side by side.
+            weights: how much each row of a frame counts.
 
         Raises:
             UnknownVariable, UnknownState, InvalidEvidence: as for `query`.
+            InvalidFrame: what was passed is not a frame, or its columns differ in length.
+            InvalidArgument: weights that are negative, or not one for each row of a frame.
             ImpossibleEvidence, TooLarge, OutOfTime: as for `query`.
 
         >>> import pgm
         >>> net = pgm.load_network("asia")
         >>> net.expected_counts({"smoke": "yes"})["lung"].round(6).tolist()
         [[0.1, 0.9], [0.0, 0.0]]
+        >>> net.expected_counts({"smoke": ["yes", "no", None]})["smoke"].round(6).tolist()
+        [1.5, 1.5]
         """
         clock = start_clock()
         compiled = self._compile_in(clock)
+        if is_rows(given):
+            from pgm.inference.asking.frame_statistics import of_frame
+
+            def of_rows() -> dict[Any, Any]:
+                found = of_frame(compiled, given, weights, clock)
+                return self._expected(compiled.program, *found)
+
+            return session.answered(compiled, None, clock, of_rows)
+        if weights is not None:
+            raise InvalidArgument("weights= are for the rows of a frame, and this is evidence of one case.")
 
         def answer(prepared: Everything) -> dict[Any, Any]:
             return self._expected(prepared.program, *prepared.expected_statistics())

@@ -98,6 +98,14 @@ class Program:
         return found
 
     @cached_property
+    def entries_at(self) -> np.ndarray:
+        """Where the entries of each table begin if every table has its own, and how many all are."""
+        p = self.arrays
+        sizes = np.multiply.reduceat(np.append(p.cards[p.scopes], 1), p.scope_at[:-1])
+        sizes[np.diff(p.scope_at) == 0] = 1
+        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    @cached_property
     def loose(self) -> tuple[np.ndarray, np.ndarray]:
         """The factors that pruning would drop if nothing were needed: in its order, and as a mask."""
         p, marked = self.arrays, np.zeros(self.arrays.heads.size, np.uint8)

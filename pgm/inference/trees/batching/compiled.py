@@ -15,7 +15,7 @@ from pgm.runtime.kinds import Bytes, Flag, Floats, FloatTable, Ints, Ints32, Int
 
 if TYPE_CHECKING:
     from pgm.inference.program.program_arrays import ProgramArrays, ReducedArrays
-    from pgm.inference.trees.batching.lanes import Lanes, RowEvidence
+    from pgm.inference.trees.batching.lane_arrays import Lanes, Reads, RowEvidence
     from pgm.inference.trees.tree_arrays import TreeArrays
 
 DONE, STOPPED, NARROW, IMPOSSIBLE = 0, 1, 2, 3  # as in pgm/inference/trees/sweeps/compiled.py
@@ -292,6 +292,18 @@ def _strides(r, tree, item, axis_of, stride):
             step *= r.cards[axes[i]]
 
 
+def _among(r, item, axes, first, last):
+    """Whether these axes of a clique have all variables of a table."""
+    for i in range(r.scope_at[item], r.scope_at[item + 1]):
+        there = 0
+        for j in range(first, last):
+            if axes[j] == r.scopes[i]:
+                there = 1
+        if there == 0:
+            return 0
+    return 1
+
+
 def place_masks(r: ReducedArrays, tree: Skeleton, sliced: Bytes, masked: Ints, share: Floats, whole: bool):
     """Choose where the states that a row excludes are masked, for each variable that some rows observe.
 
@@ -357,12 +369,14 @@ def lay_out(
     lane: Bytes,
     scaled: Bytes,
     wanted: Ints32,
+    families: bool,
     whole: bool,
     stop: Flag,
 ):
     """Turn a tree into the arrays that the lanes run on (see Lanes); multiplies what no row changes.
 
-    With `whole` messages that no row changes are kept, because what is below them is wanted too; otherwise
+    What is `wanted` with `whole` are single variables, or with `families` all variables of some tables. Then
+    messages that no row changes are kept, because what is below them is wanted too; otherwise
     they are multiplied into the constants of the clique above.
     """
     axis_at, axes, parent, sends, operand_at, operand = tree
@@ -405,13 +419,22 @@ def lay_out(
             n_pool += r.cards[masked[w]]
             n_lookup += size[c] // sent[c] + sent[c]
     # What is wanted of a single variable is read where that is cheapest: a clique, or what a clique is sent.
-    source = np.full(m, -1, np.int64)
-    through = np.zeros(m, np.uint8)
-    cheapest = np.full(m, np.inf)
+    # What is wanted of a table is read where it is an operand.
+    source = np.full(n_factors if families else m, -1, np.int64)
+    through = np.zeros(source.size, np.uint8)
+    cheapest = np.full(source.size, np.inf)
     result_at = np.zeros(wanted.size + 1, np.int64)
     read_begin, pass_begin = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
     if whole:
         for c in range(count):
+            if families:
+                for o in range(operand_at[c], operand_at[c + 1]):
+                    if operand[o] < n_factors:
+                        source[operand[o]] = c
+                        through[operand[o]] = _among(
+                            r, operand[o], axes, axis_at[c + 1] - sends[c], axis_at[c + 1]
+                        )
+                continue
             for i in range(axis_at[c], axis_at[c + 1]):
                 v = axes[i]
                 if size[c] < cheapest[v]:
@@ -421,7 +444,10 @@ def lay_out(
         for q in range(wanted.size):
             v = wanted[q]
             c = source[v]
-            result_at[q + 1] = result_at[q] + r.cards[v]
+            width = r.table_at[v + 1] - r.table_at[v] if families else r.cards[v]
+            result_at[q + 1] = result_at[q] + width
+            if parent[c] < 0:
+                through[v] = 0
             if through[v] != 0:
                 pass_begin[c + 1] += 1
                 n_lookup += sent[c]
@@ -557,7 +583,10 @@ def lay_out(
         for i in range(read_begin[c], read_begin[c + 1]):
             for j in range(end - begin):
                 stride[j] = 0
-            stride[axis_of[wanted[reads[i]]]] = 1
+            if families:
+                _strides(r, tree, wanted[reads[i]], axis_of, stride)
+            else:
+                stride[axis_of[wanted[reads[i]]]] = 1
             read_outer[i] = at
             at += _walk(card, stride, 0, cut, lookup, at)
             read_inner[i] = at
@@ -565,7 +594,10 @@ def lay_out(
         for i in range(pass_begin[c], pass_begin[c + 1]):
             for j in range(end - begin):
                 stride[j] = 0
-            stride[axis_of[wanted[passes[i]]]] = 1
+            if families:
+                _strides(r, tree, wanted[passes[i]], axis_of, stride)
+            else:
+                stride[axis_of[wanted[passes[i]]]] = 1
             pass_inner[i] = at
             at += _walk(card, stride, cut, end - begin, lookup, at)
     return (
@@ -891,4 +923,117 @@ def run_lanes(
                     total += pool[at + s, j]
                 for s in range(places.size):
                     answers[row, places[s]] = pool[at + s, j] / total
+    return DONE
+
+
+def _count(results, b, f: Reads, factor, column_codes, rows, begin, width, sums, counts):
+    """Add the normalised results of the rows in the lanes, times `factor`, their weights.
+
+    Tables that no observed variable slices are added up lane by lane in `sums`, others at once in `counts`.
+    """
+    lanes = results.shape[1]
+    share = np.empty(lanes)
+    for q in range(b.result_at.size - 1):
+        first, last = b.result_at[q], b.result_at[q + 1]
+        for j in range(lanes):
+            share[j] = 0.0
+        for i in range(first, last):
+            one = results[i]
+            for j in range(lanes):
+                share[j] += one[j]
+        for j in range(lanes):
+            share[j] = factor[j] / share[j] if share[j] > 0.0 else 0.0
+        if f.step_at[q] == f.step_at[q + 1]:
+            for i in range(first, last):
+                one, out = results[i], sums[i]
+                for j in range(lanes):
+                    out[j] += one[j] * share[j]
+            continue
+        for j in range(width):
+            if share[j] == 0.0:
+                continue
+            base = 0
+            for i in range(f.step_at[q], f.step_at[q + 1]):
+                base += column_codes[rows[begin + j], f.column[i]] * f.step[i]
+            for i in range(first, last):
+                counts[base + f.entry[i]] += results[i, j] * share[j]
+
+
+def count_lanes(
+    b: Lanes,
+    e: RowEvidence,
+    f: Reads,
+    lanes: int,
+    pool_size: int,
+    ratio_scaled: Bytes,
+    codes: IntTable32,
+    rows: Ints,
+    weights: Floats,
+    counts: Floats,
+    tops: Floats,
+    powers: Ints,
+    status: Ints,
+    stop: Flag,
+):
+    """Add the expected counts of all tables over rows of a frame, `lanes` at a time, each with its weight.
+
+    Row i of `codes` gets the sum over everything as tops[i] * 2**powers[i]; rows that do not get the status
+    DONE are not counted.
+    """
+    n_cliques = b.parent.size
+    pool = np.ones((pool_size, lanes))
+    down = np.zeros((pool_size, lanes))
+    results = np.zeros((b.result_at[b.result_at.size - 1], lanes))
+    sums = np.zeros((b.result_at[b.result_at.size - 1], lanes))
+    work, factor = np.empty(lanes), np.empty(lanes)
+    struck = np.full((e.mask_column.size, lanes), -1, np.int64)
+    scalar, scalar_power = np.ones(lanes), np.zeros(lanes, np.int64)
+    shift, lost = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
+    narrow = np.zeros(lanes, np.uint8)
+    for c in range(n_cliques):
+        if b.lane[c] == 0 and b.message_at[c] >= 0:
+            for s in range(b.sent[c]):
+                for j in range(lanes):
+                    pool[b.message_at[c] + s, j] = b.fixed[b.fixed_at[c] + s]
+    for begin in range(0, rows.size, lanes):
+        if stop[0] != 0:
+            return STOPPED
+        width = min(lanes, rows.size - begin)
+        for j in range(width):
+            scalar[j], scalar_power[j] = _load(b, e, codes, rows[begin + j], j, struck, pool)
+        for j in range(lanes):
+            shift[j], narrow[j] = 0, 0
+        _inward(b, e, struck, pool, work, shift, narrow, stop)
+        _outward(b, pool, down, results, work, ratio_scaled, lost, narrow, stop)
+        if stop[0] != 0:
+            return STOPPED
+        for j in range(lanes):
+            factor[j] = 0.0
+        for j in range(width):
+            row = rows[begin + j]
+            m, power = math.frexp(scalar[j])
+            power += scalar_power[j] + shift[j]
+            for c in range(n_cliques):
+                if b.parent[c] < 0:
+                    total = 0.0
+                    for s in range(b.sent[c]):
+                        total += pool[b.message_at[c] + s, j]
+                    m, more = math.frexp(m * total)
+                    power += more
+            tops[row], powers[row] = m, power
+            status[row] = NARROW if narrow[j] != 0 else (DONE if m > 0.0 else IMPOSSIBLE)
+            if status[row] != DONE:
+                continue
+            factor[j] = weights[row]
+            for h in range(e.scalar_at.size):
+                at = f.scalar_at[h]
+                for i in range(e.scalar_step_at[h], e.scalar_step_at[h + 1]):
+                    at += codes[row, e.scalar_column[i]] * e.scalar_step[i]
+                counts[at] += weights[row]
+        _count(results, b, f, factor, codes, rows, begin, width, sums, counts)
+    for q in range(b.result_at.size - 1):
+        if f.step_at[q] == f.step_at[q + 1]:
+            for i in range(b.result_at[q], b.result_at[q + 1]):
+                for j in range(lanes):
+                    counts[f.entry[i]] += sums[i, j]
     return DONE

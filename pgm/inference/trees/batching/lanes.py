@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from pgm.inference.program.reduction import Case, Known, lows, open_targets, red
 from pgm.inference.trees import Shape, Tree, TreeCache, tree_of
 from pgm.inference.trees.needs import Needs
 from pgm.runtime.clock import Clock
-from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import LANES, TABLES, Narrow
 from pgm.runtime.threads import Task
+
+from .lane_arrays import Lanes, Reads, RowEvidence
 
 _NARROW = 2  # a status of the compiled loops
 
@@ -29,63 +30,7 @@ _SECONDS_PER_STEP = 0.15e-9  # in one lane
 _SECONDS_PER_CELL = 2e-9  # of evidence written into a lane
 _MOST_ROWS = 4096  # of one task
 _PIECE = 0.02  # target seconds of a task
-
-
-class Lanes(NamedTuple):
-    """A tree laid out for lanes: a row of the pool is one entry of a table or message, for all lanes.
-
-    Entry (k, s) of a clique, s what it sends, is entry `k * sent + s` of its constants, and of an operand the
-    row `pool + lookup[outer + k] + lookup[inner + s]`.
-    """
-
-    parent: Ints  # [C] -1 for a root; children come first
-    lane: Bytes  # [C] cliques whose messages differ between rows
-    size: Ints  # [C]
-    sent: Ints  # [C]
-    scaled: Bytes  # [C] messages to be scaled by powers of two
-    constant_at: Ints  # [C] -1 where none are kept
-    constants: Floats  # the product of a clique's operands that are the same for all rows
-    message_at: Ints  # [C] where in the pool, -1 where it is a constant
-    fixed_at: Ints  # [C]
-    fixed: Floats  # messages that are the same for all rows
-    lane_begin: Ints  # [C + 1] operands that differ from row to row
-    lane_pool: Ints
-    lane_outer: Ints
-    lane_inner: Ints
-    lane_child: Ints  # the clique whose message it is, or -1
-    unary_at: Ints  # [W] for each variable that some rows observe: its own vector, or -1
-    mask_begin: Ints  # [C + 1] the variables that are masked in a message instead
-    masks: Ints
-    mask_after: Ints  # entries of the message for one state of the variable
-    result_at: Ints  # [R + 1]
-    read_begin: Ints  # [C + 1] results read off cliques
-    reads: Ints
-    read_outer: Ints
-    read_inner: Ints
-    pass_begin: Ints  # [C + 1] results read off what cliques are sent
-    passes: Ints
-    pass_inner: Ints
-    lookup: Ints32
-
-
-class RowEvidence(NamedTuple):
-    """How the codes of a row change the values in its lane."""
-
-    values: Floats  # the program's tables
-    mask_column: Ints  # [W] columns that some rows observe
-    mask_card: Ints  # [W]
-    mask_state_at: Ints  # [W]
-    mask_state: Ints  # the index among the open states of each code
-    table_pool: Ints  # [T] where in the pool each table sliced by variables observed in all rows is
-    table_entry_at: Ints  # [T + 1]
-    table_entry: Ints  # where in `values` an entry is when all codes are 0
-    table_step_at: Ints  # [T + 1]
-    table_column: Ints
-    table_step: Ints  # what a code adds to that index
-    scalar_at: Ints  # [H] the same for tables reduced to a scalar
-    scalar_step_at: Ints  # [H + 1]
-    scalar_column: Ints
-    scalar_step: Ints
+_COUNTING = 0.1  # of one that has counts of its own
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -113,13 +58,58 @@ class Group:
     ones: np.ndarray  # columns that are 1 in every row: states that are the only ones left
     observed: np.ndarray  # (column of the frame, first column of the answer) of targets that all rows observe
     seconds: float  # about how long one row takes
+    reads: Reads | None  # where expected counts go, if those are wanted
 
     def pieces(self, codes: np.ndarray, rows: np.ndarray, answers: Answers) -> list[Task]:
         """The tasks for these rows of `codes`, split the same way for any number of threads."""
-        step = min(_MOST_ROWS, int(_PIECE / self.seconds) // self.n_lanes * self.n_lanes)
+        return [
+            Task(partial(self._run, codes, part, answers), self.seconds * part.size)
+            for part in self._parts(rows, _PIECE)
+        ]
+
+    def counting(
+        self, codes: np.ndarray, rows: np.ndarray, weights: np.ndarray, answers: Answers, size: int
+    ) -> tuple[list[Task], list[np.ndarray]]:
+        """The same tasks, which add up expected counts, and the array of this size that each writes."""
+        tasks, counts = [], []
+        for part in self._parts(rows, _COUNTING):
+            counts.append(np.zeros(size))
+            work = partial(self._count, codes, part, weights, answers, counts[-1])
+            tasks.append(Task(work, self.seconds * part.size))
+        return tasks, counts
+
+    def _parts(self, rows: np.ndarray, seconds: float) -> list[np.ndarray]:
+        step = min(_MOST_ROWS, int(seconds / self.seconds) // self.n_lanes * self.n_lanes)
         step = max(self.n_lanes, step)
-        parts = [rows[begin : begin + step] for begin in range(0, rows.size, step)]
-        return [Task(partial(self._run, codes, part, answers), self.seconds * part.size) for part in parts]
+        return [rows[begin : begin + step] for begin in range(0, rows.size, step)]
+
+    def _count(
+        self,
+        codes: np.ndarray,
+        rows: np.ndarray,
+        weights: np.ndarray,
+        answers: Answers,
+        counts: np.ndarray,
+        stop: np.ndarray,
+    ) -> None:
+        assert self.reads is not None
+        LANES.count_lanes(
+            self.lanes,
+            self.evidence,
+            self.reads,
+            self.n_lanes,
+            self.pool_size,
+            self.ratio_scaled,
+            codes,
+            rows,
+            weights,
+            counts,
+            answers.tops,
+            answers.powers,
+            answers.status,
+            stop,
+        )
+        answers.powers[rows] += self.power
 
     def _run(self, codes: np.ndarray, rows: np.ndarray, answers: Answers, stop: np.ndarray) -> None:
         LANES.run_lanes(
@@ -173,11 +163,14 @@ class Wanted:
 
     targets: tuple[int, ...]  # positions; their states are columns of the answer, one after the other
     whole: bool  # the marginals of several, not one
+    families: bool = False  # the expected counts of all tables instead; `targets` are all variables
 
 
 def cost(model: Unobserved, observed: Sequence[int], sometimes: Sequence[int], wanted: Wanted) -> float:
     """About how many seconds a row takes on a tree that these rows share, before that is laid out."""
-    tree = tree_for_rows(model, observed, sometimes, wanted.targets, whole=wanted.whole)[1]
+    tree = tree_for_rows(
+        model, observed, sometimes, wanted.targets, whole=wanted.whole, families=wanted.families
+    )[1]
     return _seconds(tree.steps, wanted.whole, len(observed) + len(sometimes))
 
 
@@ -209,7 +202,9 @@ def group_of(
     """
     program = model.program
     p = program.arrays
-    case, tree = tree_for_rows(model, observed, sometimes, wanted.targets, whole=wanted.whole)
+    case, tree = tree_for_rows(
+        model, observed, sometimes, wanted.targets, whole=wanted.whole, families=wanted.families
+    )
     r, t = case.reduced, tree.arrays
     sliced_column = np.full(program.n, -1, np.int64)
     sliced_column[list(observed)] = column[list(observed)]
@@ -225,7 +220,11 @@ def group_of(
     table_low = lows(case)
     skeleton, scaled, ratio_scaled = _bounded(r.cards, skeleton, table_low, wanted.whole)
     where, in_message, lane = LANES.place_masks(r, skeleton, sliced, masked, part, wanted.whole)
-    open_wanted = open_targets(case, wanted.targets) if wanted.whole else np.empty(0, np.int32)
+    open_wanted = np.empty(0, np.int32)
+    if wanted.families:
+        open_wanted = np.arange(r.factors.size, dtype=np.int32)
+    elif wanted.whole:
+        open_wanted = open_targets(case, wanted.targets)
     status, power, pool_size, arrays, table_pool = LANES.lay_out(
         r,
         skeleton,
@@ -237,6 +236,7 @@ def group_of(
         lane,
         scaled,
         open_wanted,
+        wanted.families,
         wanted.whole,
         stop,
     )
@@ -268,6 +268,12 @@ def group_of(
         scalar_step,
     )
     places, ones, seen = _places(case, sliced_column, wanted)
+    reads = None
+    if wanted.families:
+        begins = program.entries_at
+        shift = np.repeat(begins[r.factors] - p.table_at[r.factors], np.diff(r.table_at))
+        own_at = scalar_at + begins[r.scalars] - p.table_at[r.scalars]
+        reads = Reads(sources + shift, step_at, table_column, table_step, own_at)
     used = float(_seconds(tree.steps, wanted.whole, masked.size) + evidence.table_entry.size * 1e-9)
     own = r.factors[r.factors < p.heads.size]
     return Group(
@@ -282,6 +288,7 @@ def group_of(
         ones,
         seen,
         used,
+        reads,
     )
 
 
@@ -355,6 +362,7 @@ def tree_for_rows(
     targets: Sequence[int],
     *,
     whole: bool = False,
+    families: bool = False,
 ) -> tuple[Case, Tree]:
     """A tree that serves every row of a frame in which the same variables are observed.
 
@@ -364,15 +372,18 @@ def tree_for_rows(
         sometimes: variables that some rows observe: they stay.
         targets: what the last root keeps, or with `whole` what will be read off all over the tree.
         whole: a tree for the outward pass too.
+        families: all tables are wanted, so none is dropped.
     """
     case = reduce_case(
         model.program,
         model.known,
         list(targets),
         model.clock,
-        only_wanted=len(targets) > 0,
+        prune=not families,
+        only_wanted=len(targets) > 0 and not families,
         kept=sometimes,
         placeholders=observed,
+        keep_ones=families,
     )
     inner = np.empty(0, np.int32) if whole else open_targets(case, targets)
     check = model.check_of(case, Needs("rows of a frame", "kept", asks=None))

@@ -1,0 +1,155 @@
+"""Expected counts over the rows of a frame: the E-step, with all that stays from one step to the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from pgm.distributions.gaussian_statistics import GaussianStatistics
+from pgm.frames import Columns, among, columns, weights_of
+from pgm.inference.asking import continuous_frames
+from pgm.inference.asking.frame_queries import (
+    DONE,
+    IMPOSSIBLE,
+    NARROW,
+    Table,
+    blank,
+    distinct,
+    exclude,
+    groups_of,
+    hard_evidence,
+    laid_out,
+    refuse,
+)
+from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.wide_numbers import log_of
+from pgm.inference.program.reduction import Known
+from pgm.inference.trees.batching.lanes import Answers, Wanted
+from pgm.runtime.clock import Clock
+from pgm.runtime.running import Impossible
+from pgm.runtime.threads import run_all
+
+
+def of_frame(
+    compiled: ModelSnapshot, frame: Any, weights: Any, clock: Clock
+) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics]]:
+    """The expected counts of all tables of the program, and the statistics of all densities."""
+    wanted = among(frame, compiled.by_name, compiled.position, frozenset())
+    if compiled.gaussians is None:
+        data = columns(frame, wanted, check=clock.check)
+        return DiscreteRows(compiled, data, weights_of(weights, data.n_rows)).expected(compiled, clock)[0], {}
+    table = continuous_frames.read(compiled, frame, (), "raise", clock)
+    return HybridRows(compiled, table, weights_of(weights, table.bad.size)).expected(compiled, clock)[:2]
+
+
+class DiscreteRows:
+    """Rows of codes, equal ones once, and the groups of them that share a tree.
+
+    Args:
+        compiled: the model, or one of the same structure.
+        data: the rows.
+        weights: one for each row.
+    """
+
+    def __init__(self, compiled: ModelSnapshot, data: Columns, weights: np.ndarray) -> None:
+        self.table: Table = distinct(compiled, data)
+        n = self.table.codes.shape[0]
+        self.weights = np.bincount(self.table.inverse, weights, minlength=n).astype(np.float64)
+        self._groups: list[np.ndarray] | None = None
+        self._for: object = None  # the support for which the groups were made
+
+    def expected(self, compiled: ModelSnapshot, clock: Clock) -> tuple[dict[int, np.ndarray], float]:
+        """For each table of the program its expected counts, flat, and the log-likelihood of all rows.
+
+        The log-likelihood is that of the product of all factors, not normalised.
+
+        Raises:
+            ImpossibleEvidence: a row that counts is impossible.
+        """
+        program, table = compiled.program, self.table
+        n = table.codes.shape[0]
+        answers = Answers(np.zeros(n, np.int64), np.zeros(n), np.zeros(n, np.int64), np.zeros((n, 0)))
+        begins = program.entries_at
+        counts = np.zeros(int(begins[-1]))
+        posterior = blank(compiled, clock)
+        counting = self.weights > 0.0
+        if not program.possible:
+            answers.status[:] = IMPOSSIBLE
+        else:
+            exclude(compiled, table, answers.status)
+            rows = np.flatnonzero((answers.status == DONE) & counting)
+            if program.wide_exponents is not None:
+                answers.status[rows] = NARROW
+            elif rows.size:
+                asked = Wanted(tuple(range(program.n)), True, True)
+                stop = np.zeros(1, np.uint8)
+                if self._groups is None or self._for is not program.support:
+                    self._groups = groups_of(posterior, table, rows, asked, answers.status)
+                    self._for = program.support
+                tasks, parts = [], []
+                for group in self._groups:
+                    clock.check()
+                    made = laid_out(posterior, table, group, asked, answers.status, stop)
+                    if made is not None:
+                        more, arrays = made.counting(table.codes, group, self.weights, answers, counts.size)
+                        tasks += more
+                        parts += arrays
+                run_all(tasks, clock)
+                for part in parts:
+                    counts += part
+        with np.errstate(divide="ignore"):
+            logs = np.log(answers.tops) + answers.powers * math.log(2.0)
+        for row in np.flatnonzero((answers.status == NARROW) & counting).tolist():
+            clock.check()
+            one = dataclasses.replace(posterior, known=Known(hard_evidence(table, row), {}))
+            try:
+                for f, found in one.expected_counts().items():
+                    counts[begins[f] : begins[f + 1]] += self.weights[row] * found
+                logs[row] = log_of(one.total())
+                answers.status[row] = DONE
+            except Impossible:
+                answers.status[row] = IMPOSSIBLE
+        status = np.where(counting, answers.status, DONE)
+        if (status != DONE).any():
+            refuse(compiled, table.data, np.take(status, table.inverse), clock)
+        log = math.fsum((self.weights[counting] * logs[counting]).tolist())
+        return {f: counts[begins[f] : begins[f + 1]] for f in range(begins.size - 1)}, log
+
+
+class HybridRows:
+    """Rows with columns of numbers among them.
+
+    Args:
+        compiled: the model, or one of the same structure.
+        table: the rows.
+        weights: one for each row.
+    """
+
+    def __init__(self, compiled: ModelSnapshot, table: continuous_frames.Table, weights: np.ndarray) -> None:
+        self.table, self.weights = table, weights
+
+    def expected(
+        self, compiled: ModelSnapshot, clock: Clock
+    ) -> tuple[dict[int, np.ndarray], dict[int, GaussianStatistics], float]:
+        """The expected counts of all tables, the statistics of all densities, and the log-likelihood."""
+        table = dataclasses.replace(self.table, compiled=compiled, about=compiled.names, clock=clock)
+        counts: dict[int, np.ndarray] = {}
+        densities: dict[int, GaussianStatistics] = {}
+        log = 0.0
+
+        def ask(posterior: HybridPosterior) -> Any:
+            return posterior.expected_statistics(), log_of(posterior.total())
+
+        for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(self.weights > 0.0), ask):
+            w = float(self.weights[row])
+            log += w * one
+            for f, found in tables.items():
+                counts[f] = counts[f] + w * found if f in counts else w * found
+            for v, found in moments.items():
+                part = GaussianStatistics(w * found.weight, found.mean, w * found.scatter)
+                densities[v] = densities[v] + part if v in densities else part
+        return counts, densities, log
