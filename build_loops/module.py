@@ -19,7 +19,6 @@ class Module:
         self.source = source
         self.made: dict[tuple[str, tuple[Kind, ...]], Function] = {}
         self.records: dict[str, Record] = {}
-        self.under_way: list[Function] = []
 
     def use(self, kind: Kind) -> None:
         """Note the named tuples in a kind."""
@@ -31,7 +30,7 @@ class Module:
             self.use(each)
 
     def loop(self, node: ast.AST, name: str, kinds: list[Kind], caller: Function | None = None) -> Function:
-        """A function for these kinds of arguments, with its inference finished but for recursion."""
+        """A function for these kinds of arguments, with its inference finished but where it calls itself."""
         definition = self.source.functions[name]
         plain = ast.arguments([], definition.args.args, None, [], [], None, [])
         if ast.dump(plain) != ast.dump(definition.args):

@@ -1,15 +1,14 @@
 """Turns one function, for given kinds of arguments, into C++: infers the kinds of its variables on the way.
 
-The body is gone through again and again, each time with what is known by then of every variable, until
-nothing new is learned; the text of the last time is kept. An expression that needs a variable of which
-nothing is known yet is left for the next time.
+The body is gone through again and again, each time with what is known by then of every variable (a whole
+number may become a float further down), until nothing new is learned; the text of the last time is kept.
 """
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,14 +26,23 @@ _CALLED: dict[type[ast.AST], str] = {  # on whole numbers
     **{ast.FloorDiv: "floor_div", ast.Mod: "modulo", ast.LShift: "shift_left", ast.RShift: "shift_right"},
 }
 _BITS = (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift)
-_MATH = {
-    **{name: (f"std::{name}", "double") for name in ("exp", "log", "log2", "expm1", "log1p", "erf", "erfc")},
-    **{name: (f"std::{name}", "double") for name in ("sqrt", "fabs", "sin", "cos", "tanh")},
-    **{name: (f"std::{name}", "bool") for name in ("isinf", "isnan", "isfinite")},
-    **{"floor": ("floor_", "i64"), "ceil": ("ceil_", "i64"), "lgamma": ("lgamma_", "double")},
+_CASTS = {"int": "i64", "float": "double", "np.int64": "i64", "np.uint64": "u64"}
+# What a function is called in C++, what it takes and what it gives.
+_FUNCTIONS: dict[str, tuple[str, tuple[str, ...], Kind]] = {
+    **{
+        f"math.{name}": (f"std::{name}", ("double",), "double")
+        for name in "exp log log2 expm1 log1p erf erfc sqrt fabs sin cos tanh".split()
+    },
+    **{f"math.{name}": (f"std::{name}", ("double",), "bool") for name in ("isinf", "isnan", "isfinite")},
+    "math.floor": ("floor_", ("double",), "i64"),
+    "math.ceil": ("ceil_", ("double",), "i64"),
+    "math.lgamma": ("lgamma_", ("double",), "double"),
+    "math.frexp": ("frexp_", ("double",), Several(("double", "i64"))),
+    "math.ldexp": ("ldexp_", ("double", "i64"), "double"),
+    "np.arange": ("arange<i64>", ("i64",), Array("int64", 1)),
 }
 _INSTEAD = {  # of what is often tried
-    **{f"np.{name}": f"math.{name}" for name in _MATH},
+    **{name.replace("math.", "np."): name for name in _FUNCTIONS if name.startswith("math.")},
     **{"len": "a.size or a.shape[0]", "enumerate": "for i in range(a.size)", "zip": "for i in range(a.size)"},
     **{"fill": "a[:] = x", "sum": "a loop that adds up", "np.sum": "a loop that adds up", "pow": "x**y"},
     **{"np.zeros_like": "np.zeros(a.size)", "np.empty_like": "np.empty(a.size)", "math.pow": "x**y"},
@@ -48,10 +56,6 @@ _INSTEAD = {  # of what is often tried
     **{"math.gamma": "math.lgamma", "divmod": "a // b, a % b", "reversed": "range(n - 1, -1, -1)"},
 }
 _NUMBERS = {"inf": "HUGE_VAL", "nan": "NAN", "pi": "3.141592653589793"}
-
-
-class Unknown(Exception):
-    """A variable of which nothing is known yet."""
 
 
 class Value(NamedTuple):
@@ -92,49 +96,44 @@ class Function:
         """Go through the body; whether something was learned."""
         before = (dict(self.variables), dict(self.views), self.result, self.writes, self.takes_room)
         self.lines: list[str] = []
-        self.unknown: ast.AST | None = None
         self.loops, self.fresh, self.calls, self.hidden = 0, False, 0, 0
         self.block(self.node.body)
-        if self.unknown is None and self.result is None:
-            self.result = "void"
+        self.result = self.result or "void"
         return before != (self.variables, self.views, self.result, self.writes, self.takes_room)
 
     def finish(self) -> None:
-        """Refuse what is still unknown, and write the text."""
-        if self.unknown is not None:
-            raise self.refuse(self.unknown, "the kind of a variable here cannot be found out")
+        """Write the text."""
         if self.result != "void" and _goes_on(self.node.body):
             raise self.refuse(self.node, f"{self.node.name} does not return something on every path")
-        start = []
-        for name, kind in self.variables.items():
-            if name not in self.parameters:
-                start.append(f"    {kind} v_{name}{{}};")
-            elif self.widened(name):
-                start.append(f"    {kind} v_{name} = {kind}(p_{name});")
+        start = [
+            f"    {k} v_{name}{{}};" for name, k in self.variables.items() if name not in self.parameters
+        ]
         if self.takes_room:
             start.append("    Mark mark;")
             if self.result == "void":
                 self.lines.append("    release(mark);")
         self.code = "\n".join([f"static {self.head()} {{", *start, *self.lines, "}"])
 
-    def widened(self, name: str) -> bool:
-        """Whether an argument becomes, as a variable, another kind of number."""
-        return self.variables[name] != self.kinds[self.parameters.index(name)]
-
     def head(self) -> str:
-        passed = []
-        for name, kind in zip(self.parameters, self.kinds, strict=True):
-            spelled = f"const {kind}&" if isinstance(kind, Record) else str(kind)
-            passed.append(f"{spelled} {'p' if self.widened(name) else 'v'}_{name}")
+        given = zip(self.parameters, self.kinds, strict=True)
+        passed = [f"const {k}& v_{name}" if isinstance(k, Record) else f"{k} v_{name}" for name, k in given]
         return f"{self.result} {self.name}({', '.join(passed)})"
 
     def note(self, node: ast.AST, name: str, value: Value) -> None:
         """A variable may hold this, too."""
-        try:
-            self.variables[name] = either(self.variables.get(name), value.kind) or value.kind
-        except Differ as error:
-            raise self.refuse(node, f"{name} is {error}") from None
+        self.variables[name] = self.both(node, self.variables.get(name), value.kind, f"{name} is ")
+        if name in self.parameters and self.variables[name] != self.kinds[self.parameters.index(name)]:
+            raise self.refuse(node, f"{name} is given as another kind than {value.kind}: use another name")
         self.views[name] = self.views.get(name, frozenset()) | value.of
+
+    def both(self, node: ast.AST, a: Kind | None, b: Kind | None, start: str = "") -> Kind:
+        """The kind of what is sometimes the one and sometimes the other."""
+        try:
+            found = either(a, b)
+        except Differ as error:
+            raise self.refuse(node, f"{start}{error}") from None
+        assert found is not None
+        return found
 
     def as_kind(self, node: ast.AST, value: Value, kind: Kind) -> str:
         """The C++ of a value as another kind that can hold it."""
@@ -151,29 +150,30 @@ class Function:
     # ---- statements
 
     def write(self, text: str) -> None:
-        self.lines.append("    " * (self.loops_and_ifs + 1) + text)
+        self.lines.append(self.margin + text)
 
-    loops_and_ifs = 0
+    margin = "    "
 
     def block(self, body: list[ast.stmt], loop: bool = False) -> None:
-        self.loops_and_ifs += 1
+        self.margin += "    "
         self.loops += loop
         for node in body:
-            try:
-                self.statement(node)
-            except Unknown:
-                self.unknown = self.unknown or node
+            self.statement(node)
         self.loops -= loop
-        self.loops_and_ifs -= 1
+        self.margin = self.margin[4:]
 
     def statement(self, node: ast.stmt) -> None:
         kind = type(node).__name__.lower()
+        if isinstance(node, ast.Pass | ast.Break | ast.Continue):
+            self.lines += [] if kind == "pass" else [f"{self.margin}{kind};"]
+            return
         method = getattr(self, f"do_{kind}", None)
         if method is None:
             raise self.refuse(node, f"a loop cannot have: {ast.unparse(node).splitlines()[0]}")
+        if isinstance(node, ast.For | ast.While) and node.orelse:
+            raise self.refuse(node, "a loop has no else here")
         start, self.fresh, self.calls = len(self.lines), False, 0
-        if kind not in ("pass", "continue", "break"):
-            self.write(f"LINE({node.lineno});")
+        self.write(f"LINE({node.lineno});")
         method(node)
         if self.fresh:
             self.takes_room = True
@@ -182,26 +182,13 @@ class Function:
                 held = [x for n, k in self.variables.items() for x in arrays_in(k, f"v_{n}")]
                 self.lines.insert(start, f"tidy({', '.join(['mark', *(f'{x}.p' for x in held)])});")
 
-    def do_pass(self, node: ast.Pass) -> None:
-        pass
-
-    def do_break(self, node: ast.Break) -> None:
-        self.write("break;")
-
-    def do_continue(self, node: ast.Continue) -> None:
-        self.write("continue;")
-
     def do_expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):
             self.write(f"{self.value(node.value).code};")
 
     def do_return(self, node: ast.Return) -> None:
         value = self.value(node.value) if node.value else Value("void", "")
-        try:
-            self.result = either(self.result, value.kind)
-        except Differ as error:
-            raise self.refuse(node, f"{self.node.name} returns {error}") from None
-        assert self.result is not None
+        self.result = self.both(node, self.result, value.kind, f"{self.node.name} returns ")
         code = self.as_kind(node, value, self.result)
         if not self.takes_room and not self.fresh:
             self.write(f"return {code};")
@@ -213,11 +200,7 @@ class Function:
             self.write(f"{{ {self.result} result = {code}; release(mark{kept}); return result; }}")
 
     def do_if(self, node: ast.If) -> None:
-        try:
-            test = self.truth(node.test)
-        except Unknown:
-            self.unknown, test = self.unknown or node, "?"
-        self.write(f"if ({test}) {{")
+        self.write(f"if ({self.truth(node.test)}) {{")
         self.block(node.body)
         if node.orelse:
             self.write("} else {")
@@ -225,28 +208,15 @@ class Function:
         self.write("}")
 
     def do_while(self, node: ast.While) -> None:
-        if node.orelse:
-            raise self.refuse(node, "a loop has no else here")
-        try:
-            test = self.truth(node.test)
-        except Unknown:
-            self.unknown, test = self.unknown or node, "?"
-        self.write(f"while ({test}) {{")
+        self.write(f"while ({self.truth(node.test)}) {{")
         self.block(node.body, loop=True)
         self.write("}")
 
     def do_for(self, node: ast.For) -> None:
-        if node.orelse:
-            raise self.refuse(node, "a loop has no else here")
         self.hidden += 1
-        k = self.hidden
-        try:
-            head, value = self.loop_over(node.iter, k)
-        except Unknown:
-            self.unknown = self.unknown or node
-        else:
-            self.write(f"{head} {{")
-            self.store(node.target, value)
+        head, value = self.loop_over(node.iter, self.hidden)
+        self.write(f"{head} {{")
+        self.store(node.target, value)
         self.block(node.body, loop=True)
         self.write("}")
 
@@ -332,9 +302,7 @@ class Function:
     def do_augassign(self, node: ast.AugAssign) -> None:
         value = self.value(node.value)
         if isinstance(node.target, ast.Name):
-            if node.target.id not in self.variables:
-                raise Unknown
-            old = Value(self.variables[node.target.id], f"v_{node.target.id}")
+            old = self.on_name(node.target)
             self.store(node.target, self.combined(node, node.op, old, value))
             return
         if not isinstance(node.target, ast.Subscript) or isinstance(node.target.slice, ast.Slice):
@@ -395,10 +363,7 @@ class Function:
             return Value(self.variables[node.id], f"v_{node.id}", self.views[node.id])
         if node.id in self.module.source.constants:
             return self.number(node, self.module.source.constants[node.id])
-        names = (x for x in ast.walk(self.node) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store))
-        if any(x.id == node.id for x in names):
-            raise Unknown
-        raise self.refuse(node, f"no variable, number or loop is named {node.id}")
+        raise self.refuse(node, f"{node.id} is no variable that was given a value above, and no constant")
 
     def on_attribute(self, node: ast.Attribute) -> Value:
         if isinstance(node.value, ast.Name) and node.value.id in ("math", "np") and node.attr in _NUMBERS:
@@ -519,8 +484,7 @@ class Function:
         a, b = self.value(left), self.value(right)
         if type(op) not in _SIGNS or not isinstance(a.kind, str) or not isinstance(b.kind, str):
             raise self.refuse(left, f"not compared here: {a.kind} and {b.kind}")
-        kind = "u64" if "u64" in (a.kind, b.kind) else either(a.kind, b.kind)
-        assert kind is not None
+        kind = "u64" if "u64" in (a.kind, b.kind) else self.both(left, a.kind, b.kind)
         return f"{self.as_kind(left, a, kind)} {_SIGNS[type(op)]} {self.as_kind(right, b, kind)}"
 
     def on_boolop(self, node: ast.BoolOp) -> Value:
@@ -533,19 +497,14 @@ class Function:
 
     def on_ifexp(self, node: ast.IfExp) -> Value:
         test, a, b = self.truth(node.test), self.value(node.body), self.value(node.orelse)
-        try:
-            kind = either(a.kind, b.kind)
-        except Differ as error:
-            raise self.refuse(node, f"{error}") from None
-        assert kind is not None
+        kind = self.both(node, a.kind, b.kind)
         x, y = self.as_kind(node, a, kind), self.as_kind(node, b, kind)
         return Value(kind, f"({test} ? {x} : {y})", a.of | b.of)
 
     def on_tuple(self, node: ast.Tuple) -> Value:
         values = [self.value(x) for x in self.spread(node.elts)]
         kind = Several(tuple(v.kind for v in values))
-        made = f"{kind}{{{', '.join(v.code for v in values)}}}"
-        return Value(kind, made, frozenset().union(*(v.of for v in values)))
+        return Value(kind, f"{kind}{{{', '.join(v.code for v in values)}}}", _of(values))
 
     def part_of(self, owners: frozenset[str], name: str) -> frozenset[str]:
         """The fields of this name, of those arguments that are named tuples."""
@@ -587,18 +546,23 @@ class Function:
                 self.module.use(record)
                 kinds = [kind for _, kind in record.fields]
                 fields = (self.as_kind(node, v, k) for v, k in zip(values, kinds, strict=True))
-                of = frozenset().union(*(v.of for v in values))
-                return Value(record, f"{record}{{{', '.join(fields)}}}", of)
-        elif isinstance(node.func, ast.Attribute):
-            if isinstance(node.func.value, ast.Name) and node.func.value.id in ("np", "math"):
-                return self.call_of_library(node, name, given)
+                return Value(record, f"{record}{{{', '.join(fields)}}}", _of(values))
+        if name in _FUNCTIONS or name in _CASTS:
+            return self.of_table(node, name, given)
+        if name in ("np.empty", "np.zeros", "np.ones", "np.full"):
+            return self.new_array(node, name.removeprefix("np."), given)
+        if name.rpartition(".")[0] in ("np", "math"):
+            return self.of_numpy(node, name, given)
+        if isinstance(node.func, ast.Attribute):
             return self.method(node, self.value(node.func.value), node.func.attr)
-        return self.built_in(node, name, [self.value(x) for x in given])
+        return self.built_in(node, name, given)
 
     def call_of_loop(self, node: ast.Call, name: str, given: list[Value]) -> Value:
         function = self.module.loop(node, name, [v.kind for v in given], self)
         if function.result is None:
-            raise Unknown
+            raise self.refuse(
+                node, f"{name} calls itself: deep calls end the process, so use a stack of your own"
+            )
         for place in function.writes:
             argument, _, part = place.partition(".")
             of = given[function.parameters.index(argument)].of
@@ -611,29 +575,25 @@ class Function:
                 )
         arrays = arrays_in(function.result, "")
         self.fresh = self.fresh or bool(arrays)
-        views: frozenset[str] = frozenset().union(*(v.of for v in given)) if arrays else frozenset()
-        return Value(function.result, f"{function.name}({', '.join(v.code for v in given)})", views)
+        called = f"{function.name}({', '.join(v.code for v in given)})"
+        return Value(function.result, called, _of(given) if arrays else frozenset())
 
-    def built_in(self, node: ast.Call, name: str, given: list[Value]) -> Value:
-        kinds = [v.kind for v in given]
-        if name not in ("min", "max", "int", "float", "abs") or not given:
+    def built_in(self, node: ast.Call, name: str, given: list[ast.expr]) -> Value:
+        """A function of Python: min, max and abs here, others by their tables."""
+        values = [self.value(x) for x in given]
+        if name not in ("min", "max", "abs") or not given:
             raise self.refuse(node, f"no loop is named {name}{_instead(name)}")
-        if any(k not in SCALARS for k in kinds):
+        if any(v.kind not in SCALARS for v in values):
             raise self.refuse(node, f"{name} is for numbers here")
-        if name in ("min", "max") and len(given) > 1:
-            kind = kinds[0]
-            for other in kinds[1:]:
-                kind = either(kind, other) or kind
-            code = self.as_kind(node, given[0], kind)
-            for v in given[1:]:
-                code = f"{'larger' if name == 'max' else 'smaller'}({code}, {self.as_kind(node, v, kind)})"
-            return Value(kind, code)
-        if len(given) == 1 and name in ("int", "float", "abs"):
-            if name == "abs":
-                return Value(kinds[0], f"absolute({given[0].code})")
-            kind = "i64" if name == "int" else "double"
-            return Value(kind, f"{kind}({given[0].code})")
-        raise self.refuse(node, f"{name} is not for so many numbers")
+        if name == "abs" and len(given) == 1:
+            return Value(values[0].kind, f"absolute({values[0].code})")
+        if name == "abs" or len(given) == 1:
+            raise self.refuse(node, f"{name} is not for so many numbers")
+        kind = max((str(v.kind) for v in values), key=SCALARS.index)
+        code, *others = (self.as_kind(node, v, kind) for v in values)
+        for other in others:
+            code = f"{'larger' if name == 'max' else 'smaller'}({code}, {other})"
+        return Value(kind, code)
 
     def enough(self, node: ast.Call, given: Sequence[ast.expr], n: int) -> None:
         if len(given) != n:
@@ -670,57 +630,46 @@ class Function:
                 return "bool"
         raise self.refuse(node, f"no kind of entry: {ast.unparse(node)}")
 
-    def call_of_library(self, node: ast.Call, name: str, given: list[ast.expr]) -> Value:
-        made = name.removeprefix("np.")
-        if made in ("empty", "zeros", "ones", "full"):
-            least = 2 if made == "full" else 1
-            if not least <= len(given) <= least + 1:
-                raise self.refuse(node, f"{name} takes {least} or {least + 1} arguments here")
-            return self.new_array(made, given)
-        values = [self.value(x) for x in given if made not in ("concatenate", "array")]
-        if name in ("np.int64", "np.uint64"):
-            self.enough(node, given, 1)
-            kind = "i64" if made == "int64" else "u64"
-            return Value(kind, f"{kind}({values[0].code})")
-        if name == "math.frexp":
-            self.enough(node, given, 1)
-            return Value(Several(("double", "i64")), f"frexp_({self.as_kind(node, values[0], 'double')})")
-        if name == "math.ldexp":
-            self.enough(node, given, 2)
-            x, e = self.as_kind(node, values[0], "double"), self.as_kind(node, values[1], "i64")
-            return Value("double", f"ldexp_({x}, {e})")
-        if name.removeprefix("math.") in _MATH and len(values) == 1:
-            called, kind = _MATH[name.removeprefix("math.")]
-            return Value(kind, f"{called}({self.as_kind(node, values[0], 'double')})")
+    def of_table(self, node: ast.Call, name: str, given: list[ast.expr]) -> Value:
+        """A cast, or a function that takes and gives always the same kinds."""
+        called, takes, kind = _FUNCTIONS.get(name) or (_CASTS[name], ("",), _CASTS[name])
+        self.enough(node, given, len(takes))
+        values = [self.value(x) for x in given]
+        if name in _CASTS and values[0].kind not in (*SCALARS, "u64"):
+            raise self.refuse(node, f"{name} is for numbers here")
+        passed = [self.as_kind(node, v, k) if k else v.code for v, k in zip(values, takes, strict=True)]
+        self.fresh = self.fresh or isinstance(kind, Array)
+        return Value(kind, f"{called}({', '.join(passed)})")
+
+    def of_numpy(self, node: ast.Call, name: str, given: list[ast.expr]) -> Value:
+        """A new array of others, or of numbers."""
         self.fresh = True
-        parts = getattr(given[0], "elts", []) if len(given) == 1 else []
-        if made == "arange" and len(values) == 1:
-            return Value(Array("int64", 1), f"arange<i64>({self.as_kind(node, values[0], 'i64')})")
-        if made == "array" and parts and isinstance(given[0], ast.List):
-            items = ", ".join(self.as_kind(x, self.value(x), "i64") for x in parts)
+        first = given[0] if len(given) == 1 else None
+        if name == "np.array" and isinstance(first, ast.List) and first.elts:
+            items = ", ".join(self.as_kind(x, self.value(x), "i64") for x in first.elts)
             return Value(Array("int64", 1), f"array_of({{{items}}})")
-        if (
-            made == "concatenate"
-            and len(given) == 1
-            and isinstance(given[0], ast.Tuple)
-            and len(given[0].elts) == 2
-        ):
-            a, b = (self.value(x) for x in given[0].elts)
+        if name == "np.concatenate" and isinstance(first, ast.Tuple) and len(first.elts) == 2:
+            a, b = (self.value(x) for x in first.elts)
             if a.kind == b.kind and isinstance(a.kind, Array) and a.kind.axes == 1:
                 return Value(a.kind, f"joined({a.code}, {b.code})")
-        if len(values) == 1 and isinstance(values[0].kind, Array) and values[0].kind.axes == 1:
-            if made == "sort" and values[0].kind.entry != "float64":
-                return Value(values[0].kind, f"sorted({values[0].code})")
-            if made == "argsort" and node.keywords:
-                return Value(Array("int64", 1), f"argsort({values[0].code})")
+        if first is not None and name in ("np.sort", "np.argsort"):
+            code, kind = (found := self.value(first)).code, found.kind
+            if isinstance(kind, Array) and kind.axes == 1:
+                if name == "np.sort" and kind.entry != "float64":
+                    return Value(kind, f"sorted({code})")
+                if name == "np.argsort" and node.keywords:
+                    return Value(Array("int64", 1), f"argsort({code})")
         raise self.refuse(node, f"loops do not have {name}, or not so{_instead(name)}")
 
-    def new_array(self, made: str, given: list[ast.expr]) -> Value:
+    def new_array(self, node: ast.Call, made: str, given: list[ast.expr]) -> Value:
         """Room for an array: np.empty, np.zeros, np.ones or np.full."""
+        least = 2 if made == "full" else 1
+        if not least <= len(given) <= least + 1:
+            raise self.refuse(node, f"np.{made} takes {least} or {least + 1} arguments here")
         shape = given[0].elts if isinstance(given[0], ast.Tuple) else [given[0]]
         axes = [self.as_kind(x, self.value(x), "i64") for x in shape]
         fill = self.value(given[1]) if made == "full" else Value("i64", "1LL")
-        note = given[2:] if made == "full" else given[1:]
+        note = given[least:]
         entry = self.entry(note[0]) if note else "float64"
         if made == "full" and not note and fill.kind == "i64":
             entry = "int64"
@@ -731,6 +680,10 @@ class Function:
             return Value(kind, f"{made}{what}({', '.join(axes)})")
         value = self.as_kind(given[0], fill, ENTRIES[entry][1])
         return Value(kind, f"full{what}({', '.join([value, *axes])})")
+
+
+def _of(values: Iterable[Value]) -> frozenset[str]:
+    return frozenset().union(*(v.of for v in values))
 
 
 def _instead(name: str) -> str:
