@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn, Self
 
 import numpy as np
@@ -184,10 +184,7 @@ class Categorical:
         shares[shares < _NOTHING] = 0.0
         if empty.any():
             shares[empty] = self._p[empty]
-        made = self.__new__(type(self))
-        states = len(sums) if self.n_states is not None or len(sums) > 1 else None
-        made._fill(shares, self._domain, states)
-        return made
+        return self._of(shares)
 
     def to_parts(self, state: Callable[[Any, str], Any] = lambda symbol, name: symbol) -> dict[str, Any]:
         """Return the symbols and the probabilities, for a file.
@@ -282,6 +279,19 @@ class Categorical:
         there = rows >= 0
         np.add.at(found, rows[there], weights[there])
         return found.T
+
+    def parameters(self) -> tuple[np.ndarray]:
+        """The probabilities."""
+        return (self._known,)
+
+    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other numbers; None: there is none with these."""
+        return self._of(numbers[0]) if (numbers[0] >= 0.0).all() else None
+
+    def _of(self, p: np.ndarray) -> Self:
+        made = self.__new__(type(self))
+        made._fill(p, self._domain, len(p) if self.n_states is not None or len(p) > 1 else None)
+        return made
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """What was observed, and draws from these states where it was not."""

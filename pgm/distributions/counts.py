@@ -186,6 +186,9 @@ class Bernoulli(_Independent):
         """Read rows of ones and zeros, which may be written True and False."""
         return super().read(replace(sequences, rows=_ones(sequences.rows)))
 
+    def _possible(self, name: str, value: np.ndarray) -> bool:
+        return bool(((value >= 0.0) & (value <= 1.0)).all())
+
     def _bounded(self, mean: np.ndarray) -> np.ndarray:
         return np.asarray(np.minimum(mean, 1.0))  # sums in another order may differ in the last bit
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NoReturn, Self
 
@@ -16,7 +16,7 @@ from pgm.randomness import draw_count, generator
 from .checks import finite, row_weights
 from .emission import Observed, kept_where_empty
 from .gaussian_statistics import FORMS, GaussianStatistics, gathered, near_centres, patterns, restricted
-from .normal import NORMALS, cholesky_of_correlations, log_normals, log_peak
+from .normal import NORMALS, are_covariances, cholesky_of_correlations, log_normals, log_peak
 from .parts import Part
 
 _LARGEST = 1e100  # of means and standard deviations, and one over the smallest: squares stay finite
@@ -250,9 +250,13 @@ class Gaussian:
             mean = np.where(empty[:, None], self._mean, mean)
             if self.form != "tied":
                 covariance = np.where(empty[:, None, None], self._covariance, covariance)
+        return self._of(mean, covariance)
+
+    def _of(self, mean: np.ndarray, covariance: np.ndarray) -> Self:
+        """The same with other numbers, of as many states as these have."""
         made = self.__new__(type(self))
         object.__setattr__(made, "form", self.form)
-        states = statistics.weight.size if self.n_states is not None or statistics.weight.size > 1 else None
+        states = len(mean) if self.n_states is not None or len(mean) > 1 else None
         made._fill(mean, covariance, self.dim, states, self._univariate)
         return made
 
@@ -267,6 +271,15 @@ class Gaussian:
     def has_numbers(self) -> bool:
         """Whether there are means and covariances; else they are yet to be fitted."""
         return self._mean is not None
+
+    def parameters(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means and covariances."""
+        return self._known
+
+    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other numbers; None: there is none with these."""
+        mean, covariance = numbers
+        return self._of(mean, covariance) if are_covariances(covariance) else None
 
     def n_free(self, states: np.ndarray) -> int:
         """How many numbers are free, by the form of the covariances."""

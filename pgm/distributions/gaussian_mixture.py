@@ -12,7 +12,7 @@ from .checks import finite, row_weights
 from .emission import Observed
 from .gaussian import Gaussian
 from .gaussian_statistics import FORMS, GaussianStatistics, near_centres
-from .normal import cholesky_of_correlations
+from .normal import are_covariances, cholesky_of_correlations
 from .of_states import StateDistribution, width
 from .parts import Part
 
@@ -263,6 +263,11 @@ class GaussianMixture(StateDistribution):
             "covariance": covariances.reshape(*shares.shape, self.dim, self.dim),
         }
         return self._with(numbers)
+
+    def _possible(self, name: str, value: np.ndarray) -> bool:
+        if name == "covariance":
+            return are_covariances(value.reshape(-1, self.dim, self.dim))
+        return name == "mean" or super()._possible(name, value)
 
     def n_free(self, states: np.ndarray) -> int:
         """The weights of each state but one, and what the normal distributions have."""

@@ -91,3 +91,13 @@ def cholesky_of_correlations(covariance: np.ndarray) -> tuple[np.ndarray, np.nda
     if factor is None or np.diag(factor).min(initial=1.0) < _SINGULAR:
         return None
     return factor, scale
+
+
+def are_covariances(matrices: np.ndarray) -> bool:
+    """Whether all of these are covariances that are not singular.
+
+    >>> are_covariances(np.eye(2)[None]), are_covariances(np.array([[[1.0, 2.0], [2.0, 1.0]]]))
+    (True, False)
+    """
+    there = (np.einsum("kii->ki", matrices) > 0.0).all() and bool(np.isfinite(matrices).all())
+    return there and all(cholesky_of_correlations(matrix) is not None for matrix in matrices)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -251,6 +251,21 @@ class StateDistribution:
     def pseudo(self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray) -> Any:
         """Statistics of rows that nobody saw, so many in each state."""
         raise NotImplementedError
+
+    def parameters(self) -> tuple[np.ndarray, ...]:
+        """All numbers, as arrays."""
+        return tuple(self._known.values())
+
+    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other numbers; None: there is none with these."""
+        named = dict(zip(self._known, numbers, strict=True))
+        return (
+            self._with(named) if all(self._possible(name, value) for name, value in named.items()) else None
+        )
+
+    def _possible(self, name: str, value: np.ndarray) -> bool:
+        """Whether a parameter may have these values."""
+        return bool((value >= 0.0).all())
 
     def first_guess(
         self, rows: np.ndarray, counts: np.ndarray, n_states: int, random: np.random.Generator

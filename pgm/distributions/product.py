@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -107,6 +107,23 @@ class Product(StateDistribution):
         return made
 
     # --- as an emission ---
+
+    def parameters(self) -> tuple[np.ndarray, ...]:
+        """Those of all parts, one after the other."""
+        return tuple(value for part in self.parts for value in part.parameters())
+
+    def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
+        """The same distribution with other numbers; None: there is none with these."""
+        found, at = [], 0
+        for part in self.parts:
+            many = len(part.parameters())
+            found.append(part.with_parameters(numbers[at : at + many]))
+            at += many
+        if any(part is None for part in found):
+            return None
+        made = self.__new__(type(self))
+        made._take(tuple(found), self.names)
+        return made
 
     def n_free(self, states: np.ndarray) -> int:
         """Those of all parts."""

@@ -1,5 +1,5 @@
 """From data to parameters: learning algorithms that do not depend on the kind of model."""
 
-from .em import Collapsed, Step, climb
+from .em import Collapsed, Step, climb, strides
 
-__all__ = ["Collapsed", "Step", "climb"]
+__all__ = ["Collapsed", "Step", "climb", "strides"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 
-from pgm.errors import InvalidArgument, OutOfTime, shown
+from pgm.errors import ImpossibleEvidence, InvalidArgument, OutOfTime, shown
 from pgm.results.fit_report import FitReport
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
@@ -40,6 +40,7 @@ def climb(
     tol: float,
     clock: Clock,
     what: str = "EM",
+    stride: Callable[[_P, _P, _P], _P | None] | None = None,
 ) -> tuple[_P, list[FitReport], int]:
     """Climb from each start; return the best parameters, the report of each start, and which was best.
 
@@ -51,6 +52,7 @@ def climb(
         tol: converged when a step gains no more than this, relative to the log-likelihood.
         clock: at its limit the best so far is kept, marked as not converged.
         what: the label of the progress report.
+        stride: where three parameters in a row lead, or None; a stride is taken if it leads higher.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
@@ -61,7 +63,7 @@ def climb(
     failed: Collapsed | None = None
     for number, start in enumerate(starts):
         try:
-            found, report, objective = _one(start(), expect, maximise, max_iter, tol, clock, what)
+            found, report, objective = _one(start(), expect, maximise, max_iter, tol, clock, what, stride)
         except OutOfTime:
             if best is None:
                 raise
@@ -89,10 +91,12 @@ def _one(
     tol: float,
     clock: Clock,
     what: str,
+    stride: Callable[[_P, _P, _P], _P | None] | None,
 ) -> tuple[_P, FitReport, float]:
     step = expect(parameters)
     logs = [step.log_likelihood]
     stopped = "max_iter"
+    way = [parameters]  # since the last stride
     for iteration in range(max_iter):
         report_progress(iteration, max_iter, what)
         try:
@@ -111,5 +115,45 @@ def _one(
         if gain <= tol * (1.0 + abs(step.objective)):
             stopped = "tol"
             break
+        way.append(parameters)
+        if stride is not None and len(way) == 3 and len(logs) <= max_iter:
+            try:
+                parameters, step = _strode(stride(way[0], way[1], way[2]), expect, parameters, step)
+            except OutOfTime:
+                stopped = "time limit"
+                break
+            if parameters is not way[2]:
+                logs.append(step.log_likelihood)
+            way = [parameters]
+        if len(logs) > max_iter:
+            break
     report_progress(max_iter, max_iter, what)
     return parameters, FitReport(tuple(logs), stopped), step.objective
+
+
+def _strode(
+    far: _P | None, expect: Callable[[_P], Step[_S]], near: _P, step: Step[_S]
+) -> tuple[_P, Step[_S]]:
+    """Far away if it is higher there, else where two plain steps led."""
+    if far is not None:
+        try:
+            there = expect(far)
+        except (Collapsed, ImpossibleEvidence):
+            return near, step
+        if there.objective >= step.objective:
+            return far, there
+    return near, step
+
+
+def strides(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> Iterator[np.ndarray]:
+    """Where three points in a row lead, the farthest first, each next half as far beyond what they are.
+
+    The length is that of SQUAREM (Varadhan & Roland 2008); there is none where they lead no farther.
+    """
+    step = second - first
+    bend = (third - second) - step
+    size, bent = float(np.linalg.norm(step)), float(np.linalg.norm(bend))
+    far = size / bent if bent > 0.0 else 0.0
+    while far > 1.0 + 1e-3:
+        yield first + 2.0 * far * step + far * far * bend
+        far = 1.0 + (far - 1.0) / 2.0 if far > 2.0 else 0.0

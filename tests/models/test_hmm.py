@@ -99,7 +99,7 @@ def test_the_number_of_states_has_to_be_known() -> None:
         (lambda h: h.sample(3, given=SEQ, sequences=2), pgm.InvalidArgument, "leave out sequences="),
         (lambda h: h.sample(3, seed="a"), pgm.InvalidArgument, "seed is"),
         (lambda h: h.to_network(0), pgm.InvalidArgument, "steps= is a whole number"),
-        (lambda h: h.fit(SEQ, method="gd"), pgm.InvalidArgument, 'method= is "em" or "viterbi"'),
+        (lambda h: h.fit(SEQ, method="gd"), pgm.InvalidArgument, "method= is 'em', 'squarem', 'viterbi'"),
         (lambda h: h.fit(SEQ, max_iter=0), pgm.InvalidArgument, "max_iter= is a whole number of at least 1"),
         (lambda h: h.fit(SEQ, tol=-1), pgm.InvalidArgument, "tol= is a number that is not negative"),
         (lambda h: h.fit(SEQ, starts=0), pgm.InvalidArgument, "starts= is a whole number of at least 1"),

@@ -33,6 +33,7 @@ from pgm.runtime.clock import start_clock
 from pgm.variables import REAL, Variable
 
 from . import hmm_learning, unrolled
+from .hmm_labels import known_states
 from .hmm_stream import HMMStream
 from .numbers import distribution, domain_of, names, printed_rows, steps_ahead, transitions
 from .topology import allowed
@@ -473,6 +474,7 @@ class HMM:
         *,
         lengths: Any = None,
         sequence: Any = None,
+        states: Any = None,
         weights: Any = None,
         fixed: Any = (),
         prior: Any = None,
@@ -491,13 +493,16 @@ class HMM:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, where all stand one below the other.
             sequence: the column of a data frame that says which sequence a row belongs to.
+            states: the states that were seen, in the form of the data, None where they were not; of a data
+                frame the column that has them.
             weights: how much each sequence counts; 1 if left out.
             fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
                 whose rows stay, or (but for emission) to an array of booleans.
             prior: pseudo-counts: one number for all, or a dict from the names above to a number, an array, or
                 for the emission what its `statistics` returned.
             starts: how often to begin; all but the first from guesses. The best is kept.
-            method: "em", or "viterbi" for counts along the best paths.
+            method: "em"; "squarem" for longer strides (Varadhan & Roland 2008), where many steps are needed;
+                or "viterbi" for counts along the best paths.
             max_iter: how many steps at most.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
             seed: of the guesses.
@@ -507,12 +512,18 @@ class HMM:
             ImpossibleEvidence: no path of states emits this; the message names the step.
 
         >>> import pgm
+        >>> tags = HMM(states=["noun", "verb"], emission=pgm.Categorical(symbols=["fish", "swim"]))
+        >>> tags.fit([["fish", "swim"], ["fish", "fish"]], states=[["noun", "verb"], ["noun", None]]).states
+        ('noun', 'verb')
         >>> coin = HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
         >>> coin.fit([[0, 0, 0, 1, 1, 0], [0, 0, 1]], fixed=["initial"]).initial.tolist()
         [0.5, 0.5]
         """
         read = self._read(data, lengths, sequence)
-        task = hmm_learning.Task(self, read, weights, fixed, prior, method)
+        known = None
+        if states is not None:
+            read, known = known_states(states, read, data, lengths, self.variable)
+        task = hmm_learning.Task(self, read, known, weights=weights, fixed=fixed, prior=prior, method=method)
         made, report = task.run(starts, max_iter, tol, generator(seed))
         self._initial, self._transition, self.emission = made.start, made.move, made.emission
         self.fit_report = report

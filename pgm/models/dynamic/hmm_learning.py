@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,11 @@ from pgm.distributions import Emission
 from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
 from pgm.frames import Sequences
 from pgm.inference.engines import chain as engine
-from pgm.learning import Collapsed, Step, climb
+from pgm.learning import Collapsed, Step, climb, strides
 from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
+from .hmm_labels import Labelled
 from .numbers import normalised, rows_fixed, weights_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 _NOTHING = 2.0**-200  # a transition that is used less often changes no digit of any answer
 _PARTS = ("initial", "transition", "emission")
+METHODS = ("em", "squarem", "viterbi")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,16 +40,27 @@ class Task:
     """What is learned, from what, and what stays; one for each call of `fit`."""
 
     def __init__(
-        self, model: HMM, read: Sequences, weights: Any, fixed: Any, prior: Any, method: Any
+        self,
+        model: HMM,
+        read: Sequences,
+        known: np.ndarray | None = None,
+        *,
+        weights: Any = None,
+        fixed: Any = (),
+        prior: Any = None,
+        method: Any = "em",
     ) -> None:
-        """Check what was asked for."""
-        if method not in ("em", "viterbi"):
+        """Check what was asked for; `known` are codes of states, -1 where they were not seen."""
+        if method not in METHODS:
             raise InvalidArgument(
-                f'method= is "em" or "viterbi", not {shown(method)}.{nearest(method, ("em",))}'
+                f"method= is {listed(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
             )
-        self.model, self.read, self.hard = model, read, method == "viterbi"
+        if method == "squarem" and not hasattr(model.emission, "with_parameters"):
+            raise InvalidArgument(f'method="squarem" does not go with a {type(model.emission).__name__}.')
+        self.model, self.read, self.method = model, read, method
         self.k = model.n_states
         self.observed = model.emission.read(read)
+        self.seen = Labelled.of(self.observed, known, self.k)
         rows, code = self.observed.rows, self.observed.code
         self.weight = weights_of(weights, len(read))
         heavy = np.repeat(self.weight, read.lengths)
@@ -92,19 +105,23 @@ class Task:
     def expect(self, now: Numbers) -> Step[engine.Expected]:
         """Expected counts, or those along the best paths."""
         chain = engine.Chain(now.start, now.move)
-        rows = engine.Rows(now.emission.log_rows(self.observed.rows), self.observed.code, self.read.starts)
+        rows = engine.Rows(
+            self.seen.logs(now.emission.log_rows(self.observed.rows)), self.seen.code, self.read.starts
+        )
         try:
-            if self.hard:
+            if self.method == "viterbi":
                 found = self._along_best(chain, rows)
             else:
                 found = engine.expected(chain, rows, self.weight, self.clock)
         except engine.ImpossibleStep as error:
-            place = self.read.place(error.row)
+            place, state = self.read.place(error.row), self.seen.state_of(error.row)
+            label = "" if state < 0 else f" in the state {shown(self.model.states[state])}"
             raise ImpossibleEvidence(
-                f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
-                "before, with the numbers that learning begins with. Zeros stay zero: begin with others, or "
-                "leave out what is to be learned."
+                f"{place[0].upper()}{place[1:]}: what is observed here{label} is impossible after what was "
+                "observed before, with the numbers that learning begins with. Zeros stay zero: begin with "
+                "others, or leave out what is to be learned."
             ) from None
+        found = replace(found, seen=self.seen.together(found.seen, len(self.observed.rows)))
         self.last = now, found
         log = float(self.weight @ found.logs)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -121,9 +138,9 @@ class Task:
         moves = path[onward].astype(np.int64) * k + path[onward + 1]
         pairs = np.bincount(moves, heavy[onward], k * k).reshape(k, k)
         first = np.bincount(path[self.read.starts[:-1]], self.weight, k)
-        code = self.observed.code if self.observed.code.size else np.arange(len(path))
-        seen = np.zeros((len(self.observed.rows), k))
-        np.add.at(seen, (code, path), heavy)
+        code = self.seen.code if self.seen.code.size else np.arange(len(path))
+        places = code.astype(np.int64) * k + path
+        seen = np.bincount(places, heavy, rows.logs.size).reshape(rows.logs.shape)
         return engine.Expected(first, pairs, seen, logs)
 
     def maximise(self, now: Numbers, found: engine.Expected, iteration: int) -> Numbers:
@@ -143,6 +160,29 @@ class Task:
                     raise
             self._check(emission, f"in iteration {iteration}")
         return Numbers(start, move, emission)
+
+    def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
+        """Where three numbers in a row lead."""
+        way = [self._flat(each) for each in (first, second, third)]
+        if not way[0].size == way[1].size == way[2].size:
+            return None
+        for flat in strides(*way):
+            start, move = flat[: self.k], flat[self.k : self.k * (self.k + 1)].reshape(self.k, self.k)
+            if (start < 0.0).any() or (move < 0.0).any():
+                continue
+            arrays, at = [], self.k * (self.k + 1)
+            for like in third.emission.parameters():  # type: ignore[attr-defined]
+                arrays.append(flat[at : at + like.size].reshape(like.shape))
+                at += like.size
+            emission = third.emission.with_parameters(arrays)  # type: ignore[attr-defined]
+            if emission is not None and emission.collapsed(self.observed.rows) is None:
+                return Numbers(start.copy(), move.copy(), emission)
+        return None
+
+    @staticmethod
+    def _flat(now: Numbers) -> np.ndarray:
+        parts = [now.start, now.move, *now.emission.parameters()]  # type: ignore[attr-defined]
+        return np.concatenate([part.reshape(-1) for part in parts])
 
     def _check(self, emission: Emission, when: str) -> None:
         bad = emission.collapsed(self.observed.rows)
@@ -189,6 +229,7 @@ class Task:
                 weights = self._in_order()
             else:
                 weights = emission.first_guess(rows, self.counts, k, random)
+            weights = self.seen.labelled(weights, self.counts)
             emission = emission.fitted(emission.gathered(rows, weights), self.prior_emission)
             self._check(emission, "at the start")
         keep_first = self.fixed["initial"].any() and model._initial is not None
@@ -227,9 +268,16 @@ class Task:
         begin: list[Callable[[], Numbers]] = [lambda: self.given(seeds[0])]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]
         best, reports, number = climb(
-            begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="Baum-Welch"
+            begin,
+            self.expect,
+            self.maximise,
+            max_iter=max_iter,
+            tol=tol,
+            clock=self.clock,
+            what="Baum-Welch",
+            stride=self.stride if self.method == "squarem" else None,
         )
-        kept = () if self.hard else self._never_visited(best)
+        kept = () if self.method == "viterbi" else self._never_visited(best)
         logs = tuple(report.log_likelihoods for report in reports)
         made = reports[number].changed(
             n_parameters=self._n_free(best), n_rows=self.read.n_rows, starts=logs, kept=kept
