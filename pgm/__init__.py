@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
+    from pgm.models.dynamic.hmm_classifier import HMMClassifier
 
 __version__ = "0.1.0"
 
@@ -95,6 +96,7 @@ __all__ = [
     "FileFormatError",
     "Gaussian",
     "GaussianMixture",
+    "HMMClassifier",
     "ImpossibleEvidence",
     "IncompleteModel",
     "Interval",
@@ -177,6 +179,7 @@ guard_constructors(
 
 _LAZY = {
     "HMM": "pgm.models.dynamic",
+    "HMMClassifier": "pgm.models.dynamic.hmm_classifier",
     "MarkovChain": "pgm.models.dynamic",
     "LinearDynamicalSystem": "pgm.models.dynamic",
     "LeftToRight": "pgm.models.dynamic",

@@ -18,6 +18,7 @@ from pgm.graphs import Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
+from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
@@ -37,7 +38,7 @@ RECEIVED = [
     *(results.PerSequence, results.FitReport),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
-    *(results.SampledSeries, LinearStream),
+    *(results.SampledSeries, LinearStream, HMMStream),
 ]
 CLASSES = list(
     dict.fromkeys(
@@ -59,8 +60,9 @@ MACHINERY = {
         f"{cls}.{name}"
         for cls in ("Categorical", "Gaussian", "StateDistribution")
         for name in "n_free is_value read log_rows gathered draw filled collapsed expected_log pseudo "
-        "first_guess".split()
+        "first_guess with_parameters at".split()
     ),
+    *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
     *("Questions.factors", "Questions.densities", "Questions.scores"),

@@ -188,6 +188,7 @@ LONG = {
     "pgm/cpds/table_input.py": "each way to write a table down, with its errors",
     "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
     "pgm/distributions/gaussian.py": "one distribution: density, statistics, fit, parts and text",
+    "pgm/distributions/of_states.py": "what distributions of each state share: half of it is help",
     "pgm/frames/reading.py": "the one gate for data: every kind of frame, with its errors",
     "pgm/frames/sequences.py": "each way to write sequences down, with its errors",
     "pgm/inference/asking/questions.py": "the face of every model: half of it is help",

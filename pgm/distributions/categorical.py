@@ -14,6 +14,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Domain, as_domain, is_missing, unordered
 
 from .checks import finite, row_weights
+from .coordinates import of_shares, shares_at
 from .emission import Observed, kept_where_empty
 from .parts import Part
 
@@ -287,6 +288,14 @@ class Categorical:
     def with_parameters(self, numbers: Sequence[np.ndarray]) -> Self | None:
         """The same distribution with other numbers; None: there is none with these."""
         return self._of(numbers[0]) if (numbers[0] >= 0.0).all() else None
+
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        return of_shares(self._known)
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        return self._of(shares_at(coordinates, self._known))
 
     def _of(self, p: np.ndarray) -> Self:
         made = self.__new__(type(self))

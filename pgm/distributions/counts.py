@@ -134,6 +134,16 @@ class Poisson(_Independent):
             found[at] -= gammaln(some + 1.0).sum(axis=1)[:, None]
         return found
 
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        return np.asarray(np.log(self._mean[self._mean > 0.0]))
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        rate = np.zeros_like(self._mean)
+        rate[self._mean > 0.0] = np.exp(coordinates)
+        return self._with({"rate": rate})
+
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Counts for each of these states."""
         drawn = random.poisson(self._mean[states])
@@ -201,6 +211,17 @@ class Bernoulli(_Independent):
             some = rows[np.ix_(at, seen)]
             found[at] = products(some, yes[:, seen]) + products(1.0 - some, no[:, seen])
         return found
+
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        p = self._mean[(self._mean > 0.0) & (self._mean < 1.0)]
+        return np.asarray(np.log(p) - np.log1p(-p))
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        p = self._mean.copy()
+        p[(p > 0.0) & (p < 1.0)] = 0.5 + 0.5 * np.tanh(0.5 * coordinates)
+        return self._with({"p": p})
 
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """Ones and zeros for each of these states."""

@@ -14,6 +14,7 @@ from pgm.printing import html_table, html_text, joined, text_table
 from pgm.randomness import draw_count, generator
 
 from .checks import finite, row_weights
+from .coordinates import covariances_at, of_covariances
 from .emission import Observed, kept_where_empty
 from .gaussian_statistics import FORMS, GaussianStatistics, gathered, near_centres, patterns, restricted
 from .normal import NORMALS, are_covariances, cholesky_of_correlations, log_normals, log_peak
@@ -280,6 +281,17 @@ class Gaussian:
         """The same distribution with other numbers; None: there is none with these."""
         mean, covariance = numbers
         return self._of(mean, covariance) if are_covariances(covariance) else None
+
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        mean, covariance = self._known
+        return np.concatenate([mean.reshape(-1), of_covariances(covariance, self.form)])
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        mean, covariance = self._known
+        spread = covariances_at(coordinates[mean.size :], self.form, covariance.shape)
+        return self._of(coordinates[: mean.size].reshape(mean.shape), spread)
 
     def n_free(self, states: np.ndarray) -> int:
         """How many numbers are free, by the form of the covariances."""

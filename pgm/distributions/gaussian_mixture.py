@@ -9,6 +9,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidTable, shown
 
 from .checks import finite, row_weights
+from .coordinates import of_shares, shares_at
 from .emission import Observed
 from .gaussian import Gaussian
 from .gaussian_statistics import FORMS, GaussianStatistics, near_centres
@@ -268,6 +269,23 @@ class GaussianMixture(StateDistribution):
         if name == "covariance":
             return are_covariances(value.reshape(-1, self.dim, self.dim))
         return name == "mean" or super()._possible(name, value)
+
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        return np.concatenate([of_shares(self._known["weights"]), self._components.coordinates()])
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        known = self._known
+        many = int((known["weights"] > 0.0).sum())
+        mean, covariance = self._components.at(coordinates[many:]).normals()
+        return self._with(
+            {
+                "weights": shares_at(coordinates[:many], known["weights"]),
+                "mean": mean.reshape(known["mean"].shape),
+                "covariance": covariance.reshape(known["covariance"].shape),
+            }
+        )
 
     def n_free(self, states: np.ndarray) -> int:
         """The weights of each state but one, and what the normal distributions have."""

@@ -9,6 +9,7 @@ import numpy as np
 from pgm.errors import InvalidArgument, InvalidTable, shown
 
 from .checks import finite
+from .coordinates import of_shares, shares_at
 from .counts import products
 from .emission import Observed, kept_where_empty
 from .of_states import StateDistribution, width
@@ -124,6 +125,14 @@ class Multinomial(StateDistribution):
         if empty.any():
             p[empty] = self._known["p"][empty]
         return self._with({"p": p})
+
+    def coordinates(self) -> np.ndarray:
+        """The parameters as numbers without bounds."""
+        return of_shares(self._known["p"])
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        return self._with({"p": shares_at(coordinates, self._known["p"])})
 
     def n_free(self, states: np.ndarray) -> int:
         """One fewer than words in each state, impossible words left out."""

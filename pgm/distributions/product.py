@@ -125,6 +125,21 @@ class Product(StateDistribution):
         made._take(tuple(found), self.names)
         return made
 
+    def coordinates(self) -> np.ndarray:
+        """Those of all parts, one after the other."""
+        return np.concatenate([part.coordinates() for part in self.parts])
+
+    def at(self, coordinates: np.ndarray) -> Self:
+        """The same distribution with the parameters at these coordinates."""
+        found, begin = [], 0
+        for part in self.parts:
+            end = begin + part.coordinates().size
+            found.append(part.at(coordinates[begin:end]))
+            begin = end
+        made = self.__new__(type(self))
+        made._take(tuple(found), self.names)
+        return made
+
     def n_free(self, states: np.ndarray) -> int:
         """Those of all parts."""
         return sum(part.n_free(states) for part in self.parts)

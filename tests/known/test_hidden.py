@@ -409,9 +409,43 @@ def test_C123_parallel_pronunciations():
 def test_C121_two_words_are_told_apart():
     """O41: the posterior of a class from the likelihoods of its model."""
     other = urns(initial=[0.2, 0.2, 0.6], transition=[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
-    joint = np.array([0.3, 0.7]) * np.exp([urns().score(SEEN), other.score(SEEN)])
-    assert joint[1] / 0.7 == near(0.000532532)
-    assert joint / joint.sum() == near([0.4533805228, 0.5466194772])
+    assert math.exp(other.score(SEEN)) == near(0.000532532)
+    words = pgm.HMMClassifier.of({1: urns(), 2: other}, class_prior=[0.3, 0.7])
+    assert words.predict_proba([SEEN])[0] == near([0.4533805228, 0.5466194772])
+    assert words.predict([SEEN]).tolist() == [2]
+
+
+def test_C122_gradient_of_the_conditional_likelihood():
+    """O41: what is expected of a symbol in a state counts by how far the class is off."""
+
+    def log_of_class(first: np.ndarray, second: np.ndarray) -> float:
+        # `first` and `second` are factors of entries of B: rows that do not sum to one are no Categorical
+        logs = []
+        for hmm, by in ((urns(), first), (other, second)):
+            p, rows = hmm.initial, (np.array(URNS) * by).T
+            for t, symbol in enumerate(SEEN):
+                p = (p if t == 0 else p @ hmm.transition) * rows[COLOURS.index(symbol)]
+            logs.append(math.log(p.sum()))
+        joint = np.array(logs) + np.log([0.3, 0.7])
+        return float(joint[0] - np.logaddexp(*joint))
+
+    other = urns(initial=[0.2, 0.2, 0.6], transition=[[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]])
+    words = pgm.HMMClassifier.of({1: urns(), 2: other}, class_prior=[0.3, 0.7])
+    assert words.predict_log_proba([SEEN])[0, 0] == near(-0.7910234998)
+    claim = words.predict_proba([SEEN])[0]
+    red = np.array(SEEN) == "red"
+    slopes = [
+        (1.0 - claim[0]) * urns().smooth(SEEN).values[red, 0].sum(),
+        (0.0 - claim[1]) * other.smooth(SEEN).values[red, 2].sum(),
+    ]
+    assert slopes == near([0.8676822578, -0.2477567879])
+    for slope, (word, state) in zip(slopes, [(0, 0), (1, 2)], strict=True):
+        ends = []
+        for step in (-1e-5, 1e-5):
+            by = [np.ones((3, 4)), np.ones((3, 4))]
+            by[word][state, 0] = math.exp(step)
+            ends.append(log_of_class(*by))
+        assert (ends[1] - ends[0]) / 2e-5 == pytest.approx(slope, abs=1e-8)
 
 
 def test_C84_states_are_drawn():

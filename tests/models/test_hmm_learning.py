@@ -45,7 +45,7 @@ TAGS = [["other", "noun", "verb"], ["noun", "verb", "other", "noun"]]
 
 
 def test_states_that_were_all_seen_are_counted() -> None:
-    hmm = tags().fit(SEEN, states=TAGS)
+    hmm = tags().fit(SEEN, states=TAGS, seed=0)
     assert hmm.initial == pytest.approx([0.5, 0.0, 0.5])
     assert hmm.transition == pytest.approx(np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]))
     assert hmm.emission.p == pytest.approx(np.eye(3))  # type: ignore[attr-defined]
@@ -54,8 +54,8 @@ def test_states_that_were_all_seen_are_counted() -> None:
     assert report.converged
     assert report.log_likelihood == pytest.approx(math.log(0.25))
     frame = pd.DataFrame({"id": [0] * 3 + [1] * 4, "word": [*SEEN[0], *SEEN[1]], "tag": [*TAGS[0], *TAGS[1]]})
-    named = tags().fit(frame, states="tag", sequence="id")
-    below = tags().fit([*SEEN[0], *SEEN[1]], states=[*TAGS[0], *TAGS[1]], lengths=[3, 4])
+    named = tags().fit(frame, states="tag", sequence="id", seed=0)
+    below = tags().fit([*SEEN[0], *SEEN[1]], states=[*TAGS[0], *TAGS[1]], lengths=[3, 4], seed=0)
     assert named == hmm == below
     hard = tags().fit(SEEN, states=TAGS, method="viterbi")
     assert hard.transition == pytest.approx(hmm.transition)

@@ -523,11 +523,30 @@ class HMM:
         known = None
         if states is not None:
             read, known = known_states(states, read, data, lengths, self.variable)
-        task = hmm_learning.Task(self, read, known, weights=weights, fixed=fixed, prior=prior, method=method)
-        made, report = task.run(starts, max_iter, tol, generator(seed))
-        self._initial, self._transition, self.emission = made.start, made.move, made.emission
-        self.fit_report = report
+        self._learn(
+            read, known, starts, max_iter, tol, generator(seed),
+            weights=weights, fixed=fixed, prior=prior, method=method,
+        )  # fmt: skip
         return self
+
+    def _learn(
+        self,
+        read: Sequences,
+        known: np.ndarray | None,
+        starts: int,
+        max_iter: int,
+        tol: float,
+        random: np.random.Generator,
+        **options: Any,
+    ) -> None:
+        made, report = hmm_learning.Task(self, read, known, **options).run(starts, max_iter, tol, random)
+        self._take(made)
+        self.fit_report = report
+
+    def _take(self, made: hmm_learning.Numbers) -> None:
+        for table in (made.start, made.move):
+            table.flags.writeable = False
+        self._initial, self._transition, self.emission = made.start, made.move, made.emission
 
     # --- as other models ---
 

@@ -282,8 +282,6 @@ class Task:
         made = reports[number].changed(
             n_parameters=self._n_free(best), n_rows=self.read.n_rows, starts=logs, kept=kept
         )
-        for table in (best.start, best.move):
-            table.flags.writeable = False
         return best, made
 
     def _never_visited(self, now: Numbers) -> tuple[Any, ...]:

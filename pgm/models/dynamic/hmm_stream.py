@@ -30,7 +30,7 @@ class HMMStream:
     >>> coin = pgm.HMM([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], pgm.Categorical([[0.5, 0.5], [0.9, 0.1]]))
     >>> stream = coin.stream()
     >>> stream.push(0).values.round(6).tolist(), stream.push([0, 1]).values.round(6).tolist()
-    ([[0.357143, 0.642857]], [[0.278351, 0.721649], [0.688854, 0.311146]])
+    ([[0.357143, 0.642857]], [[0.258621, 0.741379], [0.688854, 0.311146]])
     >>> round(stream.log_likelihood, 6), stream.forecast(1).observations.round(6).tolist()
     (-2.151754, [[0.639567, 0.360433]])
     """
