@@ -42,8 +42,8 @@ Model = BayesianNetwork | MarkovNetwork
 _MISTAKE, _INTERRUPTED = 2, 130
 _PICTURES = ("png", "svg", "pdf", "jpg", "webp", "eps")
 _KNOWN = """\
-what is known, as NAME=STATE, for numbers NAME=3.7; NAME=a|b is one of several states, NAME!=a any other;
-ends at the first word without an equals sign, and may be repeated
+what is known, as NAME=STATE, or NAME=3.7 if it is continuous; NAME=a|b is one of several states,
+NAME!=a any other; ends at the first word without an equals sign, and may be repeated
 """
 _ENGINE = """\
 exact by itself; others as in pgm.engines, with options as in loopy:damping=0.5,max_iter=1000
@@ -149,7 +149,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace:
         given.targets = left  # argparse looks for them only in one place
     elif left:
         hint = "; --targets comes before names" if given.command is most_probable else ""
-        hint = "; targets stand together, and what is known is NAME=STATE" if takes else hint
+        hint = "; list all targets in one place; what is known is NAME=STATE" if takes else hint
         if any(text.startswith("-") for text in left):  # an unknown option
             hint = ""
         raise InvalidArgument(f"unrecognized arguments: {' '.join(left)}{hint}")
@@ -459,7 +459,7 @@ def _listed(here: Mapping[str, Any]) -> str:
 
 def _facts(model: Model) -> dict[str, Any]:
     states = [v.card for v in model.variables.values() if not v.continuous]
-    numbers = len(model.variables) - len(states)
+    continuous = len(model.variables) - len(states)
     few, many = min(states, default=0), max(states, default=0)
     range_ = f"{few} to {many}" if few < many else f"{many}" if many else ""
     if isinstance(model, MarkovNetwork):
@@ -475,12 +475,12 @@ def _facts(model: Model) -> dict[str, Any]:
         "parents": f"at most {_most(len(model.parents(node)) for node in model.nodes)}",
         "parameters": model.n_parameters,
     }
-    nodes = {"nodes": len(model.nodes)} | ({"continuous": numbers} if numbers else {})
+    nodes = {"nodes": len(model.nodes)} | ({"continuous": continuous} if continuous else {})
     return {"kind": "Bayesian network", "name": model.name} | nodes | {"states": range_} | arcs
 
 
-def _most(numbers: Iterator[int]) -> int:
-    return max(numbers, default=0)
+def _most(counts: Iterator[int]) -> int:
+    return max(counts, default=0)
 
 
 def _cost(marginals: Mapping[str, Any]) -> str:

@@ -36,7 +36,7 @@ class HybridLogistic(Logistic):
         made.__setstate__(logistic.__getstate__())
         return made
 
-    def _is_number(self) -> list[bool]:
+    def _is_continuous(self) -> list[bool]:
         return [v.continuous for v in self.given]
 
     # --- for inference ---
@@ -49,9 +49,9 @@ class HybridLogistic(Logistic):
                 f"{self.child.name!r} has {len(shape) - 1} discrete parents; a table has fewer."
             )
         check_cells(shape, f"{self.child.name!r}: its scores", "give it fewer discrete parents")
-        is_number = self._is_number()
-        states = [i for i, number in enumerate(is_number) if not number]
-        others = [i for i, number in enumerate(is_number) if number]
+        is_continuous = self._is_continuous()
+        states = [i for i, real in enumerate(is_continuous) if not real]
+        others = [i for i, real in enumerate(is_continuous) if real]
         offset = np.array(self._bias)
         for i in states:
             offset = offset[..., np.newaxis, :] + self._scores[i]
@@ -64,8 +64,8 @@ class HybridLogistic(Logistic):
     def rows(self, codes: Any) -> Array:
         """Return the softmax of the sums of weights of each row."""
         total = np.tile(np.array(self._bias), (len(codes), 1))
-        for i, (score, number) in enumerate(zip(self._scores, self._is_number(), strict=True)):
-            total += codes[:, i : i + 1] * score if number else score[codes[:, i].astype(np.int64)]
+        for i, (score, real) in enumerate(zip(self._scores, self._is_continuous(), strict=True)):
+            total += codes[:, i : i + 1] * score if real else score[codes[:, i].astype(np.int64)]
         return softmax(total)
 
     def probability(self, row: Mapping[str, Any]) -> float:

@@ -180,7 +180,7 @@ class Logistic(CPD):
         tables = max(1, math.ceil(float(logs.min()) / _NARROW))
         for _ in range(tables):
             writer.put([*places, writer.child], softmax(total) if tables == 1 else np.exp(logs / tables))
-        return writer.finish(scope, function=True, together=tables if tables > 1 else 0)
+        return writer.finish(scope, function=True, unnormalised=tables if tables > 1 else 0)
 
     def _dense(self, scope: Sequence[int]) -> Dense:
         """The table; its logarithms where it holds what is no double."""

@@ -217,7 +217,7 @@ class TreeCPD(CPD):
                 table = np.ones((*[cards[i] for i in at], k))
                 table[np.ix_(*[sorted(context[i]) for i in at], range(k))] = self._rows[leaf]
                 writer.put([*at, writer.child], table)
-            return writer.finish(scope, together=len(self._rows))
+            return writer.finish(scope, unnormalised=len(self._rows))
         # Paths too long for that: hidden variables say which nodes are reached, and a leaf asks one of them.
         reached: dict[int, int] = {}
         for number, node in enumerate(self._nodes):
@@ -233,7 +233,7 @@ class TreeCPD(CPD):
                 reached[target] = here
         for leaf, row in enumerate(self._rows):
             writer.put([reached[~leaf], writer.child], np.stack([np.ones(k), row]))
-        return writer.finish(scope, function=True, together=len(self._rows))
+        return writer.finish(scope, function=True, unnormalised=len(self._rows))
 
     def rows(self, codes: Codes) -> Array:
         """Return the row of the leaf that each row of codes reaches."""

@@ -34,7 +34,7 @@ class Gate:
     tables: tuple[tuple[tuple[int, ...], np.ndarray], ...]
     hidden: tuple[int, ...] = ()  # the number of states of each hidden variable
     function: bool = False  # the hidden variables are functions of the causes, and may be maximised
-    together: int = 0  # the number of last tables of which only the product is a distribution
+    unnormalised: int = 0  # the number of last tables of which only the product is a distribution
     in_two: InTwo | None = None  # the same gate as two scalars
 
     heads = 1
@@ -45,7 +45,7 @@ class Gate:
         place = np.concatenate([self.scope, first_hidden + np.arange(len(self.hidden))])
         assert place.size == k + len(self.hidden)
         found = []
-        alone = len(self.tables) - max(self.together - 1, 0)
+        alone = len(self.tables) - max(self.unnormalised - 1, 0)
         for step, (at, values) in enumerate(self.tables):
             joined = step >= alone
             found.append(Dense(place[np.array([at])], values, 0 if joined else 1, joined=joined))
@@ -133,11 +133,16 @@ class Writer:
             before = after
 
     def finish(
-        self, scope: Sequence[int], *, function: bool = False, together: int = 0, in_two: InTwo | None = None
+        self,
+        scope: Sequence[int],
+        *,
+        function: bool = False,
+        unnormalised: int = 0,
+        in_two: InTwo | None = None,
     ) -> Gate:
         """Return the gate; the arguments are its fields."""
         positions = np.array(scope, dtype=np.int64)
-        return Gate(positions, tuple(self.tables), tuple(self.hidden), function, together, in_two)
+        return Gate(positions, tuple(self.tables), tuple(self.hidden), function, unnormalised, in_two)
 
 
 def _least(values: np.ndarray) -> float:

@@ -31,7 +31,7 @@ class Score:
         return self.scope[: self.n_discrete]
 
     @property
-    def numbers(self) -> np.ndarray:
+    def continuous(self) -> np.ndarray:
         """The positions of the continuous parents."""
         return self.scope[self.n_discrete : -1]
 

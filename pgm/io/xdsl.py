@@ -254,7 +254,7 @@ class _Writer:
         self.expand = expand
         self.ids = identifiers(net.variables, "n")
         self.states: dict[str, list[str]] = {}  # the identifiers, in the order of the file
-        # Which gates are written as such, and which states are reversed for it, is settled before any table.
+        # Which gates are written as such, and which states are reversed for it, is decided before any table.
         self.kept = {name for name in net.variables if self.fits(net.cpd(name))}
         self.turned = {name for name in self.kept if self.turns(net.cpd(name))}
 

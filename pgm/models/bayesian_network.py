@@ -696,9 +696,9 @@ class BayesianNetwork(Questions):
 
     def to_markov_network(self) -> MarkovNetwork:
         """Return the undirected model whose factors are the distributions; its partition function is one."""
-        if numbers := [v.name for v in self.variables.values() if v.continuous]:
+        if continuous := [v.name for v in self.variables.values() if v.continuous]:
             raise InvalidStructure(
-                f"{listed(numbers)}: a Markov network has discrete variables only, and these are continuous."
+                f"{listed(continuous)}: a Markov network has discrete variables only; these are continuous."
             )
         made = MarkovNetwork(self.name)
         self._check_complete()

@@ -184,9 +184,9 @@ class CliqueTree(JunctionTree):
         from .markov_network import Potentials
 
         variables = self.model.variables
-        if numbers := [v.name for v in variables.values() if v.continuous]:
+        if continuous := [v.name for v in variables.values() if v.continuous]:
             raise InvalidStructure(
-                f"{listed(numbers)}: cliques of continuous variables have no tables; net.marginals gives "
+                f"{listed(continuous)}: cliques of continuous variables have no tables; net.marginals gives "
                 "their posteriors."
             )
         tables = one_by_one(sort_parts(self.model.factors()).discrete)

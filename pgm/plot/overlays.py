@@ -101,9 +101,11 @@ def information(
     net: Model, sketch: Sketch, given: Mapping[str, Any] | None, engine: Any
 ) -> tuple[Sketch, bool]:
     """Draw links as wide as their mutual information and colour boxes by entropy; say if exact."""
-    numbers = [str(name) for name in sketch.boxes if net.variables[str(name)].continuous]
-    if numbers:
-        raise InvalidArgument(f"information=True is for discrete variables; {shown(numbers[0])} is a number.")
+    continuous = [str(name) for name in sketch.boxes if net.variables[str(name)].continuous]
+    if continuous:
+        raise InvalidArgument(
+            f"information=True is for discrete variables; {shown(continuous[0])} is continuous."
+        )
     observed = observe(net.variables, given or {})
     answers = net.marginals(given, engine=engine)
     exact = answers.exact

@@ -54,7 +54,7 @@ class MixedMarginals(Marginals):
         """The probabilities of variables with states; see `Marginals.to_array`."""
         if any(v.continuous and v.name.startswith(f"{prefix}[") for v in self._variables):
             raise InvalidArgument(
-                f"The variables '{prefix}[...]' are numbers, which have no states to give probabilities to; "
+                f"The variables '{prefix}[...]' are continuous and have no states to give probabilities to; "
                 "take .mean and .std of each."
             )
         return super().to_array(prefix)

@@ -1,7 +1,7 @@
 """Finds the functions of a `compiled.py`: compiled, if the package was built with a compiler, or interpreted.
 
 Both forms execute the same source in the same order of operations, so they give the same bits; they differ in
-speed. Which form a file has is settled once, when one of its loops is first wanted. See docs/decisions/0050.
+speed. Which form a file has is decided once, when one of its loops is first wanted. See docs/decisions/0050.
 """
 
 from __future__ import annotations

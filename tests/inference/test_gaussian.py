@@ -733,5 +733,5 @@ def test_marginals_of_states_beside_numbers_become_an_array_and_numbers_do_not()
         net.add(f"a[{i}]", p)
         net.add(f"x[{i}]", pgm.Gaussian(float(i), 1.0))
     assert net.marginals().to_array("a").tolist() == [[0.75, 0.25], [0.5, 0.5]]
-    with pytest.raises(pgm.InvalidArgument, match=r"'x\[\.\.\.\]' are numbers"):
+    with pytest.raises(pgm.InvalidArgument, match=r"'x\[\.\.\.\]' are continuous"):
         net.marginals().to_array("x")

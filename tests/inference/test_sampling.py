@@ -20,7 +20,7 @@ import pgm
 from pgm import engines
 from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
-from pgm.inference.engines.sampling.layout import lay_out
+from pgm.inference.engines.sampling.lookup_arrays import lay_out
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
 from pgm.runtime.clock import Clock

@@ -11,7 +11,7 @@ import pytest
 from pgm import engines
 from pgm.inference.engines.problem import Problem
 from pgm.inference.engines.sampling import weighted
-from pgm.inference.engines.sampling.layout import lay_out
+from pgm.inference.engines.sampling.lookup_arrays import lay_out
 from pgm.inference.program.reduction import Known, reduce_case
 from pgm.inference.trees import TreeCache
 from pgm.runtime.clock import Clock

@@ -48,16 +48,16 @@ class Table:
         """The answers that rows with the same observed variables can share."""
         compiled, g = self.compiled, self.compiled.gaussians
         assert g is not None
-        position, number = compiled.position, g.number
+        position, index_of = compiled.position, g.index_of
         posterior = Posterior(compiled.program, compiled.trees, Known({}, {}), self.clock, compiled.names)
         rows = Rows(
             posterior,
             g,
             {position[name]: column for name, column in self.codes.items()},
-            {int(number[position[name]]): column for name, column in self.values.items()},
+            {int(index_of[position[name]]): column for name, column in self.values.items()},
             self.bad.size,
-            [v for v in targets if number[v] < 0],
-            [int(number[v]) for v in targets if number[v] >= 0],
+            [v for v in targets if index_of[v] < 0],
+            [int(index_of[v]) for v in targets if index_of[v] >= 0],
         )
         # States with continuous parents become tables only once the parents' values are known.
         return rows.found if compiled.linked is not None else rows.answer(np.flatnonzero(~self.bad))
@@ -134,18 +134,19 @@ def predict(
 
     def ask(posterior: HybridPosterior) -> list[float]:
         # Without continuous targets only those that inform the others matter.
-        number = posterior.gaussians.number
-        open_ = {v: compiled.variables[v] for v in places if number[v] >= 0 and not posterior.seen[number[v]]}
+        index_of = posterior.gaussians.index_of
+        hidden = (v for v in places if index_of[v] >= 0 and not posterior.seen[index_of[v]])
+        open_ = {v: compiled.variables[v] for v in hidden}
         flat = (posterior if open_ else posterior.solve().discrete).marginals()
         each = densities(posterior, open_, flat, EXACT) if open_ else None
         found = []
         for v in places:
-            if number[v] < 0:
+            if index_of[v] < 0:
                 found.append(float(_most_probable(flat[None, state_at[v] : state_at[v + 1]])[0]))
             elif each is not None and v in open_:
                 found.append(float(each(compiled.names[v]).mean))
             else:
-                found.append(float(posterior.value[number[v]]))
+                found.append(float(posterior.value[index_of[v]]))
         return found
 
     table = read(compiled, frame, targets, bad_rows, clock)
@@ -155,7 +156,7 @@ def predict(
         variable = compiled.variables[v]
         if variable.continuous:
             assert compiled.gaussians is not None
-            means = found.means[int(compiled.gaussians.number[v])]
+            means = found.means[int(compiled.gaussians.index_of[v])]
             columns_.append(np.where(found.done, means, math.nan))
         else:
             best = np.full(found.done.size, -1.0)

@@ -74,7 +74,7 @@ class Plan:
     offer_seconds: float = math.inf  # roughly how long that takes
     zeros: float = 0.0  # if it does not fit: the share of the tables of several variables that have zeros
     asks: Question | None = None  # the question that another engine would have to answer
-    numbers: str = ""  # what is done beforehand about continuous variables
+    continuous: str = ""  # what is done beforehand about continuous variables
     later: str = ""  # what becomes known only at run time, if the sizes are not those of what runs
     chosen: str = ""  # which engines were chosen, and why
     log2_cliques: tuple[float, ...] = ()  # of the largest cliques' entries, the largest first
@@ -140,8 +140,8 @@ class Plan:
                 ),
                 ("operations", f"{_count(math.log2(max(1.0, self.operations)))}, {time_of(self.seconds)}"),
             ]
-        if self.numbers:
-            lines.append(("numbers", self.numbers))
+        if self.continuous:
+            lines.append(("continuous", self.continuous))
         if self.chosen:
             lines.append(("chosen", self.chosen))
         if self.later:

@@ -33,7 +33,7 @@ class Gaussians:
 
     arrays: Densities
     positions: np.ndarray  # int64[n] indices of the continuous variables in the model
-    number: np.ndarray  # int64, one for each variable of the model: -1 for a discrete one
+    index_of: np.ndarray  # int64, one for each variable of the model: -1 for a discrete one
     order: np.ndarray  # int32[n] parents before children
 
     @property
@@ -45,9 +45,9 @@ class Gaussians:
 def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
     """The linear Gaussian densities of a model as arrays; in the order of its variables."""
     positions = np.array([f.scope[-1] for f in found], dtype=np.int64)
-    number = np.full(n_variables, -1, np.int64)
-    number[positions] = np.arange(positions.size)
-    parents = [number[f.scope[f.n_switches : -1]].tolist() for f in found]
+    index_of = np.full(n_variables, -1, np.int64)
+    index_of[positions] = np.arange(positions.size)
+    parents = [index_of[f.scope[f.n_switches : -1]].tolist() for f in found]
     arrays = Densities(
         parent_at=starts([len(p) for p in parents]),
         parents=np.array([x for p in parents for x in p], dtype=np.int32),
@@ -59,7 +59,7 @@ def collect(n_variables: int, found: Sequence[GaussianFactor]) -> Gaussians:
         bias=np.concatenate([f.bias for f in found]),
         sd=np.concatenate([f.sd for f in found]),
     )
-    return Gaussians(arrays, positions, number, _sorted(parents))
+    return Gaussians(arrays, positions, index_of, _sorted(parents))
 
 
 def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:
@@ -68,7 +68,7 @@ def same_scopes(a: Gaussians | None, b: Gaussians | None) -> bool:
         return a is b
     fields = ("parent_at", "parents", "switch_at", "switches", "row_at")
     pairs = [(getattr(a.arrays, f), getattr(b.arrays, f)) for f in fields]
-    return np.array_equal(a.number, b.number) and all(np.array_equal(x, y) for x, y in pairs)
+    return np.array_equal(a.index_of, b.index_of) and all(np.array_equal(x, y) for x, y in pairs)
 
 
 def starts(lengths: Sequence[int] | np.ndarray) -> np.ndarray:

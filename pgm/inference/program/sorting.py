@@ -1,4 +1,4 @@
-"""The parts of a model by who takes them: tables of states, densities, states that depend on numbers."""
+"""The parts of a model by who takes them: tables, densities, and states with continuous parents."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
 
 from .chains import read_hmm, write_hmm
 from .factors import read_factors, write_factors, write_variables
-from .layout import encode, escaped, lay_out
+from .formatting import encode, escaped, lay_out
 from .linear_systems import KEY, read_linear_system, write_linear_system
 from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network

@@ -18,7 +18,7 @@ from pgm.models.grid import Pixels, check_pixels
 from pgm.models.potentials import LARGEST_LOG
 from pgm.variables import Domain
 
-from .layout import Filled
+from .formatting import Filled
 from .networks import read_variable
 from .states import read_domain, write_domain
 

@@ -27,7 +27,7 @@ class Cuts(Engine):
     answers = ("map",)
     approximates = False
     turns: ClassVar[Mapping[Question, Turn]] = {
-        "map": Turn(1, "settle most states of images and the like; a tree may take what they leave")
+        "map": Turn(1, "fix most states of images and the like; a tree may take what they leave")
     }
 
 

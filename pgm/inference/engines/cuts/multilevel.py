@@ -1,4 +1,4 @@
-"""The best states if no tree fits: cuts settle what they can, a tree takes the rest."""
+"""The best states if no tree fits: cuts fix what they can, a tree takes the rest."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def maximum(
 ) -> BestStates:
     """The best states of all variables, exactly.
 
-    Pairwise binary variables are settled by a minimum cut if their component allows it, otherwise some by
+    Pairwise binary variables are solved by a minimum cut if their component allows it, otherwise some by
     roof duality; for others, states that can never be better are closed. This is repeated with what is left.
 
     Args:

@@ -34,11 +34,11 @@ def marginals(
     """P(variable | known) for all or some unobserved variables; `flat` has those of the discrete ones."""
     hard, report = posterior.known.hard, posterior.report
     left = [i for i in (range(len(variables)) if places is None else places) if i not in hard]
-    of_numbers = posterior.gaussians.number >= 0
+    is_continuous = posterior.gaussians.index_of >= 0
     begins = posterior.program.arrays.state_at[: len(variables)]
-    plain = [i for i in left if not of_numbers[i]]
+    plain = [i for i in left if not is_continuous[i]]
     discrete = Marginals([variables[i] for i in plain], flat, begins[plain], report)
-    open_numbers = {i: variables[i] for i in left if of_numbers[i]}
+    open_numbers = {i: variables[i] for i in left if is_continuous[i]}
     if not open_numbers:
         return discrete
     made = densities(posterior, open_numbers, flat, report)
@@ -53,8 +53,8 @@ def gathered(
     plain = [v for v in every if not v.continuous]
     flat = np.concatenate([np.empty(0), *(each[v.name].values for v in plain)])
     begins = np.cumsum([0, *(v.card for v in plain)])[:-1]
-    numbers = {v.name: p for v in every if isinstance(p := each[v.name], Density)}
-    return MixedMarginals(every, Marginals(plain, flat, begins, report), numbers.__getitem__, report)
+    densities = {v.name: p for v in every if isinstance(p := each[v.name], Density)}
+    return MixedMarginals(every, Marginals(plain, flat, begins, report), densities.__getitem__, report)
 
 
 def samples(variables: VariableList, posterior: HybridPosterior, n: int, rng: np.random.Generator) -> Samples:
@@ -62,7 +62,7 @@ def samples(variables: VariableList, posterior: HybridPosterior, n: int, rng: np
     codes, values = posterior.draw(n, rng)
     columns = {}
     for i, v in enumerate(variables):
-        x = int(posterior.gaussians.number[i])
+        x = int(posterior.gaussians.index_of[i])
         columns[v.name] = states_array(v, codes[:, i]) if x < 0 else values[:, x].copy()
     return Samples(columns, posterior.report)
 
@@ -81,13 +81,13 @@ def best(
         )
     if places is not None:
         return [_top(variables, posterior, places, observed)]
-    hard, number = posterior.known.hard, posterior.gaussians.number
+    hard, index_of = posterior.known.hard, posterior.gaussians.index_of
     left = [i for i in range(len(variables)) if i not in hard]
     codes, values, joint = posterior.highest()
-    numbers = {variables.names[i]: float(values[number[i]]) for i in left if number[i] >= 0}
+    values_of = {variables.names[i]: float(values[index_of[i]]) for i in left if index_of[i] >= 0}
     log = joint - log_of(posterior.total())
     joint = log if observed.soft else joint + observed.log_weight  # as in `naming`
-    return [MixedAssignment(variables.take(left), codes[left], numbers, log, joint, posterior.report)]
+    return [MixedAssignment(variables.take(left), codes[left], values_of, log, joint, posterior.report)]
 
 
 def _top(
@@ -111,9 +111,9 @@ def _top(
         )
     mean, (covariance,) = np.atleast_1d(found.mean), found.components[2]
     log = _log_peak(covariance)
-    numbers = dict(zip(names, mean.tolist(), strict=True))
+    values_of = dict(zip(names, mean.tolist(), strict=True))
     joint = log if observed.soft else log + log_of(posterior.total()) + observed.log_weight
-    return MixedAssignment(asked, [0] * len(places), numbers, log, joint, posterior.report)
+    return MixedAssignment(asked, [0] * len(places), values_of, log, joint, posterior.report)
 
 
 def _log_peak(covariance: np.ndarray) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.distributions.normal import log_standard_normal
 from pgm.errors import InvalidEvidence, listed
-from pgm.inference.engines.gaussian.layout import Layout
+from pgm.inference.engines.gaussian.strong_tree import Layout
 from pgm.inference.program.continuous import Densities, Gaussians
 from pgm.runtime.clock import Clock
 from pgm.runtime.running import GAUSSIAN, Impossible, run

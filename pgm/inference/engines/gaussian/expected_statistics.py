@@ -72,7 +72,7 @@ class _Rows:
         self._weight = np.zeros(int(d.row_at[-1]))
         self._mean = np.zeros(int(self._mean_at[-1]))
         self._cov = np.zeros(int(self._cov_at[-1]))
-        self._digit = np.zeros(posterior.gaussians.number.size, np.int64)
+        self._digit = np.zeros(posterior.gaussians.index_of.size, np.int64)
         for v, code in posterior.known.hard.items():
             self._digit[v] = code
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pgm.factors import Dense, GaussianFactor
-from pgm.inference.engines.gaussian.layout import SCORE
+from pgm.inference.engines.gaussian.strong_tree import SCORE
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import collect
 from pgm.inference.trees import TreeCache

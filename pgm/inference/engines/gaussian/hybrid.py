@@ -17,7 +17,7 @@ from pgm.factors import Dense, Factor
 from pgm.inference.engines.exact.posterior import Posterior
 from pgm.inference.engines.gaussian import answers, deterministic, elimination, expected_statistics, scores
 from pgm.inference.engines.gaussian.elimination import Eliminated
-from pgm.inference.engines.gaussian.layout import Layout, make_layout
+from pgm.inference.engines.gaussian.strong_tree import Layout, make_layout
 from pgm.inference.engines.naming import Explanation, NamedMaxima, NamedSums
 from pgm.inference.engines.table_sums import Context, TableSums
 from pgm.inference.engines.wide_numbers import Wide, log_of, times_exp
@@ -58,7 +58,7 @@ class Solved:
     repeats: bool  # some of the evidence follows from the rest: there is no density
     tables: Mapping[tuple[int, ...], int]  # which factors of `discrete` stand for continuous variables
 
-    def number(self, axes: tuple[int, ...]) -> int:
+    def factor(self, axes: tuple[int, ...]) -> int:
         """The index of the table over these variables in the program of `discrete`."""
         return int(np.flatnonzero(self.discrete.program.factor_of == self.tables[axes])[0])
 
@@ -96,15 +96,15 @@ class HybridSums(Context, NamedSums):
 
     # --- helpers ---
 
-    def named(self, numbers: np.ndarray | Sequence[int] | None = None) -> list[str]:
+    def named(self, indices: np.ndarray | Sequence[int] | None = None) -> list[str]:
         """The names of continuous variables, of all or of those with these indices."""
-        numbers = np.arange(self.gaussians.n) if numbers is None else numbers
-        return [self.names[int(self.gaussians.positions[x])] for x in numbers]
+        indices = np.arange(self.gaussians.n) if indices is None else indices
+        return [self.names[int(self.gaussians.positions[x])] for x in indices]
 
     def among(self, positions: Sequence[int]) -> list[int]:
         """The indices of the continuous variables among these positions."""
-        number = self.gaussians.number
-        return [x for v in positions if (x := int(number[v])) >= 0]
+        index_of = self.gaussians.index_of
+        return [x for v in positions if (x := int(index_of[v])) >= 0]
 
     def _layout(self, targets: np.ndarray, wanted: np.ndarray, whole: bool) -> Layout:
         g = self.gaussians
@@ -112,8 +112,8 @@ class HybridSums(Context, NamedSums):
         marked = self.seen.copy()
         for some in (targets, wanted, last):
             marked[some] = 1
-        cards = np.asarray(self.program.arrays.cards[: g.number.size])
-        codes = np.full(g.number.size, -1, np.int64)
+        cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
+        codes = np.full(g.index_of.size, -1, np.int64)
         for v, code in self.known.hard.items():
             codes[v] = code
 
@@ -150,7 +150,7 @@ class HybridSums(Context, NamedSums):
             return Solved(None, discrete, 0.0, False, {})
         layout = self._layout(targets, wanted, everything and not maximise)
         layout.check(self.names, outward=everything or targets.size > 0)
-        digit = np.zeros(g.number.size, np.int64)
+        digit = np.zeros(g.index_of.size, np.int64)
         for v, code in self.known.hard.items():
             digit[v] = code
         made = elimination.eliminate(
@@ -173,7 +173,7 @@ class HybridSums(Context, NamedSums):
                 raise InvalidEvidence(
                     f"{listed(self.named(list(self.intervals)))}: intervals of several dependent variables "
                     "need an integral in several dimensions, which has no exact value. Give one interval, "
-                    "and numbers for the others."
+                    "and values for the others."
                 )
             mean, cov = self._root(made, c, [j])
             with np.errstate(invalid="ignore"):
@@ -239,7 +239,7 @@ class HybridSums(Context, NamedSums):
             tables = {axes: (logs + lift * orders, orders) for axes, (logs, orders) in tables.items()}
         weights: dict[int, tuple[np.ndarray]] = {}
         more: list[Factor] = []
-        numbers: dict[tuple[int, ...], int] = {}
+        factor_of: dict[tuple[int, ...], int] = {}
         for axes, (logs, _) in tables.items():
             self.clock.check()
             top = float(logs.max())
@@ -257,7 +257,7 @@ class HybridSums(Context, NamedSums):
             if len(axes) == 1 and narrow:
                 weights[axes[0]] = (values,)
             else:
-                numbers[axes] = len(self.factors) + len(more)
+                factor_of[axes] = len(self.factors) + len(more)
                 more.append(Dense(np.array([axes], dtype=np.int64), values, log=not narrow))
                 # Uniform weights: without any the engine would cache a tree for these particular tables.
                 weights.setdefault(axes[0], (np.ones(logs.shape[0]),))
@@ -271,7 +271,7 @@ class HybridSums(Context, NamedSums):
             discrete = replace(discrete, known=discrete.known.with_weights(weights))
         if self.soft:
             discrete = discrete.fitted(self.soft)
-        return Solved(made, discrete, offset, repeats, numbers)
+        return Solved(made, discrete, offset, repeats, factor_of)
 
     def _span(self) -> float:
         """How far apart the logarithms of the discrete part's products may be."""
@@ -300,19 +300,19 @@ class HybridSums(Context, NamedSums):
     def density(self, positions: Sequence[int], variables: tuple[Variable, ...], report: Report) -> Density:
         """The joint density of continuous variables."""
         g = self.gaussians
-        numbers = self.among(positions)
-        if len(numbers) < len(positions):
-            with_states = [self.names[v] for v in positions if g.number[v] < 0]
+        continuous = self.among(positions)
+        if len(continuous) < len(positions):
+            with_states = [self.names[v] for v in positions if g.index_of[v] < 0]
             raise InvalidArgument(
                 f"A joint distribution is of discrete or of continuous variables; {listed(with_states)} and "
-                f"{listed(self.named(numbers))} are of both kinds. Ask for them separately, or for the "
+                f"{listed(self.named(continuous))} are of both kinds. Ask for them separately, or for the "
                 "continuous ones given each state."
             )
-        known = [x for x in numbers if self.seen[x]]
-        free = [x for x in numbers if not self.seen[x]]
+        known = [x for x in continuous if self.seen[x]]
+        free = [x for x in continuous if not self.seen[x]]
         if self.intervals:
             self.refuse_truncated(free)
-        k, d = 1, len(numbers)
+        k, d = 1, len(continuous)
         weights = np.ones(1)
         means, covs = np.zeros((1, d)), np.zeros((1, d, d))
         solved = self.solve(free)
@@ -325,7 +325,7 @@ class HybridSums(Context, NamedSums):
             mean, cov = self._root(made, c, at, weights)
             used = (weights > 0).nonzero()[0]
             weights, k = weights[used] / weights[used].sum(), used.size
-            place = [numbers.index(x) for x in free]
+            place = [continuous.index(x) for x in free]
             means, covs = np.zeros((k, d)), np.zeros((k, d, d))
             rows, columns_ = np.array(place)[:, None], np.array(at)[:, None]
             means[:, place] = mean[used[:, None], at]
@@ -333,12 +333,12 @@ class HybridSums(Context, NamedSums):
         elif self.known.hard or self.known.weights or self.soft:
             solved.discrete.total()  # it may be impossible
         for x in known:
-            means[:, numbers.index(x)] = self.value[x]
+            means[:, continuous.index(x)] = self.value[x]
         return as_density(variables, weights, means, covs, report)
 
-    def refuse_truncated(self, numbers: Sequence[int], *, always: bool = False) -> None:
+    def refuse_truncated(self, continuous: Sequence[int], *, always: bool = False) -> None:
         """Refuse an interval on one of these; `always`: on any variable, since no normal is left."""
-        held = [x for x in numbers if x in self.intervals]
+        held = [x for x in continuous if x in self.intervals]
         if held or always:
             some = held or list(self.intervals)
             raise InvalidEvidence(
@@ -368,13 +368,13 @@ class HybridSums(Context, NamedSums):
 
     def plan(self, question: str, targets: Sequence[int] | None) -> Plan:
         """The plan of the discrete part, plus the cost of the continuous variables before and after it."""
-        numbers = [x for x in self.among(targets or ()) if not self.seen[x]]
-        if not (targets is None or numbers or self.seen.any() or self.intervals):
+        continuous = [x for x in self.among(targets or ()) if not self.seen[x]]
+        if not (targets is None or continuous or self.seen.any() or self.intervals):
             found = self.plain.plan(question, targets)
             own = self.measured
             return found if own is None else replace(found, engine=own.engine, exact=False)
         wanted = np.arange(self.gaussians.n) if targets is None else _NOTHING
-        layout = self._layout(np.array(numbers, dtype=np.int64), wanted, targets is None)
+        layout = self._layout(np.array(continuous, dtype=np.int64), wanted, targets is None)
         t = layout.tree
         scopes = {
             tuple(sorted(t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist())): None
@@ -389,12 +389,12 @@ class HybridSums(Context, NamedSums):
         if ones:
             program = compile_program(cards.tolist(), [*self.factors, *ones], as_given=True)
             plain = replace(plain, program=program)
-        states = None if targets is None else [v for v in targets if self.gaussians.number[v] < 0]
+        states = None if targets is None else [v for v in targets if self.gaussians.index_of[v] < 0]
         if states == []:  # the weights of the mixture
-            c = self.place(layout, numbers[0])[0] if numbers else -1
-            states = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() if numbers else []
+            c = self.place(layout, continuous[0])[0] if continuous else -1
+            states = t.axes[t.axis_at[c] : t.axis_at[c + 1]].tolist() if continuous else []
         found = plain.plan(question, states)
-        outward = targets is None or bool(numbers)
+        outward = targets is None or bool(continuous)
         more = layout.bytes(outward=outward)
         if self.measured is not None:
             found = replace(found, engine=self.measured.engine, exact=False)
@@ -405,7 +405,7 @@ class HybridSums(Context, NamedSums):
             bytes_inward=found.bytes_inward + layout.bytes_inward,
             bytes_all=found.bytes_all + layout.bytes_inward + layout.bytes_outward,
             operations=found.operations + layout.steps * (2.0 if outward else 1.0),
-            numbers=layout.said(self.names),
+            continuous=layout.said(self.names),
         )
 
     def distribution(self, variables: VariableList, targets: Sequence[int]) -> Distribution | Density:
@@ -484,7 +484,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
             """P(states | known) of variables that select densities together."""
             key = tuple(sorted(axes))
             if key in solved.tables:
-                table = counts[solved.number(key)].reshape(p.cards[list(key)])
+                table = counts[solved.factor(key)].reshape(p.cards[list(key)])
                 return table.transpose([key.index(v) for v in axes])
             if not axes:
                 return np.ones(1)
@@ -507,8 +507,8 @@ class HybridPosterior(HybridSums, NamedMaxima):
         Their factors come last, but a large program orders its tables in its own way.
         """
         mine, theirs = self.program.factor_of, program.factor_of
-        numbers = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
-        return {int(f): found[int(g)] for f, g in numbers if int(g) in found}
+        pairs = zip(np.argsort(mine, kind="stable"), np.argsort(theirs, kind="stable"), strict=False)
+        return {int(f): found[int(g)] for f, g in pairs if int(g) in found}
 
     def samples(self, variables: VariableList, n: int, rng: np.random.Generator) -> Samples:
         """Cases from P(all variables | known)."""
@@ -524,7 +524,7 @@ class HybridPosterior(HybridSums, NamedMaxima):
         values = np.tile(self.value, (n, 1))
         noise = rng.standard_normal((n, g.n))
         barren = g.order if solved.made is None else solved.made.layout.barren
-        cards = np.asarray(self.program.arrays.cards[: g.number.size])
+        cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
         if solved.made is not None:
             self._back(solved.made, cards, states, noise, values)
         steps = 8.0 * n * (barren.size + 1)
@@ -562,9 +562,9 @@ class HybridPosterior(HybridSums, NamedMaxima):
         tables = solved.discrete
         assert isinstance(tables, Posterior)
         codes, value, _ = tables.best(None, 1)[0]
-        states = np.ascontiguousarray(codes[None, : g.number.size].astype(np.int64))
+        states = np.ascontiguousarray(codes[None, : g.index_of.size].astype(np.int64))
         values = self.value[None, :].copy()
-        cards = np.asarray(self.program.arrays.cards[: g.number.size])
+        cards = np.asarray(self.program.arrays.cards[: g.index_of.size])
         self._back(solved.made, cards, states, np.zeros((1, g.n)), values)
         log = log_of(value) + solved.offset
         return codes, values[0], log + deterministic.stretch(self, solved.made, states[0])
@@ -579,7 +579,7 @@ def with_numbers(
     n = gaussians.n
     seen, value, intervals = np.zeros(n, np.uint8), np.zeros(n), {}
     for name, what in observed.given.items():
-        x = int(gaussians.number[compiled.position[name]])
+        x = int(gaussians.index_of[compiled.position[name]])
         if x < 0:
             continue
         if isinstance(what, Interval):

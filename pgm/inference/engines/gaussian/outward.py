@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.inference.engines.exact.posterior import exactly
 from pgm.inference.engines.gaussian import elimination
-from pgm.inference.engines.gaussian.layout import Layout
+from pgm.inference.engines.gaussian.strong_tree import Layout
 from pgm.results import Density, Report, as_density
 from pgm.runtime.running import GAUSSIAN, run
 from pgm.variables import Variable
@@ -54,10 +54,10 @@ def densities(
     home[t.columns[own]], column[t.columns[own]] = clique[own], within[own]
     n_axes = np.diff(t.axis_at)
     root = layout.roots()
-    numbers = {posterior.names[v]: int(posterior.gaussians.number[v]) for v in by_position}
+    index_of = {posterior.names[v]: int(posterior.gaussians.index_of[v]) for v in by_position}
 
     def make(name: str) -> Density:
-        x = numbers[name]
+        x = index_of[name]
         variable = (by_position[int(posterior.gaussians.positions[x])],)
         c, j = int(home[x]), int(column[x])
         if n_axes[c] < n_axes[root[c]]:
@@ -84,7 +84,7 @@ def all_weights(
     joints: dict[tuple[int, ...], np.ndarray] = {}
     if len(several) > _FEW:
         counts = exactly(solved.discrete).expected_counts()
-        joints = {key: counts[solved.number(key)] for key in several}
+        joints = {key: counts[solved.factor(key)] for key in several}
     found = {}
     for c, axes in axes_of.items():
         if len(axes) < 2:

@@ -54,8 +54,8 @@ _MOST_STEPS, _AT_REST = 60, 1e-2  # of the search for a peak
 class Axes:
     """Sums of hidden variables that have a grid, and how scores are composed of them."""
 
-    numbers: np.ndarray  # hidden variables that occur
-    weights: np.ndarray  # (axes, numbers)
+    hidden: np.ndarray  # the hidden variables that occur
+    weights: np.ndarray  # (axes, hidden)
     shares: list[np.ndarray]  # of each open distribution: (axes, states), 0 for the first state
 
 
@@ -103,42 +103,42 @@ def _independent(open_: Sequence[Open]) -> Axes:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
-    of = np.repeat(np.arange(len(open_)), [one.numbers.size for one in open_])
-    at = np.searchsorted(numbers, np.concatenate([one.numbers for one in open_]))
-    size = len(open_) + numbers.size
+    hidden = np.unique(np.concatenate([one.hidden for one in open_]))
+    of = np.repeat(np.arange(len(open_)), [one.hidden.size for one in open_])
+    at = np.searchsorted(hidden, np.concatenate([one.hidden for one in open_]))
+    size = len(open_) + hidden.size
     links = coo_array((np.ones(of.size), (of, len(open_) + at)), shape=(size, size))
     part = connected_components(links, directed=False)[1][: len(open_)]
     groups = [np.flatnonzero(part == group).tolist() for group in range(int(part.max()) + 1)]
     bases = [_basis([open_[j] for j in group]) for group in groups]
     count = sum(len(basis) for _, basis, _ in bases)
-    needed = 8.0 * count * (numbers.size + sum(one.weights.shape[1] for one in open_))
+    needed = 8.0 * count * (hidden.size + sum(one.weights.shape[1] for one in open_))
     if needed > current().memory_limit:
         raise TooLarge(
-            f"{len(open_):,} discrete variables in this question depend on {numbers.size:,} unobserved "
+            f"{len(open_):,} discrete variables in this question depend on {hidden.size:,} unobserved "
             f"continuous ones; the weights alone would take {needed / 1e9:.3g} GB. Ask for less at once, or "
             "observe some of the continuous ones."
         )
-    weights = np.zeros((count, numbers.size))
+    weights = np.zeros((count, hidden.size))
     shares = [np.zeros((count, one.weights.shape[1])) for one in open_]
     first = 0
     for group, (some, basis, mine) in zip(groups, bases, strict=True):
         own = slice(first, first + len(basis))
-        weights[own, np.searchsorted(numbers, some)] = basis
+        weights[own, np.searchsorted(hidden, some)] = basis
         for j, share in zip(group, mine, strict=True):
             shares[j][own] = share
         first += len(basis)
-    return Axes(numbers, weights, shares)
+    return Axes(hidden, weights, shares)
 
 
 def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
     """For scores that share variables: these, the sums, and the weight of each sum in each state's score."""
-    numbers = np.unique(np.concatenate([one.numbers for one in open_]))
-    basis = np.zeros((0, numbers.size))
+    hidden = np.unique(np.concatenate([one.hidden for one in open_]))
+    basis = np.zeros((0, hidden.size))
     each = []
     for one in open_:
-        rows = np.zeros((one.weights.shape[1], numbers.size))
-        rows[:, np.searchsorted(numbers, one.numbers)] = (one.weights - one.weights[:, :1]).T
+        rows = np.zeros((one.weights.shape[1], hidden.size))
+        rows[:, np.searchsorted(hidden, one.hidden)] = (one.weights - one.weights[:, :1]).T
         each.append(rows)
         for row in rows:
             most = np.abs(row).max()
@@ -150,7 +150,7 @@ def _basis(open_: Sequence[Open]) -> tuple[np.ndarray, np.ndarray, list[np.ndarr
         share = (rows / most @ inverse).T
         share[np.abs(share) <= 1e-13] = 0.0
         shares.append(most * share)
-    return numbers, basis, shares
+    return hidden, basis, shares
 
 
 def _said(basis: np.ndarray, row: np.ndarray) -> bool:
@@ -225,7 +225,7 @@ def _spread(
             f"The scores of {listed(names)} would take a grid of {wanted.max():.2g} points{why}. "
             f"Set engine=pgm.engines.Quadrature(points=...) to fewer, at most {_MOST_POINTS:,}."
         )
-    return Axes(axes.numbers, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
+    return Axes(axes.hidden, weights, shares), Grid(low, (high - low) / wanted, wanted.astype(np.int64))
 
 
 def _densities(
@@ -355,7 +355,7 @@ def _on_points(
     sums = [_sum(compiled, axes, i, points[i], n + k + i, [n + i]) for i in range(k)]
     factors = list(compiled.factors)
     assert compiled.gaussians is not None
-    place = np.cumsum(compiled.gaussians.number < 0) - 1
+    place = np.cumsum(compiled.gaussians.index_of < 0) - 1
     for one, share in zip(found.open_, axes.shares, strict=True):
         used = np.flatnonzero(share.any(axis=1)).tolist()
         size = 24.0 * one.offset.size * math.prod(float(grid.count[i]) for i in used)
@@ -389,7 +389,7 @@ def _too_many(count: int, names: Sequence[str]) -> TooLarge:
     return TooLarge(
         f"{listed(names)} {depend} on {several}: a grid of it takes more than the "
         f"{current().memory_limit / 1e9:.3g} GB allowed. engine=pgm.engines.Quadrature(points=...) takes "
-        "coarser ones; or observe some of the numbers."
+        "coarser ones; or observe some of the continuous variables."
     )
 
 
@@ -399,7 +399,7 @@ def _sum(
     """The sum of an axis less each of these points."""
     assert compiled.gaussians is not None
     used = np.flatnonzero(axes.weights[i])
-    parents = compiled.gaussians.positions[axes.numbers[used]].tolist()
+    parents = compiled.gaussians.positions[axes.hidden[used]].tolist()
     return GaussianFactor(
         np.array([*switch, *parents, position], dtype=np.int64),
         len(switch),
@@ -482,7 +482,7 @@ def _reported(found: Any, report: Report) -> Any:
     if isinstance(found, Density):
         return found.only_moments(report)
     if isinstance(found, MixedMarginals):
-        numbers = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
+        densities = {name: _reported(p, report) for name, p in found.items() if isinstance(p, Density)}
         discrete = _reported(found.discrete, report)
-        return MixedMarginals(found.variables, discrete, numbers.__getitem__, report)
+        return MixedMarginals(found.variables, discrete, densities.__getitem__, report)
     return found.with_report(report)

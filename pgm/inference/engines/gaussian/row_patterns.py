@@ -64,7 +64,7 @@ class Rows:
         values: Mapping[int, np.ndarray],
         n_rows: int,
         targets: Sequence[int],
-        numbers: Sequence[int],
+        continuous: Sequence[int],
     ) -> None:
         """Take in the rows.
 
@@ -75,16 +75,16 @@ class Rows:
             values: the values of continuous ones by index, NaN where not observed.
             n_rows: how many rows there are.
             targets: discrete variables whose probabilities are wanted, by position.
-            numbers: continuous ones whose means are wanted, by index.
+            continuous: continuous ones whose means are wanted, by index.
         """
         self.posterior, self.gaussians, self.codes, self.values = posterior, gaussians, codes, values
-        self.targets, self.numbers = targets, numbers
+        self.targets, self.continuous = targets, continuous
         self.cards = posterior.program.arrays.cards
         self.found = Answers(
             np.zeros(n_rows, bool),
             np.full(n_rows, math.nan),
             {v: np.full((n_rows, int(self.cards[v])), math.nan) for v in targets},
-            {x: np.full(n_rows, math.nan) for x in numbers},
+            {x: np.full(n_rows, math.nan) for x in continuous},
         )
 
     def answer(self, rows: np.ndarray) -> Answers:
@@ -107,7 +107,7 @@ class Rows:
         g, first = self.gaussians, rows[0]
         observed = [v for v, column in self.codes.items() if column[first] >= 0]
         seen = [x for x, column in self.values.items() if not math.isnan(column[first])]
-        hidden = [x for x in self.numbers if x not in seen]
+        hidden = [x for x in self.continuous if x not in seen]
         marked = np.zeros(g.n, np.uint8)
         marked[[*seen, *hidden]] = 1
         relevant = elimination.ancestors(g, marked)
@@ -206,7 +206,7 @@ class Rows:
             self.found.logs[part] = np.log(sums) + top + total
             joint /= sums
             self.found.done[part] = fine & (sums > 0.0)
-            for x in self.numbers:
+            for x in self.continuous:
                 if x in seen:
                     self.found.means[x][part] = self.values[x][part]
                 else:

@@ -37,7 +37,7 @@ class Open:
 
     score: Score
     offset: np.ndarray  # the known part of the scores, (states of the discrete parents..., states)
-    numbers: np.ndarray  # indices of the hidden variables
+    hidden: np.ndarray  # indices of the hidden variables
     weights: np.ndarray  # (hidden, states)
     informed: bool  # there is evidence on the child, or on its descendants
 
@@ -61,19 +61,19 @@ def tabulate(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] |
     needed = known | _closure(asked, linked.parents)
     fixed, value = _determined(compiled, observed)
     factors: list[Factor] = list(compiled.factors)
-    is_number = gaussians.number >= 0
-    place = np.cumsum(~is_number) - 1  # of each discrete variable's factor
+    is_continuous = gaussians.index_of >= 0
+    place = np.cumsum(~is_continuous) - 1  # of each discrete variable's factor
     open_, changed = [], False
     for score in linked.scores:
         if score.child not in needed:
             continue
-        numbers = gaussians.number[score.numbers]
+        above = gaussians.index_of[score.continuous]
         matters = np.ptp(score.weights, axis=1) > 0.0
-        free = matters & ~fixed[numbers]
-        offset = score.offset + value[numbers[matters & ~free]] @ score.weights[matters & ~free]
+        free = matters & ~fixed[above]
+        offset = score.offset + value[above[matters & ~free]] @ score.weights[matters & ~free]
         if free.any():
             informed = score.child in known
-            open_.append(Open(score, offset, numbers[free], score.weights[free], informed))
+            open_.append(Open(score, offset, above[free], score.weights[free], informed))
             continue
         scope = [*score.discrete.tolist(), score.child]
         factors[int(place[score.child])] = table_of(scope, offset)
@@ -93,15 +93,15 @@ def exactly(compiled: ModelSnapshot, observed: Observed, about: Sequence[str] | 
     if not found.open_:
         return found.compiled
     states = [compiled.names[one.score.child] for one in found.open_]
-    positions = np.unique(np.concatenate([one.numbers for one in found.open_]))
+    positions = np.unique(np.concatenate([one.hidden for one in found.open_]))
     assert compiled.gaussians is not None
-    numbers = [compiled.names[int(compiled.gaussians.positions[x])] for x in positions]
+    hidden = [compiled.names[int(compiled.gaussians.positions[x])] for x in positions]
     depend = "depends" if len(states) == 1 else "depend"
     raise InvalidArgument(
-        f"{listed(states)} {depend} on {listed(numbers)}, not observed: where a discrete variable has "
+        f"{listed(states)} {depend} on {listed(hidden)}, not observed: where a discrete variable has "
         'continuous parents there is no exact answer. engine="quadrature" sums over a grid and estimates its '
         'error; where that is too large, engine="variational" has a lower bound (both answer `query`, '
-        f"`marginals`, `probability`). Or observe {listed(numbers)}."
+        f"`marginals`, `probability`). Or observe {listed(hidden)}."
     )
 
 
@@ -124,14 +124,14 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
     assert linked is not None
     given = at.given or {}
     scores = {score.child: score for score in linked.scores}
-    n, cards = len(states), np.asarray(program.arrays.cards[: g.number.size])
+    n, cards = len(states), np.asarray(program.arrays.cards[: g.index_of.size])
     every = np.zeros((n, program.n), np.int64)  # includes variables hidden in gates
-    every[:, : g.number.size] = states
+    every[:, : g.index_of.size] = states
     order = program.loose[0]
     owners = program.factor_of[order]
-    place = np.cumsum(g.number < 0) - 1  # of each discrete variable's factor
+    place = np.cumsum(g.index_of < 0) - 1  # of each discrete variable's factor
     for v in below(linked, [v for v, name in enumerate(at.names) if name in given]):
-        x = g.number[v : v + 1]
+        x = g.index_of[v : v + 1]
         if x[0] >= 0:
             noise = np.zeros_like(values)
             noise[:, x[0]] = rng.standard_normal(n)
@@ -140,15 +140,15 @@ def draw_below(at: HybridPosterior, states: np.ndarray, values: np.ndarray, rng:
                 steps=8.0 * n, clock=at.clock, module=GAUSSIAN,
             )  # fmt: skip
         elif v in scores:
-            every[:, v] = _drawn(scores[v], every, values[:, g.number[scores[v].numbers]], rng)
+            every[:, v] = _drawn(scores[v], every, values[:, g.index_of[scores[v].continuous]], rng)
         else:
             draw_forward(program, order[owners == place[v]], every, rng, at.clock)
-    states[:] = every[:, : g.number.size]
+    states[:] = every[:, : g.index_of.size]
 
 
-def _drawn(score: Score, states: np.ndarray, numbers: np.ndarray, rng: Generator) -> np.ndarray:
+def _drawn(score: Score, states: np.ndarray, values: np.ndarray, rng: Generator) -> np.ndarray:
     """A state for each row, by the largest of its scores with Gumbel noise (Yellott 1977)."""
-    scores = score.offset[tuple(states[:, score.discrete].T)] + numbers @ score.weights
+    scores = score.offset[tuple(states[:, score.discrete].T)] + values @ score.weights
     return np.asarray(np.argmax(scores + rng.gumbel(size=scores.shape), axis=1))
 
 
@@ -191,7 +191,7 @@ def _determined(compiled: ModelSnapshot, observed: Observed) -> tuple[np.ndarray
     d = g.arrays
     fixed, value = np.zeros(g.n, bool), np.zeros(g.n)
     for name, given in observed.given.items():
-        x = int(g.number[compiled.position[name]])
+        x = int(g.index_of[compiled.position[name]])
         if x >= 0 and not isinstance(given, Interval):
             fixed[x], value[x] = True, as_float(given)
     codes = {compiled.position[name]: code for name, code in observed.hard.items()}

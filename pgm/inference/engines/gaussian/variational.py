@@ -26,9 +26,9 @@ from pgm.inference.engines.gaussian import Variational, elimination
 from pgm.inference.engines.gaussian.answers import gathered
 from pgm.inference.engines.gaussian.extended import extended
 from pgm.inference.engines.gaussian.hybrid import HybridSums, Solved
-from pgm.inference.engines.gaussian.layout import Layout
 from pgm.inference.engines.gaussian.outward import all_weights
 from pgm.inference.engines.gaussian.scores import Open, Tabulated, below, refuse_intervals, tabulate
+from pgm.inference.engines.gaussian.strong_tree import Layout
 from pgm.inference.engines.wide_numbers import Wide, log_of
 from pgm.inference.program import compile_program
 from pgm.inference.program.continuous import starts
@@ -160,18 +160,18 @@ def _extend(
 ) -> tuple[_Sigmoids, ModelSnapshot, Observed]:
     """The model with an observed continuous variable for all but one state of each distribution."""
     assert compiled.gaussians is not None
-    place = np.cumsum(compiled.gaussians.number < 0) - 1
+    place = np.cumsum(compiled.gaussians.index_of < 0) - 1
     positions, n = compiled.gaussians.positions, len(compiled.names)
     made: list[GaussianFactor] = []
     z, lengths = [], []
     for one in open_:
-        card, k = one.offset.shape[-1], one.numbers.size
+        card, k = one.offset.shape[-1], one.hidden.size
         offset = one.offset.reshape(-1, card)
         scope = [*one.score.discrete.tolist(), one.score.child]
         for i in range(card - 1):
             other = np.where(i < np.arange(card), i, i + 1)  # the i-th of the other states
             weights = np.tile((one.weights - one.weights[:, other]).T, (len(offset), 1))
-            where = np.array([*scope, *positions[one.numbers].tolist(), n + len(made)], dtype=np.int64)
+            where = np.array([*scope, *positions[one.hidden].tolist(), n + len(made)], dtype=np.int64)
             z.append((offset - offset[:, other]).ravel())
             rows = z[-1].size
             made.append(

@@ -13,7 +13,7 @@ from pgm.inference.engines.sampling import Gibbs, Importance, Sampler, SwendsenW
 from pgm.inference.engines.sampling.diagnostics import effective_sample_size, r_hat, share_interval
 from pgm.inference.engines.sampling.draws import Draws, generator
 from pgm.inference.engines.sampling.gibbs_blocks import check_names
-from pgm.inference.engines.sampling.layout import SAMPLING, Layout, lay_out
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, lay_out
 from pgm.inference.program.reduction import open_targets, wide_multiply
 from pgm.results import NORMAL_95, Intervals, Report
 from pgm.runtime.clock import Clock

@@ -14,7 +14,7 @@ from pgm.inference.engines.sampling import Gibbs, Importance, SwendsenWang
 from pgm.inference.engines.sampling.clusters import find_bonds
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
 from pgm.inference.engines.sampling.gibbs_blocks import find_blocks
-from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.weighted import draw_from, from_beliefs, nothing_found
 from pgm.runtime.clock import RUNNING, Clock
 from pgm.runtime.progress import report as report_progress

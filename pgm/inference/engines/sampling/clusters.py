@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed
-from pgm.inference.engines.sampling.layout import Layout
+from pgm.inference.engines.sampling.lookup_arrays import Layout
 
 _ROUNDING = 1e-12  # of logarithms, relative to the largest
 

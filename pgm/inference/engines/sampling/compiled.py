@@ -10,7 +10,7 @@ import numpy as np
 from pgm.runtime.kinds import Bytes, ByteTable, Flag, Floats, FloatTable, Ints, Ints32
 
 if TYPE_CHECKING:
-    from pgm.inference.engines.sampling.layout import LookupArrays
+    from pgm.inference.engines.sampling.lookup_arrays import LookupArrays
     from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays
 
 DONE, STOPPED, IMPOSSIBLE = 0, 1, 3  # as in pgm/inference/trees/sweeps/compiled.py

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pgm.inference.engines.sampling.layout import Layout
+from pgm.inference.engines.sampling.lookup_arrays import Layout
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, UnknownVariable, listed
 from pgm.inference.engines.sampling import Gibbs, SwendsenWang
-from pgm.inference.engines.sampling.layout import SAMPLING, Layout
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout
 from pgm.inference.engines.sampling.steps import GuideArrays, StepArrays, both, in_blocks
 from pgm.inference.program.reduction import open_targets
 from pgm.runtime.clock import Clock

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pgm.graphs.triangulation import triangulate
-from pgm.inference.engines.sampling.layout import SAMPLING, Layout
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout
 from pgm.inference.program import FUNCTION
 from pgm.runtime.kinds import Bytes, Floats, Ints, Ints32
 from pgm.runtime.running import REDUCTION

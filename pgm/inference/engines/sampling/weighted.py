@@ -13,7 +13,7 @@ from pgm.inference.engines.bounds import Bounds, mini_buckets
 from pgm.inference.engines.loopy import Loopy, propagation
 from pgm.inference.engines.sampling import Importance, LikelihoodWeighting, Rejection
 from pgm.inference.engines.sampling.draws import Draws, generator, room_of
-from pgm.inference.engines.sampling.layout import SAMPLING, Layout, check_room
+from pgm.inference.engines.sampling.lookup_arrays import SAMPLING, Layout, check_room
 from pgm.inference.engines.sampling.steps import (
     NO_GUIDES,
     GuideArrays,

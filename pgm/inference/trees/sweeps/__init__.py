@@ -126,11 +126,11 @@ def _share(tree: Tree, cut: Callable[[TreeArrays, int, int], list[np.ndarray]]) 
 def _side_by_side(name: str, calls: Iterable[tuple[object, ...]], steps: float, clock: Clock) -> None:
     """Call a compiled function on all of these, on as many threads as allowed."""
     calls = list(calls)
-    kernel = getattr(TABLES, name)
+    loop = getattr(TABLES, name)
 
     def task(args: tuple[object, ...]) -> Task:
         def work(stop: np.ndarray) -> None:
-            status = kernel(*args, stop)
+            status = loop(*args, stop)
             if not stop[0]:  # else another task, or the clock, raises the reason
                 raise_status(status, name, clock)
 

@@ -58,7 +58,7 @@ class Equations(NamedTuple):
 class Beliefs:
     """The result of message passing."""
 
-    numbers: np.ndarray  # the variables
+    variables: np.ndarray  # their indices, ascending
     belief: np.ndarray  # the precision of each, and precision times mean
     report: Report
 
@@ -123,7 +123,7 @@ class Told(HybridSums):
             mean, variance = self.value[x], 0.0
         else:
             told = self._beliefs()
-            precision, weighted = told.belief[np.searchsorted(told.numbers, x)]
+            precision, weighted = told.belief[np.searchsorted(told.variables, x)]
             if precision <= 0.0:
                 raise InvalidArgument(
                     f"After {told.report.iterations} sweeps no message has reached {variables[0].name!r}: "
@@ -140,8 +140,8 @@ def told(
     if compiled.gaussians is None or (about is not None and not about):
         return None
     names = [n for n in compiled.names if n not in observed.given] if about is None else about
-    numbers = compiled.gaussians.number[[compiled.position[n] for n in names]]
-    if (numbers < 0).any():
+    wanted = compiled.gaussians.index_of[[compiled.position[n] for n in names]]
+    if (wanted < 0).any():
         return None
     refuse_intervals(observed, compiled, options.name)
     if options.schedule == "residual" or options.trace:
@@ -163,7 +163,7 @@ def told(
         except TooLarge:
             reduce_case(mixed.program, mixed.known, [], clock)
             unproven = "no tree that could prove that what is given is possible fits in memory"
-    return Told(**own, options=options, wanted=numbers, unproven=unproven)
+    return Told(**own, options=options, wanted=wanted, unproven=unproven)
 
 
 def _equations(at: Told) -> tuple[np.ndarray, Equations]:
@@ -172,9 +172,9 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     d, marked = g.arrays, at.seen.copy()
     marked[at.wanted] = 1
     relevant = elimination.ancestors(g, marked) != 0
-    codes = np.zeros(g.number.size, np.int64)
-    cards = np.asarray(at.program.arrays.cards[: g.number.size])
-    unknown = (cards > 1) & (g.number < 0)
+    codes = np.zeros(g.index_of.size, np.int64)
+    cards = np.asarray(at.program.arrays.cards[: g.index_of.size])
+    unknown = (cards > 1) & (g.index_of < 0)
     for v, state in at.known.hard.items():
         codes[v], unknown[v] = state, False
     of_switch = np.repeat(np.arange(g.n), np.diff(d.switch_at))
@@ -213,30 +213,30 @@ def _equations(at: Told) -> tuple[np.ndarray, Equations]:
     order = np.argsort(owner[stays], kind="stable")
     owner, members, left = owner[stays][order], members[stays][order], left[stays][order]
     of, owner = np.unique(owner, return_inverse=True)
-    numbers, scopes = np.unique(members, return_inverse=True)
+    hidden, scopes = np.unique(members, return_inverse=True)
     e = Equations(
         scope_at=starts(np.bincount(owner, minlength=of.size)),
         scopes=scopes.astype(np.int64),
         owner=owner.astype(np.int64),
-        user_at=starts(np.bincount(scopes, minlength=numbers.size)),
+        user_at=starts(np.bincount(scopes, minlength=hidden.size)),
         users=np.argsort(scopes, kind="stable"),
         left=left,
         right=right[of],
     )
-    return numbers, e
+    return hidden, e
 
 
 def _send(at: Told) -> Beliefs:
     """Send messages until beliefs converge or `max_iter` is reached."""
     options, clock = at.options, at.clock
-    numbers, e = _equations(at)
+    hidden, e = _equations(at)
     steps = 4.0 * float((np.diff(e.scope_at).astype(np.float64) ** 2).sum()) + 4.0 * e.scopes.size
-    order, reached_by = np.empty(numbers.size, np.int64), np.empty(numbers.size, np.int64)
+    order, reached_by = np.empty(hidden.size, np.int64), np.empty(hidden.size, np.int64)
     scopes, owner, users = (x.astype(np.int32) for x in (e.scopes, e.owner, e.users))
     links = e.scope_at, scopes, owner, e.user_at, users
     loops = not GRAPHS.walk(*links, np.empty(e.right.size, np.int64), order, reached_by)
     down, sent = np.zeros((e.scopes.size, 2)), np.zeros((e.scopes.size, 2))
-    belief, out = np.zeros((numbers.size, 2)), np.zeros(1)
+    belief, out = np.zeros((hidden.size, 2)), np.zeros(1)
     at_once = options.schedule == "parallel"
     residuals: list[float] = []
     late = False
@@ -275,4 +275,4 @@ def _send(at: Told) -> Beliefs:
         residuals=tuple(residuals),
         advice=advice,
     )
-    return Beliefs(numbers, belief, report)
+    return Beliefs(hidden, belief, report)

@@ -101,7 +101,7 @@ def _remedy(which: Sequence[str]) -> str:
     if any(name.startswith(SCORE) for name in which):
         return (
             "The scores have a grid each: engine=pgm.engines.Quadrature(points=...) takes coarser ones. Or "
-            "observe some of the numbers."
+            "observe some of the continuous variables."
         )
     return (
         "Observe some of them, or cut the links between the continuous variables by observing those. No "
