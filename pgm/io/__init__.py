@@ -15,14 +15,11 @@ from typing import Any
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, nearest, shown
-from pgm.models import BayesianNetwork, MarkovNetwork
-from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
 
+from .json import Model
 from .text import File, name_of, read_text, write_text
 from .uai import read_evidence
 from .uai_results import read_result, write_result
-
-Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain
 
 # File name extension, which is also the name of the format, and its module, loaded when first used.
 FORMATS = {

@@ -9,7 +9,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
@@ -29,6 +30,22 @@ VERSION = 1
 Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain
 
 
+class Form(NamedTuple):
+    """How the models of a class are written."""
+
+    kind: type
+    read: Callable[[Part], Any]  # of the whole file
+    write: Callable[[Any], Any]
+
+
+# Models over time: each stands in its file under a key of its own.
+FORMS = {
+    "hmm": Form(HMM, read_hmm, write_hmm),
+    CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
+    KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
+}
+
+
 def read(text: Text) -> Model:
     """Read a model; a file of a version that is newer than this program is refused."""
     return model_of(parse(text))
@@ -45,12 +62,10 @@ def model_of(part: Part) -> Model:
             f"{VERSION}: a newer pgm reads it",
             "pgm",
         )
-    if "hmm" in part.value:
-        return read_hmm(part)
-    if CHAIN in part.value:
-        return read_markov_chain(part)
-    if KEY in part.value:
-        return read_linear_system(part)
+    for key, form in FORMS.items():
+        if key in part.value:
+            found: Model = form.read(part)
+            return found
     bayesian = "nodes" in part.value or "factors" not in part.value
     bodies = ["nodes"] if bayesian else ["variables", "factors"]
     value = part.members("a network", ["pgm", *bodies], ["name", "about"])
@@ -66,24 +81,22 @@ def model_of(part: Part) -> Model:
 def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
     head: dict[str, Any] = {"pgm": VERSION}
-    if not isinstance(model, Model):
+    key = next((key for key, form in FORMS.items() if isinstance(model, form.kind)), "")
+    if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
             "JSON holds networks, Markov chains, hidden Markov models and linear dynamical systems, not "
             f"{shown(model)}."
         )
-    if not isinstance(model, LinearDynamicalSystem) and model.name:
-        head["name"] = model.name
+    if name := getattr(model, "name", ""):
+        head["name"] = name
     if about:
         head["about"] = about
-    if isinstance(model, LinearDynamicalSystem):
-        return escaped(lay_out(head | {KEY: write_linear_system(model)}) + "\n")
+    if key:
+        return escaped(lay_out(head | {key: FORMS[key].write(model)}) + "\n")
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
-    elif isinstance(model, HMM):
-        return escaped(lay_out(head | {"hmm": write_hmm(model)}) + "\n")
-    elif isinstance(model, MarkovChain):
-        return escaped(lay_out(head | {CHAIN: write_markov_chain(model)}) + "\n")
     else:
+        assert isinstance(model, MarkovNetwork)
         body = {"variables": write_variables(model), "factors": write_factors(model, expand=expand)}
     members = [f"  {encode(key)}: {encode(value)}" for key, value in head.items()]
     for key, entries in body.items():
