@@ -29,7 +29,16 @@ from pgm.cpds import (
     TableCPD,
     TreeCPD,
 )
-from pgm.distributions import Bernoulli, Categorical, Gaussian, GaussianMixture, Multinomial, Poisson, Product
+from pgm.distributions import (
+    Bernoulli,
+    Categorical,
+    Gaussian,
+    GaussianMixture,
+    Multinomial,
+    Poisson,
+    Product,
+    priors,
+)
 from pgm.errors import (
     ConvergenceWarning,
     FileFormatError,
@@ -145,6 +154,7 @@ __all__ = [
     "engines",
     "list_networks",
     "load_network",
+    "priors",
     "read",
     "read_evidence",
     "read_result",

@@ -30,6 +30,7 @@ REFERENCE = "\n".join(
 )
 PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
 PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
+PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
@@ -62,6 +63,7 @@ MACHINERY = {
         for name in "n_free is_value read log_rows gathered draw filled collapsed expected_log pseudo "
         "first_guess with_parameters at".split()
     ),
+    *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior"),
     *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),

@@ -18,7 +18,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Variable, states_array
 
 from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
-from .statistics import Codes, Configurations, RowCounts
+from .statistics import Codes, Configurations, RowCounts, weighted_log
 from .table_input import Array, check_cells
 
 ROWS_SHOWN = 30
@@ -93,6 +93,7 @@ class CPD(ABC):
     label: ClassVar[str]  # what a picture calls it
     continuous: ClassVar[bool] = False  # whether the child has no states, but a density
     takes_continuous: ClassVar[bool] = False  # whether parents may be continuous
+    tabular: ClassVar[bool] = False  # whether its statistics are counts in the shape of its table
 
     _child: Variable | None
     _given: tuple[Variable, ...]
@@ -284,6 +285,48 @@ class CPD(ABC):
             return data
         codes, shares = weighted_rows((*self.given, self.child), data, weights)
         return self._counted(codes, shares)
+
+    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Any:
+        """Return the statistics of complete rows that have been read.
+
+        Args:
+            codes: a column for each parent and the child, those that have states, in order.
+            numbers: the same for those that are continuous.
+            weights: of each row.
+
+        Raises:
+            InvalidTable: it belongs to no network yet.
+
+        >>> import pgm
+        >>> lung = pgm.load_network("asia").cpd("lung")
+        >>> lung.gathered(np.array([[0, 1], [0, 0]]), np.empty((2, 0)), np.ones(2)).tolist()
+        [[1.0, 1.0], [0.0, 0.0]]
+        """
+        return self._counted(codes, weights)
+
+    def expected_log(self, statistics: Any) -> float:
+        """Return the log-likelihood of data with these statistics: the sum of log P(child | parents).
+
+        Args:
+            statistics: what `statistics` returned, or expected ones.
+
+        Raises:
+            InvalidArgument: statistics of another distribution.
+
+        >>> import pgm
+        >>> lung = pgm.load_network("asia").cpd("lung")
+        >>> round(lung.expected_log(np.array([[1.0, 0.0], [0.0, 0.0]])), 6)
+        -2.302585
+        """
+        if isinstance(statistics, RowCounts):
+            return weighted_log(statistics.values, self._own_rows())
+        found = self._checked_statistics(statistics, Configurations)
+        shares = self.rows(found.rows[:, :-1])[np.arange(len(found.rows)), found.rows[:, -1]]
+        return weighted_log(found.weights, shares)
+
+    def _own_rows(self) -> Array:
+        """Return the rows that `RowCounts` count, in the same shape; by default it has no parameters."""
+        return np.ones((1, 1))
 
     def _counted(self, codes: Codes, weights: Array) -> Any:
         """Return the statistics of rows of codes, the child last, and their weights."""

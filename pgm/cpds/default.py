@@ -203,6 +203,9 @@ class DefaultCPD(CPD):
         counts[-1] = np.maximum(last.sum(axis=0) - counts[:-1].sum(axis=0), 0.0)
         return RowCounts(counts)
 
+    def _own_rows(self) -> Array:
+        return self._rows
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting in each row, and in that of all others; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)

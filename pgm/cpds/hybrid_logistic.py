@@ -14,7 +14,7 @@ from pgm.variables import Variable, as_float
 
 from .complete_rows import codes_of_row, weighted_rows
 from .logistic import Logistic, features, newton, softmax
-from .statistics import Configurations
+from .statistics import Codes, Configurations, weighted_log
 from .table_input import MAX_AXES, Array, check_cells
 
 _REMEDY = "Leave such rows out"
@@ -117,6 +117,30 @@ class HybridLogistic(Logistic):
         if len(known) != len(seen):
             raise InvalidFrame(f"{self.child.name!r}: its columns differ in length.")
         return Configurations.of(np.column_stack([known, seen]), shares, None)
+
+    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> Configurations:
+        """Return the rows themselves.
+
+        >>> from pgm.variables import REAL
+        >>> ill = HybridLogistic({"x": 1.0}).bind("ill", [False, True], (Variable("x", REAL),))
+        >>> ill.gathered(np.array([[1], [0]]), np.array([[0.5], [-1.0]]), np.ones(2)).rows.tolist()
+        [[0.5, 1.0], [-1.0, 0.0]]
+        """
+        states, reals = iter(codes.T), iter(numbers.T)
+        columns_ = [next(reals) if v.continuous else next(states) for v in (*self.given, self.child)]
+        return Configurations.of(np.column_stack(columns_), weights, None)
+
+    def expected_log(self, statistics: Any) -> float:
+        """Return the log-likelihood of these rows.
+
+        >>> from pgm.variables import REAL
+        >>> ill = HybridLogistic({"x": 0.0}).bind("ill", [False, True], (Variable("x", REAL),))
+        >>> round(ill.expected_log(ill.statistics({"x": [0.5], "ill": [True]})), 6)
+        -0.693147
+        """
+        found = self._checked_statistics(statistics, Configurations)
+        seen = found.rows[:, -1].astype(np.int64)
+        return weighted_log(found.weights, self.rows(found.rows[:, :-1])[np.arange(len(seen)), seen])
 
     def _fitted(self, statistics: Any) -> Self:
         rows = self._checked_statistics(statistics, Configurations)

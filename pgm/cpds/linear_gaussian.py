@@ -11,7 +11,7 @@ import numpy as np
 from pgm.distributions import Gaussian
 from pgm.distributions.checks import row_weights
 from pgm.distributions.gaussian_statistics import GaussianStatistics
-from pgm.distributions.normal import log_standard_normal
+from pgm.distributions.normal import LOG_2PI, log_standard_normal
 from pgm.distributions.parts import Part
 from pgm.errors import (
     InvalidArgument,
@@ -369,6 +369,77 @@ class LinearGaussian(CPD):
             row = np.ravel_multi_index([codes[v.name] for v in switches], [v.card for v in switches])
             shares = shares * (row[:, None] == np.arange(count))
         return Gaussian(dim=rows.shape[1]).statistics(rows if self._causes else rows[:, 0], shares)
+
+    def gathered(self, codes: Codes, numbers: Array, weights: Array) -> GaussianStatistics:
+        """Return the statistics of complete rows, added up in two passes.
+
+        >>> from pgm.variables import REAL
+        >>> y = LinearGaussian({"x": 0.0}).bind("y", None, (Variable("x", REAL),))
+        >>> y.gathered(np.empty((2, 0), np.int64), np.array([[0.0, 1.0], [2.0, 5.0]]), np.ones(2)).mean
+        array([[1., 3.]])
+        """
+        cards = [v.card for v in self.given[: len(self._switches)]]
+        count, dim = self._bias.size, numbers.shape[1]
+        row = np.ravel_multi_index(tuple(codes.T), cards) if cards else np.zeros(len(numbers), np.int64)
+        weight = np.bincount(row, weights, minlength=count).astype(np.float64)
+        shares = np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0.0)
+        mean, scatter = np.empty((count, dim)), np.empty((count, dim, dim))
+        off = np.empty_like(numbers, order="F")
+        for i in range(dim):
+            mean[:, i] = np.bincount(row, weights * numbers[:, i], minlength=count) * shares
+            off[:, i] = numbers[:, i] - mean[row, i]
+            mean[:, i] += np.bincount(row, weights * off[:, i], minlength=count) * shares  # what was rounded
+            off[:, i] = numbers[:, i] - mean[row, i]
+        for i in range(dim):
+            for j in range(i + 1):
+                scatter[:, i, j] = np.bincount(row, weights * off[:, i] * off[:, j], minlength=count)
+                scatter[:, j, i] = scatter[:, i, j]
+        return GaussianStatistics(weight, mean, scatter)
+
+    def expected_log(self, statistics: Any) -> float:
+        """Return the log-likelihood of data with these moments.
+
+        >>> x = LinearGaussian(bias=0.0, sd=1.0).bind("x", None, ())
+        >>> round(x.expected_log(x.statistics({"x": [0.0]})), 6)
+        -0.918939
+        """
+        found = self._checked_statistics(statistics, GaussianStatistics)
+        both = np.concatenate([-self._weights, np.ones((self._bias.size, 1))], axis=1)
+        off = (found.mean * both).sum(axis=1) - self._bias
+        squares = np.einsum("ki,kij,kj->k", both, found.scatter, both) + found.weight * off**2
+        there = found.weight > 0.0
+        variance = self._sd[there] ** 2
+        if not (variance > 0.0).all():
+            return math.inf if not (squares[there][variance == 0.0] > 0.0).any() else -math.inf
+        logs = found.weight[there] * (np.log(variance) + LOG_2PI) + squares[there] / variance
+        return float(-0.5 * logs.sum())
+
+    @classmethod
+    def standard(cls, child: Variable, given: tuple[Variable, ...]) -> LinearGaussian:
+        """Return the standard normal that no parent changes, to be fitted: discrete parents will select.
+
+        Args:
+            child: the variable.
+            given: its parents.
+
+        Raises:
+            TooLarge: its rows do not fit the memory limit.
+
+        >>> from pgm.variables import REAL
+        >>> LinearGaussian.standard(Variable("y", REAL), (Variable("c", ["a", "b"]),)).sd
+        array([1., 1.])
+        """
+        switches = tuple([v for v in given if not v.continuous])
+        causes = tuple([v for v in given if v.continuous])
+        cards = [v.card for v in switches]
+        check_cells([*cards, len(causes) + 2], f"{child.name!r}: its rows", "give it fewer discrete parents")
+        n = math.prod(cards)
+        made = cls.__new__(cls)
+        names = tuple(v.name for v in switches), tuple(v.name for v in causes)
+        made._fill(
+            child, (*switches, *causes), *names, None, np.zeros((n, len(causes))), np.zeros(n), np.ones(n)
+        )
+        return made
 
     def _fitted(self, statistics: Any) -> Self:
         """By a regression for each selection; where parents are collinear, with the smallest weights."""

@@ -127,6 +127,9 @@ class MixtureCPD(CPD):
                 found[at[-2]] = (counts if len(at) == 2 else counts[k])[:, :k]
         return RowCounts(np.concatenate([found[i] for i in range(len(self._tables))]))
 
+    def _own_rows(self) -> Array:
+        return np.concatenate([w * table for w, table in zip(self._weights, self._tables, strict=True)])
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting who decided; where that was not seen, by EM. A zero stays a zero."""
         if isinstance(statistics, RowCounts):

@@ -270,6 +270,9 @@ class NoisyMax(CPD):
         counts = [found[i] for i in range(len(order))]
         return RowCounts(np.concatenate([*counts, leak[np.newaxis]])[:, flip])
 
+    def _own_rows(self) -> Array:
+        return np.concatenate([*self._effects, self._leak[np.newaxis]])
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting effects; where these were not seen, by EM. A zero stays a zero."""
         if not isinstance(statistics, RowCounts):

@@ -86,6 +86,17 @@ def normalised(counts: Array, otherwise: Array | None = None) -> Array:
     return np.asarray(np.where(seen, counts / np.where(seen, totals, 1.0), rest))
 
 
+def weighted_log(weights: Array, shares: Array) -> float:
+    """The sum of weights times logarithms; what weighs nothing may be impossible.
+
+    >>> weighted_log(np.array([2.0, 0.0]), np.array([1.0, 0.0]))
+    0.0
+    """
+    there = weights > 0.0
+    with np.errstate(divide="ignore"):
+        return float(weights[there] @ np.log(shares[there]))
+
+
 def summed(places: Sequence[Any], weights: Array, shape: Sequence[int]) -> Array:
     """Sum weights by their places in an array of this shape."""
     flat = np.ravel_multi_index(tuple(places), tuple(shape)) if len(weights) else np.empty(0, np.int64)

@@ -16,7 +16,7 @@ from pgm.printing import chances
 from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
-from .statistics import Codes, normalised, summed
+from .statistics import Codes, normalised, summed, weighted_log
 from .table_input import MAX_AXES, Array, check_cells, checked, checked_flag, frozen, read
 
 
@@ -44,6 +44,7 @@ class TableCPD(CPD):
 
     __slots__ = ("_values",)
     kind, label = "table", "table"
+    tabular = True
 
     _values: Array
 
@@ -105,6 +106,15 @@ class TableCPD(CPD):
 
     def _counted(self, codes: Codes, weights: Array) -> Array:
         return summed(list(codes.T), weights, self._values.shape)
+
+    def expected_log(self, statistics: Any) -> float:
+        """Return the log-likelihood of data with these counts.
+
+        >>> wet = Variable("wet", [False, True])
+        >>> round(TableCPD(wet, [], 0.5).expected_log(np.array([1.0, 1.0])), 6)
+        -1.386294
+        """
+        return weighted_log(np.asarray(statistics), self._values)
 
     def _fitted(self, statistics: Any) -> Self:
         """By counting; a row without data is uniform."""

@@ -260,6 +260,9 @@ class TreeCPD(CPD):
             counts[leaf] = table[inside].reshape(-1, self.child.card).sum(axis=0)
         return RowCounts(counts)
 
+    def _own_rows(self) -> Array:
+        return self._rows
+
     def _fitted(self, statistics: Any) -> Self:
         """By counting in each leaf; one without data is uniform."""
         rows = normalised(self._checked_statistics(statistics, RowCounts).values)

@@ -1,5 +1,6 @@
 """The one gate for data frames: rows that were observed, and tables that were written as frames."""
 
+from .inferring import domains_of
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
 from .sequences import Sequences, has_parts, sequences
@@ -12,6 +13,7 @@ __all__ = [
     "Sequences",
     "among",
     "columns",
+    "domains_of",
     "has_parts",
     "is_frame",
     "is_rows",

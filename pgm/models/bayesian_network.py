@@ -44,7 +44,14 @@ from .renaming import renamed
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FIELDS = ("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending")
+    from pgm.results.fit_report import FitReport
+
+    from .fitting import Fit, Learned
+
+_FIELDS = (
+    *("name", "captions", "positions", "_domains", "_parents", "_cpds", "_pending"),
+    *("fit_report", "_learned"),
+)
 
 
 class BayesianNetwork(Questions):
@@ -77,6 +84,8 @@ class BayesianNetwork(Questions):
     _cpds: CPDStore
     # Tables as written, waiting for the states of a parent; the node's own states; whether to normalise rows.
     _pending: dict[str, tuple[object, Domain | None, bool]]
+    fit_report: FitReport | None = None  # how the last `fit` went
+    _learned: Learned | None = None  # what `partial_fit` adds to
 
     def __init__(self, name: str = "", *, edges: str | Iterable[str | tuple[str, str]] | None = None) -> None:
         super().__init__()
@@ -509,6 +518,115 @@ class BayesianNetwork(Questions):
                 queue.append(child)
         return found
 
+    # --- learning ---
+
+    def fit(
+        self,
+        frame: Any,
+        *,
+        prior: Any = None,
+        estimate: str = "mean",
+        weights: Any = None,
+        fixed: Any = None,
+        tied: Any = None,
+        latent: Any = None,
+        states: Any = None,
+        continuous: Any = None,
+        method: str | None = None,
+        starts: int | None = None,
+        max_iter: int | None = None,
+        tol: float | None = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> Self:
+        """Learn the numbers of all distributions from rows of data; returns the network itself.
+
+        Complete rows are counted. With missing cells or hidden variables EM climbs (Dempster, Laird & Rubin
+        1977), from the numbers that there are, or else from counts of complete rows and from chance. Nodes
+        without a distribution get a table, or a linear Gaussian if they are continuous; others keep their
+        kind. States that were not declared come from the column: booleans, texts, integers and categories are
+        states, floats are continuous. `fit_report` says how it went.
+
+        Args:
+            frame: a data frame or a dict of columns, one for each node that is not hidden.
+            prior: "bdeu", "laplace" or "k2", an object of pgm.priors, a network, or {node: one of these},
+                `...` for the rest. Left out: maximum likelihood.
+            estimate: with a prior the "mean" of the posterior, or its "mode" (MAP).
+            weights: how much each row counts.
+            fixed: nodes that stay as they are, or {node: rows of its table that stay}.
+            tied: groups of nodes that share one distribution, [["a", "b"], ...].
+            latent: hidden variables, {name: number of states or list of states}, or a list of names where the
+                network has the states. A column of theirs may have labels of some rows.
+            states: {node: states} or {node: pgm.Bins}, for nodes that have none yet.
+            continuous: nodes whose column of whole numbers is a measurement.
+            method: "em", or "hard": count the most probable completion of each row.
+            starts: how often EM begins; all but the first time from chance. The best is kept.
+            max_iter: how many steps of EM at most, 100 if left out.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood; 1e-6.
+            seed: of what begins by chance.
+
+        Raises:
+            InvalidFrame: no rows, a column that is missing or has no value, whole numbers as floats.
+            UnknownState: a value that is no state of the network.
+            InvalidArgument: an option out of range or without effect; a density that shrinks to a point.
+            ImpossibleEvidence: a row that is impossible with the numbers that EM begins with.
+            TooLarge: a table does not fit the memory limit.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> net.fit({"rain": [True, True, False], "wet": ["yes", "no", "no"]}).cpd("wet").to_dict()
+        {False: {'no': 1.0, 'yes': 0.0}, True: {'no': 0.5, 'yes': 0.5}}
+        """
+        from . import fitting
+        from .fitting_input import Options
+
+        options = Options(
+            *(prior, estimate, weights, fixed, tied, latent, states, continuous),
+            *(method, starts, max_iter, tol, seed),
+        )
+        self._take_fit(fitting.fit(self, frame, options))
+        return self
+
+    def partial_fit(self, frame: Any, *, weights: Any = None, forget: float | None = None) -> Self:
+        """Learn from more rows, counted with those before: the same as one `fit` to all; returns the network.
+
+        Prior, fixed nodes and ties are those of `fit`. Rows with gaps count as what is expected of them with
+        the numbers so far, once (stepwise EM, Cappé & Moulines 2009).
+
+        Args:
+            frame: as for `fit`.
+            weights: how much each row counts.
+            forget: the share of all rows before that is forgotten: for processes that drift.
+
+        Raises:
+            InvalidArgument: there was no `fit`, or the network was changed since.
+            InvalidFrame, UnknownState, ImpossibleEvidence: as for `fit`.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> rows = {"rain": [True, True, False], "wet": [True, False, False]}
+        >>> net.fit(rows).partial_fit({"rain": [True], "wet": [True]}).cpd("wet").values.round(6).tolist()
+        [[1.0, 0.0], [0.333333, 0.666667]]
+        """
+        from . import fitting
+
+        self._take_fit(fitting.more(self, frame, weights, forget))
+        return self
+
+    @edit
+    def _take_fit(self, found: Fit) -> None:
+        """Take what was learned, all at once."""
+        same = all(
+            self._domains[node] == cpd.child.domain and node in self._cpds for node, cpd in found.cpds.items()
+        )
+        for node, cpd in found.cpds.items():
+            self._cpds[node] = cpd
+            self._domains[node] = cpd.child.domain
+            self._parents[node] = cpd.parents
+        self._pending.clear()
+        self.fit_report, self._learned = found.report, found.learned
+        if same:
+            self._values_changed("", None)
+        else:
+            self._changed()
+
     # --- other networks ---
 
     def copy(self) -> Self:
@@ -518,6 +636,7 @@ class BayesianNetwork(Questions):
         made._parents = dict(self._parents)
         made._cpds = self._cpds.copy(made._parents, made._domains)
         made._pending = dict(self._pending)
+        made.fit_report, made._learned = self.fit_report, self._learned
         made.captions, made.positions = dict(self.captions), dict(self.positions)
         return made
 

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_SHOWN = 3  # rows without data in print
+
+
 class FitReport(Frozen):
     """How a fit went; `log_likelihoods` begins with that of the start and has one more for each iteration.
 
@@ -32,6 +35,7 @@ class FitReport(Frozen):
     n_rows: int | None  # observations, for BIC
     starts: tuple[tuple[float, ...], ...]
     kept: tuple[Any, ...]  # states that were never visited, which keep their numbers
+    unseen: tuple[tuple[str, dict[str, Any]], ...]  # rows without data: (node, {parent: state})
 
     def __init__(
         self,
@@ -41,6 +45,7 @@ class FitReport(Frozen):
         n_rows: int | None = None,
         starts: tuple[tuple[float, ...], ...] = (),
         kept: tuple[Any, ...] = (),
+        unseen: tuple[tuple[str, dict[str, Any]], ...] = (),
     ) -> None:
         """Take what was recorded."""
         self.__dict__.update(
@@ -50,6 +55,7 @@ class FitReport(Frozen):
             n_rows=n_rows,
             starts=starts,
             kept=kept,
+            unseen=unseen,
         )
 
     def changed(self, **changes: Any) -> FitReport:
@@ -117,6 +123,10 @@ class FitReport(Frozen):
             lines.append(("starts", f"{len(self.starts)}, which ended at {ends}"))
         if self.kept:
             lines.append(("never visited", ", ".join(map(str, self.kept))))
+        if self.unseen:
+            some = ", ".join(_row(*row) for row in self.unseen[:_SHOWN])
+            more = f", and {len(self.unseen) - _SHOWN:,} more" if len(self.unseen) > _SHOWN else ""
+            lines.append(("rows without data", f"{len(self.unseen):,}: {some}{more}"))
         return lines
 
     def __repr__(self) -> str:
@@ -143,3 +153,9 @@ class FitReport(Frozen):
         from pgm import plot
 
         return plot.fit(self, ax, figsize=figsize, title=title)
+
+
+def _row(node: str, parents: dict[str, Any]) -> str:
+    """A row of a table in words."""
+    given = ", ".join(f"{name} = {state}" for name, state in parents.items())
+    return f"{node} | {given}" if given else node

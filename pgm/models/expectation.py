@@ -1,0 +1,133 @@
+"""The E-step of a network that learns: what is expected of every distribution, given rows and numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.cpds import CPD
+from pgm.errors import ImpossibleEvidence, InvalidArgument
+from pgm.frames import Columns
+from pgm.learning.counts import distinct
+from pgm.runtime.clock import Clock
+
+if TYPE_CHECKING:
+    from .fitting import Task
+
+
+class Expectation:
+    """Rows laid out once, and asked again and again with other numbers.
+
+    Args:
+        task: rows, and the nodes that learn from them.
+        hard: count the most probable completion of each row, not what is expected.
+    """
+
+    def __init__(self, task: Task, hard: bool) -> None:
+        from .bayesian_network import BayesianNetwork
+
+        self.task, self.hard = task, hard
+        self._network = BayesianNetwork._from_cpds(task.net.name, task.kinds.values())
+        self._rows: Any = None
+        self._last: tuple[dict[str, CPD], float, dict[str, Any]] | None = None
+        rows = task.rows
+        if hard and any(cpd.continuous or cpd.takes_continuous for cpd in task.kinds.values()):
+            raise InvalidArgument('method="hard" is for networks of states; with numbers EM is soft.')
+        seen = {name for name, c in rows.codes.items() if not (c < 0).any()}
+        seen |= {name for name, x in rows.numbers.items() if not np.isnan(x).any()}
+        whole = [n for n, cpd in task.kinds.items() if n in seen and seen.issuperset(cpd.parents)]
+        apart = {name for group in task.groups for name in group if not set(group) <= set(whole)}
+        self._whole = task.statistics([name for name in whole if name not in apart])
+
+    def of(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
+        """The log-likelihood, and the expected statistics of each node."""
+        log, found = (self._completed if self.hard else self._expected)(now)
+        statistics = {}
+        for name in now:
+            one = self._whole.get(name, found.get(name))
+            if one is None and self.task.rules[name].fixed is not True:
+                raise InvalidArgument(
+                    f"{name!r}: a {type(now[name]).__name__} whose family has gaps has no expected "
+                    "statistics of a "
+                    f"size that fits. Leave rows without {name!r} or its parents out, or keep it, "
+                    f"fixed=[{name!r}]."
+                )
+            if one is not None:
+                statistics[name] = one
+        self._last = now, log, statistics
+        return log, statistics
+
+    def last(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
+        """The same, remembered if these were the last numbers; even when the time is over."""
+        if self._last is None or self._last[0] is not now:
+            self.task.clock = Clock(None, None)
+            self.of(now)
+        assert self._last is not None
+        return self._last[1:]
+
+    def _compiled(self, now: dict[str, CPD]) -> Any:
+        network = self._network
+        for name, cpd in now.items():
+            network._cpds[name] = cpd
+        network._values_changed("", None)
+        return network._compile_in(self.task.clock)
+
+    def _expected(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
+        compiled, task = self._compiled(now), self.task
+        if compiled.gaussians is None:
+            if self._rows is None:
+                from pgm.inference.asking.frame_statistics import DiscreteRows
+
+                data = Columns(task.rows.n_rows, task.rows.codes, np.zeros(task.rows.n_rows, bool))
+                self._rows = DiscreteRows(compiled, data, task.rows.weights)
+            tables, log = self._rows.expected(compiled, task.clock)
+            return log, self._network._expected(compiled.program, tables, {})
+        if self._rows is None:
+            from pgm.inference.asking.continuous_frames import Table
+            from pgm.inference.asking.frame_statistics import HybridRows
+
+            rows, bad = task.rows, np.zeros(task.rows.n_rows, bool)
+            table = Table(compiled, compiled.names, rows.codes, rows.numbers, bad, False, task.clock)
+            self._rows = HybridRows(compiled, table, rows.weights)
+        tables, densities, log = self._rows.expected(compiled, task.clock)
+        return log, self._network._expected(compiled.program, tables, densities)
+
+    def _completed(self, now: dict[str, CPD]) -> tuple[float, dict[str, Any]]:
+        """Counts of the most probable completion of each row, and the logarithm of its probability."""
+        compiled, task = self._compiled(now), self.task
+        names = list(compiled.names)
+        codes = np.full((len(names), task.rows.n_rows), -1, np.int32)
+        for name, column in task.rows.codes.items():
+            codes[names.index(name)] = column
+        cards = np.array([compiled.by_name[name].card for name in names], np.int64)
+        rows, inverse = distinct(codes, cards)
+        weights = np.bincount(inverse, task.rows.weights, minlength=len(rows)).astype(np.float64)
+        logs = np.zeros(len(rows))
+        full = rows.astype(np.int64)
+        for i, row in enumerate(rows):
+            if weights[i] == 0.0:
+                continue
+            task.clock.check("EM")
+            given = {
+                n: compiled.by_name[n].states[c] for n, c in zip(names, row.tolist(), strict=True) if c >= 0
+            }
+            try:
+                best = self._network.map(given)
+            except ImpossibleEvidence as error:
+                at = int((inverse == i).argmax())
+                raise ImpossibleEvidence(f"Row {at:,} (the first is 0): {error}") from None
+            logs[i] = float(best.log_joint)
+            for k, name in enumerate(names):
+                if row[k] < 0:
+                    full[i, k] = compiled.by_name[name].code(best[name])
+        there = weights > 0.0
+        full, shares = full[there], weights[there]
+        found = {
+            name: cpd.gathered(
+                full[:, [names.index(v) for v in (*cpd.parents, name)]], np.empty((len(full), 0)), shares
+            )
+            for name, cpd in now.items()
+        }
+        return math.fsum((weights * logs).tolist()), found

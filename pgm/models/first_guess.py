@@ -1,0 +1,144 @@
+"""Where EM begins: numbers that the network has, counts of complete rows, chance for what is hidden."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pgm.cpds import CPD
+from pgm.distributions.gaussian_statistics import GaussianStatistics, near_centres
+from pgm.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from .fitting import Task
+
+_FIRM = 10.0  # how near a hidden variable's own distribution begins to the uniform one
+
+
+def first_guess(task: Task, random: np.random.Generator, *, anew: bool) -> dict[str, CPD]:
+    """Numbers to begin with: those of the network, but `anew`, and guesses for the rest."""
+    own = task.net._cpds.keys() | task.net._pending.keys()
+    keep = {name for name in task.kinds if task.rules[name].fixed is True or (name in own and not anew)}
+    hidden = {name for name in task.latent if not _labelled(task, name)}
+    assigned = {
+        name: codes for name in sorted(hidden) if (codes := _clusters(task, name, random)) is not None
+    }
+    statistics = task.statistics([n for n, cpd in task.kinds.items() if hidden.isdisjoint((*cpd.parents, n))])
+    found: dict[str, CPD] = {}
+    for name, cpd in task.kinds.items():
+        if name in keep:
+            found[name] = cpd
+        elif cpd.tabular:
+            found[name] = _table(task, name, cpd, statistics.get(name), assigned, hidden, random, anew)
+        elif cpd.continuous:
+            found[name] = _density(task, name, cpd, assigned, random)
+        else:
+            found[name] = cpd
+    for group in task.groups:
+        first = found[group[0]]
+        for name in group[1:]:
+            found[name] = first.renamed(task.kinds[name].child, task.kinds[name].given)
+    for name in sorted(hidden):
+        _check_apart(task, name, found)
+    return found
+
+
+def _labelled(task: Task, name: str) -> bool:
+    codes = task.rows.codes.get(name)
+    return codes is not None and bool((codes >= 0).any())
+
+
+def _clusters(task: Task, name: str, random: np.random.Generator) -> np.ndarray | None:
+    """States of a hidden variable whose children have numbers: clusters of these."""
+    children = [c for c, cpd in task.kinds.items() if name in cpd.parents and c in task.rows.numbers]
+    cpd = task.kinds[name]
+    if not children or cpd.continuous:
+        return None
+    k, rows = cpd.child.card, np.column_stack([task.rows.numbers[c] for c in children])
+    shares = near_centres(rows, np.ones(len(rows)), k, random)
+    codes = np.where(shares.any(axis=1), shares.argmax(axis=1), random.integers(k, size=len(rows)))
+    return np.asarray(codes, np.int64)
+
+
+def _columns(task: Task, names: list[str], assigned: dict[str, np.ndarray]) -> np.ndarray | None:
+    known = task.rows.codes | assigned
+    if not known.keys() >= set(names):
+        return None
+    found = [known[name] for name in names]
+    return np.column_stack(found).astype(np.int64) if found else np.empty((task.rows.n_rows, 0), np.int64)
+
+
+def _table(
+    task: Task,
+    name: str,
+    cpd: CPD,
+    counts: np.ndarray | None,
+    assigned: dict[str, np.ndarray],
+    hidden: set[str],
+    random: np.random.Generator,
+    anew: bool,
+) -> CPD:
+    shape = cpd.values.shape
+    if counts is None and hidden.intersection((*cpd.parents, name)) <= assigned.keys():
+        codes = _columns(task, [*cpd.parents, name], assigned)
+        if codes is not None:
+            there = (codes >= 0).all(axis=1)
+            counts = cpd.gathered(codes[there], np.empty((int(there.sum()), 0)), task.rows.weights[there])
+    if counts is None:
+        firm = _FIRM if name in hidden else 1.0
+        return cpd.fitted(random.dirichlet(np.full(shape[-1], firm), size=shape[:-1]).reshape(shape))
+    guess = np.asarray(counts) + 1.0
+    if anew:
+        guess = guess * random.standard_exponential(shape)
+    return cpd.fitted(guess)
+
+
+def _density(
+    task: Task, name: str, cpd: CPD, assigned: dict[str, np.ndarray], random: np.random.Generator
+) -> CPD:
+    """From the rows that are complete, with one row more that varies as all do."""
+    switches = [v.name for v in cpd.given if not v.continuous]
+    family = [*(v.name for v in cpd.given if v.continuous), name]
+    if any(v not in task.rows.numbers for v in family):
+        return cpd
+    numbers = np.column_stack([task.rows.numbers[v] for v in family])
+    codes = _columns(task, switches, assigned)
+    if codes is None:
+        cards = [v.card for v in cpd.given if not v.continuous]
+        codes = np.column_stack([random.integers(card, size=len(numbers)) for card in cards])
+    weights = task.rows.weights
+    centre = np.nan_to_num(np.array([np.nanmean(x) for x in numbers.T]))
+    spread = np.nan_to_num(np.array([np.nanvar(x) for x in numbers.T]))
+    spread[spread == 0.0] = 1.0
+    there = ~np.isnan(numbers).any(axis=1) & (codes >= 0).all(axis=1)
+    found = cpd.gathered(codes[there], np.asfortranarray(numbers[there]), weights[there])
+    k = found.weight.size
+    one = GaussianStatistics(np.ones(k), np.tile(centre, (k, 1)), np.tile(np.diag(spread), (k, 1, 1)))
+    return cpd.fitted(found + one)
+
+
+def _check_apart(task: Task, name: str, found: dict[str, CPD]) -> None:
+    """Refuse a start that EM cannot leave: every state of a hidden variable says the same of its children."""
+    if task.kinds[name].continuous or task.kinds[name].child.card == 1:
+        return
+    for cpd in found.values():
+        if name not in cpd.parents:
+            continue
+        axis = [v.name for v in cpd.given if not v.continuous].index(name)
+        if cpd.tabular:
+            parts = [cpd.values]
+        elif cpd.continuous:
+            parts = [np.asarray(getattr(cpd, part)) for part in ("bias", "sd", "weights")]
+        else:
+            return  # a gate: its states act or do not
+        for values in parts:
+            if not (values == np.take(values, [0], axis=axis)).all():
+                return
+    raise InvalidArgument(
+        f"EM cannot begin here: all states of the hidden {name!r} say the same of its children, so no "
+        "step would "
+        "ever tell them apart. Give the children other numbers by `set`, or take starts=5: all but "
+        "the first are "
+        "by chance."
+    )
