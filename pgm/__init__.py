@@ -80,7 +80,18 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
-    from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
+    from pgm.models.dynamic import (
+        HMM,
+        Banded,
+        CoupledHMM,
+        FactorialHMM,
+        LeftToRight,
+        LinearDynamicalSystem,
+        MarkovChain,
+        SwitchingHMM,
+        TreeHMM,
+        components,
+    )
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
 
 __version__ = "0.1.0"
@@ -96,12 +107,14 @@ __all__ = [
     "Bins",
     "Categorical",
     "ConvergenceWarning",
+    "CoupledHMM",
     "DefaultCPD",
     "Density",
     "Deterministic",
     "Distribution",
     "Exactly",
     "FactorGraph",
+    "FactorialHMM",
     "FileFormatError",
     "Gaussian",
     "GaussianMixture",
@@ -143,9 +156,11 @@ __all__ = [
     "Report",
     "Samples",
     "Soft",
+    "SwitchingHMM",
     "TableCPD",
     "TooLarge",
     "TreeCPD",
+    "TreeHMM",
     "UnknownState",
     "UnknownVariable",
     "Variable",
@@ -189,6 +204,10 @@ guard_constructors(
 
 _LAZY = {
     "HMM": "pgm.models.dynamic",
+    "CoupledHMM": "pgm.models.dynamic",
+    "FactorialHMM": "pgm.models.dynamic",
+    "SwitchingHMM": "pgm.models.dynamic",
+    "TreeHMM": "pgm.models.dynamic",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",
     "MarkovChain": "pgm.models.dynamic",
     "LinearDynamicalSystem": "pgm.models.dynamic",

@@ -36,7 +36,7 @@ RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
-    *(results.PerSequence, results.FitReport),
+    *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),

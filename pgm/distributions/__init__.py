@@ -10,6 +10,7 @@ from .gaussian_mixture import GaussianMixture
 from .multinomial import Multinomial
 from .product import Product
 from .protocol import LocalDistribution
+from .tied import Stacked, Tied
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
@@ -29,4 +30,6 @@ __all__ = [
     "Observed",
     "Poisson",
     "Product",
+    "Stacked",
+    "Tied",
 ]

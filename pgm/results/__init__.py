@@ -8,6 +8,7 @@ from pgm.results.discrete import Distribution
 from pgm.results.fit_report import FitReport
 from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
+from pgm.results.joint_steps import JointBeliefs, JointPath
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.report import EXACT, Report, exact_report, merged
@@ -29,6 +30,8 @@ __all__ = [
     "GaussianPath",
     "Information",
     "Intervals",
+    "JointBeliefs",
+    "JointPath",
     "Logarithm",
     "Marginals",
     "Matrices",

@@ -17,17 +17,19 @@ from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
+from pgm.models.dynamic.hidden import HiddenChain
 
 from .chains import read_hmm, write_hmm
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
+from .hidden_chains import HIDDEN, read_hidden, write_hidden
 from .linear_systems import KEY, read_linear_system, write_linear_system
 from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
 from .parts import parse
 
 VERSION = 1
-Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain
+Model = BayesianNetwork | MarkovNetwork | HMM | HiddenChain | LinearDynamicalSystem | MarkovChain
 
 
 class Form(NamedTuple):
@@ -41,6 +43,7 @@ class Form(NamedTuple):
 # Models over time: each stands in its file under a key of its own.
 FORMS = {
     "hmm": Form(HMM, read_hmm, write_hmm),
+    HIDDEN: Form(HiddenChain, read_hidden, write_hidden),
     CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
     KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
 }
