@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import itertools
+import math
 import pickle
 import re
 import sys
@@ -17,6 +19,8 @@ import pytest
 import pgm
 import pgm.io
 from build_loops import compiler
+from pgm.calls import guard_constructors, guard_methods
+from pgm.io import json
 from pgm.io.json import networks
 from tests.io import formats
 from tests.loops import replay
@@ -24,8 +28,8 @@ from tests.loops import replay
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
 
 
-def load(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"skeleton_{name}", FOLDER / f"{name}.py")
+def load(name: str, called: str = "") -> ModuleType:
+    spec = importlib.util.spec_from_file_location(called or f"skeleton_{name}", FOLDER / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -76,11 +80,21 @@ def test_what_its_head_names_is_all_that_a_distribution_needs(
     expected = cpd.statistics(net.expected_counts({"heard": "b"})["heard"])  # P(said = b | heard = b)
     assert expected.values == pytest.approx(np.array([[0.24 / 0.31, 0.07 / 0.31]]))
     assert cpd.fitted(seen + expected).to_dict()["p"] == pytest.approx((2 + 0.24 / 0.31) / 4)
-    head = ast.get_docstring(ast.parse((FOLDER / "cpd.py").read_text()))
-    named = re.findall(r"^-> (\S+):", head or "", re.MULTILINE)
-    named += re.findall(r"and (docs/\S+):", head or "")
-    assert all((FOLDER.parents[2] / name).exists() for name in named if not name.endswith("echo.py"))
-    assert "pgm/cpds/registry.py" in named
+    assert "pgm/cpds/registry.py" in named("cpd")
+
+
+def named(name: str) -> list[str]:
+    """The files that the head of a skeleton names; they exist, but for those that would be new."""
+    head = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
+    found = re.findall(r"\b(?:pgm|docs|tests)/[\w/.-]*\w|\bCHANGELOG\.md", head)
+    new = ("echo.py", "sticky.py", "words.py", "prepared.py")
+    assert [f for f in found if not f.endswith(new) and not (FOLDER.parents[2] / f).exists()] == []
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
+def test_files_that_skeletons_name_exist(name: str) -> None:
+    named(name)
 
 
 def test_the_file_format_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +127,53 @@ def test_the_engine_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.allclose(joint.values, [[0.125, 0.125], [0.375, 0.375]])
     apart.add_factor(["a", "b"], [[5.0, 1.0], [1.0, 5.0]])
     assert not apart.query("a", engine="alone").exact
+
+
+def test_the_model_over_time_to_copy_is_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the lines that its head names it is scored, drawn, fitted, written, pickled and plotted."""
+    own = load("dynamic_model", "pgm.models.dynamic.sticky")
+    guard_methods([own.Sticky])
+    guard_constructors([own.Sticky])
+    form = json.Form(own.Sticky, own.read_sticky, own.write_sticky)
+    monkeypatch.setattr(json, "FORMS", {**json.FORMS, own.KEY: form})
+    chain = own.Sticky(0.7, states=["a", "b", "c"], name="tends")
+    net, paths = chain.to_network(4), list(itertools.product("abc", repeat=4))
+    for path in paths:
+        steps = {f"state[{t}]": state for t, state in enumerate(path)}
+        assert chain.score(list(path)) == pytest.approx(net.log_probability(steps), abs=1e-12)
+    assert math.fsum(math.exp(chain.score(list(path))) for path in paths) == pytest.approx(1.0)
+    assert chain.score([list(path) for path in paths]) == pytest.approx(
+        math.fsum(chain.score(list(path)) for path in paths)
+    )
+    drawn = chain.sample(20_000, seed=0)
+    assert (drawn[1:] == drawn[:-1]).mean() == pytest.approx(0.7, abs=4 * math.sqrt(0.21 / 20_000))
+    assert np.unique(drawn, return_counts=True)[1] == pytest.approx([20_000 / 3] * 3, rel=0.1)
+    assert chain.copy().fit([list("aab"), list("bbbb")]).stay == 0.8
+    assert own.Sticky(1.0, states=[1, 2]).score([1, 2]) == -math.inf
+    with pytest.raises(pgm.InvalidCall, match=r"random_state=.*seed="):
+        chain.sample(3, random_state=0)
+    for wrong in (
+        lambda: chain.sample(3, seed=-1),
+        lambda: chain.score(["a", None]),
+        lambda: chain.score(["a", "z"]),
+        lambda: chain.copy().fit([["a"]]),
+        lambda: own.Sticky(1.5, states=["a", "b"]),
+        lambda: own.Sticky(0.5, states=["a"]),
+        lambda: own.Sticky(states=["a", "b"]).score(["a"]),
+    ):
+        with pytest.raises(pgm.InvalidArgument):
+            wrong()
+    pgm.write(chain, tmp_path / "sticky.json")
+    assert pgm.read(tmp_path / "sticky.json") == chain
+    text = (tmp_path / "sticky.json").read_text()
+    (tmp_path / "sticky.json").write_text(text.replace("0.7", "1.7"))
+    with pytest.raises(pgm.FileFormatError, match=r"sticky.json:\d+:\d+: .*from 0 to 1"):
+        pgm.read(tmp_path / "sticky.json")
+    assert pickle.loads(pickle.dumps(chain)) == chain
+    assert "0.7" in repr(chain)
+    assert "0.7" in chain._repr_html_()
+    assert len(chain.plot(title="two steps").texts) >= 2
+    assert "pgm/io/json/__init__.py" in named("dynamic_model")
 
 
 def test_the_loops_to_copy_are_some(tmp_path: Path) -> None:
