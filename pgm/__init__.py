@@ -80,18 +80,8 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
-    from pgm.models.dynamic import (
-        HMM,
-        Banded,
-        CoupledHMM,
-        FactorialHMM,
-        LeftToRight,
-        LinearDynamicalSystem,
-        MarkovChain,
-        SwitchingHMM,
-        TreeHMM,
-        components,
-    )
+    from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
+    from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
 
 __version__ = "0.1.0"
@@ -107,20 +97,19 @@ __all__ = [
     "Bins",
     "Categorical",
     "ConvergenceWarning",
-    "CoupledHMM",
     "DefaultCPD",
     "Density",
     "Deterministic",
     "Distribution",
     "Exactly",
     "FactorGraph",
-    "FactorialHMM",
     "FileFormatError",
     "Gaussian",
     "GaussianMixture",
     "HMMClassifier",
     "ImpossibleEvidence",
     "IncompleteModel",
+    "InfluenceDiagram",
     "Interval",
     "InvalidArgument",
     "InvalidCall",
@@ -151,16 +140,15 @@ __all__ = [
     "PGMError",
     "Parity",
     "Poisson",
+    "Policy",
     "Probability",
     "Product",
     "Report",
     "Samples",
     "Soft",
-    "SwitchingHMM",
     "TableCPD",
     "TooLarge",
     "TreeCPD",
-    "TreeHMM",
     "UnknownState",
     "UnknownVariable",
     "Variable",
@@ -169,6 +157,7 @@ __all__ = [
     "engines",
     "list_networks",
     "load_network",
+    "loss_diagram",
     "priors",
     "read",
     "read_evidence",
@@ -203,11 +192,10 @@ guard_constructors(
 )
 
 _LAZY = {
+    "InfluenceDiagram": "pgm.models.decision",
+    "Policy": "pgm.models.decision",
+    "loss_diagram": "pgm.models.decision",
     "HMM": "pgm.models.dynamic",
-    "CoupledHMM": "pgm.models.dynamic",
-    "FactorialHMM": "pgm.models.dynamic",
-    "SwitchingHMM": "pgm.models.dynamic",
-    "TreeHMM": "pgm.models.dynamic",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",
     "MarkovChain": "pgm.models.dynamic",
     "LinearDynamicalSystem": "pgm.models.dynamic",

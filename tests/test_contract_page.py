@@ -26,7 +26,6 @@ DISTRIBUTIONS = "issue: Local distributions and approximate inference"
 CAUSES = "causal and diagnostic questions come after the foundation"
 LEARNING = "learning is not built"
 TIME = "models over time are not built"
-DECISIONS = "decisions are not built"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
@@ -38,9 +37,6 @@ NOT_BUILT = {
     "(found.network": LEARNING,
     "pgm.compare(": LEARNING,
     "dbn": TIME,
-    "d = pgm.InfluenceDiagram": DECISIONS,
-    "d.": DECISIONS,
-    "policy": DECISIONS,
 }
 
 

@@ -18,6 +18,11 @@ from pgm.graphs import Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
+from pgm.models.decision.evaluation import Evaluation
+from pgm.models.decision.information import ValuesOfInformation
+from pgm.models.decision.rule import Rule
+from pgm.models.decision.solving import DecisionPlan
+from pgm.models.decision.utilities import Utility
 from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
 from pgm.models.junction_tree import CliqueTree, Message
@@ -36,10 +41,11 @@ RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
-    *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
+    *(results.PerSequence, results.FitReport),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),
+    *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility),
 ]
 CLASSES = list(
     dict.fromkeys(
@@ -55,7 +61,7 @@ MACHINERY = {
     *("CPD.bind", "CPD.factor", "CPD.rows", "CPD.renamed", "LinearGaussian.of", "LinearGaussian.select"),
     *("CPD.factors", "CPD.expected", "CPD.causes", "CPD.outcomes", "CPD.listed_rows", "TableCPD.trusted"),
     *("DefaultCPD.trusted", "Deterministic.trusted", "NoisyMax.trusted", "LinearGaussian.density"),
-    *("Intervals.changed", "Intervals.cells", "Course.moved"),
+    *("Intervals.changed", "Intervals.cells", "Rule.of", "Course.moved"),
     *("FitReport.changed", "LeftToRight.mask", "LeftToRight.first", "Banded.mask", "Banded.first"),
     *(
         f"{cls}.{name}"

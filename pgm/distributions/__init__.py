@@ -10,7 +10,6 @@ from .gaussian_mixture import GaussianMixture
 from .multinomial import Multinomial
 from .product import Product
 from .protocol import LocalDistribution
-from .tied import Stacked, Tied
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
@@ -30,6 +29,4 @@ __all__ = [
     "Observed",
     "Poisson",
     "Product",
-    "Stacked",
-    "Tied",
 ]

@@ -22,8 +22,8 @@ def bayesian(model: object, format: str, *, continuous: bool = False) -> Bayesia
     """Return the model if it is a complete Bayesian network, of variables with states unless `continuous`."""
     if not isinstance(model, BayesianNetwork):
         raise InvalidArgument(
-            f"{format} holds Bayesian networks, not {shown(model)}; "
-            "files that end in .uai hold Markov networks too"
+            f"{format} holds Bayesian networks, not {shown(model)}; files that end in .uai hold Markov "
+            "networks too, those that end in .json all models."
         )
     model._check_complete()
     if not continuous:

@@ -6,7 +6,8 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
-from .bars import distribution, max_marginals, ranked_assignments
+from .bars import distribution, max_marginals, ranked, ranked_assignments
+from .decisions import influence_diagram, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
@@ -18,13 +19,16 @@ __all__ = [
     "distribution",
     "fit",
     "gaussian_path",
+    "influence_diagram",
     "junction_tree",
     "marginals",
     "max_marginals",
     "network",
     "plan",
+    "ranked",
     "ranked_assignments",
     "report",
+    "rule",
     "samples",
     "state_graph",
     "states_over_time",

@@ -101,6 +101,24 @@ def _ranked_assignments(best: RankedAssignments, paper: Paper) -> Axes:
     return ax
 
 
+def ranked(
+    labels: Sequence[str],
+    values: Sequence[float],
+    ax: Axes | None = None,
+    *,
+    xlabel: str = "",
+    head: str = "",
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw numbers from 0 on as bars, each with its name."""
+    with Paper(ax, figsize, title) as paper:
+        ax = _horizontal([shortened(label) for label in labels], np.array(values, dtype=float), paper)
+        ax.set_xlabel(xlabel)
+        paper.entitle(ax, head)
+        return ax
+
+
 def max_marginals(
     found: MaxMarginals,
     ax: Axes | None = None,

@@ -15,7 +15,7 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection, PolyCollection
 from matplotlib.lines import Line2D
-from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
+from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 from matplotlib.path import Path
 
 from pgm.errors import InvalidArgument
@@ -68,11 +68,12 @@ class Box:
 
     lines: tuple[str, ...]
     rows: tuple[tuple[str, float], ...] = ()  # state, probability
+    figures: tuple[str, ...] = ()  # what stands behind the bars instead of percentages
     note: str = ""  # small, below the name
     seen: bool = False  # evidence
     double: bool = False  # a second outline: a continuous variable
     face: str = ""  # instead of the usual fill
-    shape: Literal["variable", "factor", "separator"] = "variable"
+    shape: Literal["variable", "factor", "separator", "decision", "utility"] = "variable"
 
     def size(self) -> tuple[float, float]:
         """Return width and height in points."""
@@ -80,15 +81,21 @@ class Box:
             return 12.0, 12.0
         width = max((text_width(line, TITLE) for line in self.lines), default=0.0)
         if self.rows:
-            width = max(width * _BOLD, self.label_width() + _BAR_WIDTH + 36.0)
+            width = max(width * _BOLD, self.label_width() + _BAR_WIDTH + 6.0 + self.figure_width())
         width = max(width, text_width(self.note, ROW))
         height = self.head() + len(self.rows) * _ROW_HEIGHT + 3.0 * bool(self.rows)
         frame = 2 * _DOUBLE * self.double
+        if self.shape == "utility":  # a rhombus holds a rectangle of half its width and height
+            return 2.0 * max(width, 24.0), 2.0 * height - 6.0
         return max(width + 2 * _PADDING, 30.0) + frame, height + frame
 
     def head(self) -> float:
         """Return the height of the name and the note."""
         return _TITLE_HEIGHT + _TITLE_LINE * (len(self.lines) - 1) + _ROW_HEIGHT * bool(self.note)
+
+    def figure_width(self) -> float:
+        """Return the room for what stands behind the bars."""
+        return max([30.0, *[text_width(text, ROW) + 6.0 for text in self.figures]])
 
     def label_width(self) -> float:
         """Return the width of the longest state."""
@@ -294,7 +301,19 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
     face = box.face or (SEEN_FILL if box.seen else FILL)
     if box.shape == "separator":
         face, edge = "white", LINE
-    for inset in (0.0, _DOUBLE)[: 1 + box.double]:
+    if box.shape == "utility":
+        ax.add_artist(
+            Polygon(
+                [(left, y), (x, top), (left + width, y), (x, low)],
+                closed=True,
+                facecolor=face,
+                edgecolor=edge,
+                linewidth=scale,
+                zorder=2,
+            )
+        )
+        top = y + box.head() / 2
+    for inset in (0.0, _DOUBLE)[: 1 + box.double] if box.shape != "utility" else ():
         ax.add_artist(
             FancyBboxPatch(
                 (left + inset, low + inset),
@@ -317,7 +336,8 @@ def _draw_box(ax: Axes, centre: Point, size: tuple[float, float], box: Box, scal
     for i, (label, share) in enumerate(box.rows):
         middle = top - box.head() - (i + 0.5) * _ROW_HEIGHT
         yield Text(left + _PADDING, middle, label, "left", size=ROW * scale)
-        yield Text(left + width - _PADDING, middle, _percent(share), "right", size=ROW * scale)
+        text = box.figures[i] if box.figures else _percent(share)
+        yield Text(left + width - _PADDING, middle, text, "right", size=ROW * scale)
 
 
 def _draw_bars(
@@ -332,7 +352,7 @@ def _draw_bars(
     for node, box in boxes.items():
         (x, y), (width, height) = at[node], sizes[node]
         left = x - width / 2 + _PADDING + box.label_width() + 6
-        room = x + width / 2 - _PADDING - 30 - left
+        room = x + width / 2 - _PADDING - box.figure_width() - left
         for i, (_, share) in enumerate(box.rows):
             middle = y + height / 2 - box.head() - (i + 0.5) * _ROW_HEIGHT
             for length, color in ((room, "white"), (share * room, SEEN_BAR if box.seen else BAR)):

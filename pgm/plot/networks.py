@@ -193,12 +193,13 @@ def _believed(
             values = np.asarray(
                 (answers[name] if name in answers else net.query(name, given, engine=engine)).values
             )
-        return Box(wrapped(name), _rows(variable.states, values), seen=name in observed.given)
+        return Box(wrapped(name), posterior_rows(variable.states, values), seen=name in observed.given)
 
     return box, answers.exact
 
 
-def _rows(states: Sequence[object], values: np.ndarray) -> tuple[tuple[str, float], ...]:
+def posterior_rows(states: Sequence[object], values: np.ndarray) -> tuple[tuple[str, float], ...]:
+    """Return the rows of a box: states with their probabilities, the most probable of many."""
     kept = list(range(len(states)))
     if len(states) > MOST_STATES:
         kept = sorted(np.argsort(-values, kind="stable")[: MOST_STATES - 1].tolist())

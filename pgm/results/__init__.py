@@ -8,13 +8,12 @@ from pgm.results.discrete import Distribution
 from pgm.results.fit_report import FitReport
 from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
-from pgm.results.joint_steps import JointBeliefs, JointPath
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.report import EXACT, Report, exact_report, merged
 from pgm.results.sampled_series import SampledSeries
 from pgm.results.samples import Samples
-from pgm.results.scalars import Information, Logarithm, Probability
+from pgm.results.scalars import ExpectedUtility, Information, Logarithm, Probability
 from pgm.results.steps import PerSequence, SampledSequence, SequenceForecast, StateBeliefs, StatePath
 
 __all__ = [
@@ -24,14 +23,13 @@ __all__ = [
     "Course",
     "Density",
     "Distribution",
+    "ExpectedUtility",
     "Filtered",
     "FitReport",
     "Forecast",
     "GaussianPath",
     "Information",
     "Intervals",
-    "JointBeliefs",
-    "JointPath",
     "Logarithm",
     "Marginals",
     "Matrices",

@@ -105,6 +105,26 @@ class Information(_Scalar):
         return {"nats": float(self)}
 
 
+class ExpectedUtility(_Scalar):
+    """What a policy is worth on average; a float that knows whether it is exact.
+
+    >>> ExpectedUtility(2.6).exact
+    True
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, value: float, report: Report = EXACT) -> ExpectedUtility:
+        """Take a utility and how it was found."""
+        self = super().__new__(cls, value)
+        put(self, "report", report)
+        return self
+
+    def to_dict(self) -> dict[str, float]:
+        """{"utility": the number}."""
+        return {"utility": float(self)}
+
+
 def _on_both(value: float, log: float, report: Report) -> tuple[Report, Report]:
     """What a report on a logarithm says of the probability, and of the logarithm."""
     in_logs = report

@@ -52,7 +52,7 @@ def bad(text: str) -> str:
         ('"name": "rain", ', "", "5:5: a node has no 'name'"),
         ('"name": "wet grass"', '"name": 3', "3:11: expected a text, found 3"),
         # versions
-        ('"pgm": 1', '"pgm": 2', "2:10: this file is of version 2 of the format, and this program reads version 1"),
+        ('"pgm": 1', '"pgm": 3', "2:10: this file is of version 3 of the format, and this program reads version 2"),
         ('"pgm": 1', '"pgm": "1"', "2:10: expected the version of the format, a whole number from 1, found '1'"),
         ('"pgm": 1', '"pgm": true', "2:10: expected the version of the format, a whole number from 1, found true"),
         # variables

@@ -4,7 +4,8 @@
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
-"linear-dynamical-system". "about" says where a file comes from; it is for people, and not part of the model.
+"linear-dynamical-system"; an influence diagram, in version 2, "influence-diagram" (docs/schema/pgm-2.json).
+"about" says where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -16,20 +17,20 @@ from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.decision import InfluenceDiagram
 from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
-from pgm.models.dynamic.hidden import HiddenChain
 
 from .chains import read_hmm, write_hmm
+from .diagrams import DIAGRAM, read_diagram, write_diagram
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
-from .hidden_chains import HIDDEN, read_hidden, write_hidden
 from .linear_systems import KEY, read_linear_system, write_linear_system
 from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
 from .parts import parse
 
-VERSION = 1
-Model = BayesianNetwork | MarkovNetwork | HMM | HiddenChain | LinearDynamicalSystem | MarkovChain
+VERSION = 2  # 1 has no influence diagrams, and is written for all else
+Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain | InfluenceDiagram
 
 
 class Form(NamedTuple):
@@ -37,15 +38,17 @@ class Form(NamedTuple):
 
     kind: type
     read: Callable[[Part], Any]  # of the whole file
-    write: Callable[[Any], Any]
+    write: Callable[..., Any]
+    version: int = 1  # the first that has it
+    expands: bool = False  # whether `write` takes expand=
 
 
-# Models over time: each stands in its file under a key of its own.
+# Models over time and decisions: each stands in its file under a key of its own.
 FORMS = {
     "hmm": Form(HMM, read_hmm, write_hmm),
-    HIDDEN: Form(HiddenChain, read_hidden, write_hidden),
     CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
     KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
+    DIAGRAM: Form(InfluenceDiagram, read_diagram, write_diagram, version=2, expands=True),
 }
 
 
@@ -67,6 +70,8 @@ def model_of(part: Part) -> Model:
         )
     for key, form in FORMS.items():
         if key in part.value:
+            if version < form.version:
+                part.fail(f'"{key}" is of version {form.version} of the format', "pgm")
             found: Model = form.read(part)
             return found
     bayesian = "nodes" in part.value or "factors" not in part.value
@@ -83,19 +88,20 @@ def model_of(part: Part) -> Model:
 
 def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
-    head: dict[str, Any] = {"pgm": VERSION}
     key = next((key for key, form in FORMS.items() if isinstance(model, form.kind)), "")
+    head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, Markov chains, hidden Markov models and linear dynamical systems, not "
-            f"{shown(model)}."
+            "JSON holds networks, influence diagrams, Markov chains, hidden Markov models and linear "
+            f"dynamical systems, not {shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name
     if about:
         head["about"] = about
     if key:
-        return escaped(lay_out(head | {key: FORMS[key].write(model)}) + "\n")
+        options = {"expand": expand} if FORMS[key].expands else {}
+        return escaped(lay_out(head | {key: FORMS[key].write(model, **options)}) + "\n")
     if isinstance(model, BayesianNetwork):
         body: dict[str, Any] = {"nodes": write_network(model, expand=expand)}
     else:

@@ -31,11 +31,11 @@ def write_network(net: BayesianNetwork, *, expand: bool) -> list[dict[str, Any]]
             node |= write_domain(name, variable.domain)
         if net.parents(name):
             node["parents"] = list(net.parents(name))
-        nodes.append(node | _written(net.cpd(name), expand))
+        nodes.append(node | written_cpd(net.cpd(name), expand))
     return nodes
 
 
-def _written(cpd: CPD, expand: bool) -> dict[str, Any]:
+def written_cpd(cpd: CPD, expand: bool) -> dict[str, Any]:
     """Return a distribution as a member of the object of its node."""
     if kind_of(cpd.kind, cpd.given) is type(cpd):
         return {cpd.kind: cpd.to_parts(write_state)}
@@ -62,7 +62,7 @@ def read_network(part: Part, title: str) -> BayesianNetwork:
     cpds: list[CPD] = []
     for node in each(nodes, "reading tables"):
         with refusals:
-            cpds.append(_cpd(node, variables))
+            cpds.append(read_cpd(node, variables))
     refusals.check()
     try:
         net = BayesianNetwork._from_cpds(title, cpds)
@@ -93,7 +93,8 @@ def read_variable(part: Part, more: list[str]) -> Variable:
     return Variable.of(check_name(name), domain)
 
 
-def _cpd(part: Part, variables: dict[str, Variable]) -> Any:
+def read_cpd(part: Part, variables: dict[str, Variable]) -> Any:
+    """Return the distribution of a node, given all variables."""
     value = part.value
     child = variables[value["name"]]
     given = []

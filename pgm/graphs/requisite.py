@@ -1,0 +1,94 @@
+"""Which observations matter to a decision: those that bear on the utilities which it can still change."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+
+def requisite(
+    parents: Mapping[int, Sequence[int]],
+    decisions: Sequence[int],
+    known: Mapping[int, Sequence[int]],
+    utilities: Sequence[Sequence[int]],
+    given: Collection[int] = (),
+    *,
+    product: bool = False,
+) -> dict[int, tuple[int, ...]]:
+    """Return for each decision the known variables that matter to it, in the order of `known`.
+
+    From the last decision to the first, what is d-separated from the utilities below a decision by the rest
+    of what is known is dropped (Lauritzen & Nilsson 2001). A later decision depends on what matters to it.
+
+    Args:
+        parents: of each variable; decisions have none.
+        decisions: in the order in which they are taken.
+        known: what is known when each decision is taken.
+        utilities: the variables that each utility depends on.
+        given: variables whose states are known beforehand.
+        product: whether utilities are multiplied: then one that a decision does not influence may still
+            matter to it, by what it shares with those below.
+
+    >>> weather, forecast, noise, umbrella = range(4)
+    >>> arrows = {weather: [], forecast: [weather], noise: [], umbrella: []}
+    >>> requisite(arrows, [umbrella], {umbrella: [forecast, noise]}, [[weather, umbrella]])
+    {3: (1,)}
+    """
+    above = {node: tuple(those) for node, those in parents.items()}
+    first = max(above, default=-1) + 1  # utilities are numbered from here on: nodes without children
+    for number, those in enumerate(utilities):
+        above[first + number] = tuple(those)
+    below: dict[int, list[int]] = {node: [] for node in above}
+    for node, those in above.items():
+        for parent in those:
+            below[parent].append(node)
+    found: dict[int, tuple[int, ...]] = {}
+    for decision in reversed(decisions):
+        aims = [node for node in _descendants(decision, below) if node >= first]
+        seen = {*known[decision], decision, *given}
+        if product and aims:
+            aims = [
+                u for u in range(first, first + len(utilities)) if u in aims or not seen.issuperset(above[u])
+            ]
+        met = _requisite_observations(aims, seen, above, below)
+        found[decision] = tuple([node for node in known[decision] if node in met])
+        above[decision] = found[decision]
+        for parent in found[decision]:
+            below[parent].append(decision)
+    return {decision: found[decision] for decision in decisions}
+
+
+def _descendants(start: int, below: Mapping[int, Sequence[int]]) -> list[int]:
+    found = {start: None}
+    queue = [start]
+    for node in queue:  # grows during the loop
+        for child in below[node]:
+            if child not in found:
+                found[child] = None
+                queue.append(child)
+    return queue[1:]
+
+
+def _requisite_observations(
+    aims: Sequence[int],
+    seen: Collection[int],
+    above: Mapping[int, Sequence[int]],
+    below: Mapping[int, Sequence[int]],
+) -> set[int]:
+    """Return the observed nodes that a Bayes ball thrown from the aims meets (Shachter 1998)."""
+    met: set[int] = set()
+    visited = {(node, False) for node in aims}  # a node, and whether the ball came from a parent
+    queue = list(visited)
+    for node, from_parent in queue:  # grows during the loop
+        observed = node in seen
+        if observed:
+            met.add(node)
+        steps: list[tuple[int, bool]] = []
+        if observed == from_parent:
+            steps += [(parent, False) for parent in above[node]]
+        if not observed:
+            steps += [(child, True) for child in below[node]]
+        for step in steps:
+            if step not in visited:
+                visited.add(step)
+                queue.append(step)
+    return met

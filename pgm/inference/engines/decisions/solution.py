@@ -1,0 +1,215 @@
+"""Runs the steps of a schedule on tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.runtime.clock import Clock
+
+from .schedule import Schedule, Scope, Step
+
+_TIE = 1e-12  # actions whose values differ by less, relative to the largest of the table, are equally good
+_FEW = 16  # states that are summed over one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What each action is worth, given what is known then."""
+
+    decision: int
+    scope: Scope  # what is known and matters, then the decision
+    values: np.ndarray  # an axis for each of `scope`; NaN where what is known cannot happen
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The best choices, and what they are worth given the variables that were kept."""
+
+    value: np.ndarray  # an axis for each variable kept; NaN where its states cannot occur
+    probability: np.ndarray  # of these states and what was given
+    choices: dict[int, Choice]
+
+
+def solve(
+    plan: Schedule,
+    cards: Sequence[int],
+    tables: Sequence[np.ndarray],
+    clock: Clock,
+    *,
+    multiply: bool = False,
+    least: bool = False,
+    keep: Scope = (),
+) -> Solution:
+    """Return the choices that make the expected utility as large as possible.
+
+    Args:
+        plan: the steps.
+        cards: the number of states of each variable.
+        tables: those of the problem, in its order; a utility of type bool says which actions are allowed.
+        clock: the clock of the question.
+        multiply: whether utilities are multiplied, not added; then none is negative.
+        least: whether the smallest value is the best.
+        keep: the variables that no step eliminates, in the order of the answer's axes.
+    """
+    run = _Run(plan.scopes, cards, tables, multiply, least)
+    for step in plan.steps:
+        clock.check("solving")
+        run.take(step)
+    shape = [cards[v] for v in keep]
+    probability = run.joined(plan.left, keep, np.multiply)
+    value = run.joined(plan.values, keep, run.join)
+    probability = np.ones(shape) if probability is None else probability
+    value = np.full(shape, run.neutral) if value is None else value
+    return Solution(np.where(probability > 0.0, value, math.nan), probability, run.choices)
+
+
+class _Run:
+    def __init__(
+        self,
+        scopes: Sequence[Scope],
+        cards: Sequence[int],
+        tables: Sequence[np.ndarray],
+        multiply: bool,
+        least: bool,
+    ) -> None:
+        self.scopes, self.cards = scopes, cards
+        self.tables: dict[int, np.ndarray] = dict(enumerate(tables))
+        self.join: Callable[..., np.ndarray] = np.multiply if multiply else np.add
+        self.neutral = 1.0 if multiply else 0.0
+        self.least = least
+        self.choices: dict[int, Choice] = {}
+
+    def take(self, step: Step) -> None:
+        if step.decision:
+            self._decide(step)
+        else:
+            self._sum(step)
+        for i in (*step.probabilities, *step.utilities):
+            del self.tables[i]
+
+    def _sum(self, step: Step) -> None:
+        chance, value = step.made
+        if chance < 0 and value < 0:
+            return
+        own = step.probability_scope
+        if own is None:
+            own = tuple(sorted({u for i in step.probabilities for u in self.scopes[i]} - {step.variable}))
+        given = (step.variable, *own)  # summed over along the first axis: rows of memory are added
+        p = self.joined(step.probabilities, given, np.multiply)
+        if p is None:
+            p = np.ones([self.cards[u] for u in given])
+        if chance >= 0:
+            total = p.sum(axis=0)
+            self.tables[chance] = total
+            if value >= 0:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    p = p / total  # NaN where what is known cannot happen
+        if value < 0:
+            return
+        assert step.utility_scope is not None
+        union = step.utility_scope
+        inner = {u for i in step.utilities for u in self.scopes[i]} - {step.variable}
+        around = (step.variable, *[u for u in union if u in inner])
+        v = self.joined(step.utilities, around, self.join)
+        assert v is not None
+        self.tables[value] = _expectation(_spread(p, given[1:], union), _spread(v, around[1:], union))
+
+    def _decide(self, step: Step) -> None:
+        # Nothing that is left depends on the decision but the utilities: any action will do.
+        chance, value = step.made
+        if chance >= 0:
+            assert step.probability_scope is not None
+            given = (step.variable, *step.probability_scope)
+            p = self.joined(step.probabilities, given, np.multiply)
+            assert p is not None
+            self.tables[chance] = p[0].copy()
+        scope = (*(step.utility_scope or ()), step.variable)
+        v = self.joined(step.utilities, scope, self.join)
+        if v is None:  # no utility depends on it
+            v = np.full(self.cards[step.variable], self.neutral)
+        self.choices[step.variable] = Choice(step.variable, scope, v)
+        if value >= 0:
+            self.tables[value] = v.min(axis=-1) if self.least else v.max(axis=-1)
+
+    def joined(
+        self, numbers: Sequence[int], scope: Scope, join: Callable[..., np.ndarray]
+    ) -> np.ndarray | None:
+        """The product or sum of some tables, with these axes; where nothing is allowed, the worst value."""
+        found: np.ndarray | None = None
+        masks = []
+        for i in numbers:
+            one = self.tables[i]
+            if one.dtype == bool:
+                masks.append(_aligned(one, self.scopes[i], scope))
+                continue
+            one = _aligned(one, self.scopes[i], scope)
+            found = one if found is None else join(found, one)
+        if found is None and not masks:
+            return None
+        if found is None:
+            found = np.full(1, self.neutral)
+        for mask in masks:
+            found = np.where(mask, found, math.inf if self.least else -math.inf)
+        return np.broadcast_to(found, [self.cards[u] for u in scope])
+
+
+def _aligned(table: np.ndarray, scope: Scope, target: Scope) -> np.ndarray:
+    """The table with the axes of `target`, of length one where it does not depend on a variable."""
+    order = [scope.index(u) for u in target if u in scope]
+    sizes = iter([table.shape[axis] for axis in order])
+    return table.transpose(order).reshape([next(sizes) if u in scope else 1 for u in target])
+
+
+def _spread(table: np.ndarray, scope: Scope, target: Scope) -> np.ndarray:
+    """The same for a table with one more axis, the first."""
+    sizes = dict(zip(scope, table.shape[1:], strict=True))
+    return table.reshape([table.shape[0], *[sizes.get(u, 1) for u in target]])
+
+
+def _expectation(p: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The sum of p * v along the first axis, where a probability of zero times anything is zero."""
+    rest = np.broadcast_shapes(p.shape[1:], v.shape[1:])
+    if not np.isfinite(v).all():
+        # Only what cannot happen is not finite: it counts for nothing.
+        v = np.where((p == 0.0) & ~np.isfinite(v), 0.0, v)
+    if p.shape[0] > _FEW and math.prod(rest) * p.shape[0] > 4096:
+        found = _by_matrices(p, v)
+        if found is not None:
+            return found
+    total = np.zeros(rest)
+    room = np.empty(rest)
+    for one, worth in zip(p, v, strict=True):
+        np.multiply(one, worth, out=room)
+        total += room
+    return total
+
+
+def _by_matrices(p: np.ndarray, v: np.ndarray) -> np.ndarray | None:
+    """The same as one product of matrices, where no axis is shared but the first."""
+    shared = [a for a in range(1, p.ndim) if p.shape[a] > 1 and v.shape[a] > 1]
+    if shared:
+        return None
+    left = p.reshape(p.shape[0], -1)
+    right = v.reshape(v.shape[0], -1)
+    product = left.T @ right
+    own = [a for a in range(1, p.ndim) if p.shape[a] > 1]
+    theirs = [a for a in range(1, p.ndim) if a not in own]
+    shape = [p.shape[a] for a in own] + [v.shape[a] for a in theirs]
+    return np.asarray(product.reshape(shape).transpose(np.argsort([*own, *theirs])))
+
+
+def best_actions(values: np.ndarray, least: bool = False) -> np.ndarray:
+    """Return the best action along the last axis; of equally good ones the first, rounding aside."""
+    worth = -values if least else values
+    finite = worth[np.isfinite(worth)]
+    rounding = _TIE * float(np.abs(finite).max(initial=0.0))
+    with np.errstate(invalid="ignore"):
+        near = worth >= worth.max(axis=-1, keepdims=True) - rounding
+    never = np.isnan(worth).any(axis=-1, keepdims=True)  # no case: the first action that is allowed
+    if never.any():
+        near = np.where(never, ~np.isneginf(worth), near)
+    return np.asarray(near.argmax(axis=-1))

@@ -1,0 +1,12 @@
+"""Models that say what to do: influence diagrams and their policies."""
+
+from pgm.calls import guard_constructors, guard_methods
+
+from .influence_diagram import InfluenceDiagram
+from .losses import loss_diagram
+from .policy import Policy
+
+guard_methods([InfluenceDiagram, Policy])
+guard_constructors([InfluenceDiagram])
+
+__all__ = ["InfluenceDiagram", "Policy", "loss_diagram"]

@@ -1,0 +1,208 @@
+"""What anybody's policy is worth."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.cpds import CPD, TableCPD, make
+from pgm.cpds.table_input import BadRow, check_cells, find_row, row_label, sentence
+from pgm.errors import InvalidArgument, InvalidTable, UnknownVariable, listed, shown
+from pgm.evidence import observe
+from pgm.results.base import put
+from pgm.results.report import EXACT, Report
+from pgm.results.scalars import ExpectedUtility
+from pgm.variables import Variable
+
+from .policy import Policy, as_cpd
+from .solving import refuse, solved
+from .tables import expected
+
+if TYPE_CHECKING:
+    from .influence_diagram import InfluenceDiagram
+
+
+class Evaluation(ExpectedUtility):
+    """The expected utility of a policy; `.loses` is what it is worth less than the best.
+
+    >>> Evaluation(4.0, 6.5).loses
+    2.5
+    """
+
+    __slots__ = ("best",)
+    best: float
+
+    def __new__(cls, value: float, best: float, report: Report = EXACT) -> Evaluation:
+        """Take what the policy is worth, and the best one."""
+        self = super().__new__(cls, value, report)
+        assert isinstance(self, Evaluation)
+        put(self, "best", float(best))
+        return self
+
+    @property
+    def loses(self) -> float:
+        """What the policy is worth less than the best."""
+        return max(self.best - float(self), 0.0)
+
+    def to_dict(self) -> dict[str, float]:
+        """{"utility": the number, "best": that of the best policy, "loses": the difference}."""
+        return {"utility": float(self), "best": self.best, "loses": self.loses}
+
+    def _parts(self) -> tuple[object, ...]:
+        return float(self), self.best, self.report
+
+
+def evaluated(
+    diagram: InfluenceDiagram, rules: Mapping[str, Any] | Policy, given: Mapping[str, Any] | None
+) -> Evaluation:
+    """See `InfluenceDiagram.evaluate`."""
+    diagram._check_complete()
+    observed = observe(diagram.variables, given)
+    refuse(diagram, observed)
+    waiting = [name for name in diagram.decisions if name not in observed.given]
+    value, _ = expected(diagram, as_rules(diagram, rules, waiting), given)
+    return Evaluation(float(value), float(solved(diagram, given).expected_utility))
+
+
+def as_rules(
+    diagram: InfluenceDiagram, rules: Mapping[str, Any] | Policy, waiting: list[str]
+) -> dict[str, CPD]:
+    """Return a distribution for each of some decisions.
+
+    Args:
+        diagram: the diagram.
+        rules: what a user wrote.
+        waiting: the decisions.
+    """
+    if isinstance(rules, Policy):
+        if list(rules.decisions) != waiting or any(
+            diagram.variables.get(name) != rules._diagram.variables.get(name) for name in waiting
+        ):
+            raise InvalidArgument(
+                f"This policy is of another diagram: its decisions are {listed(rules.decisions)}, and here "
+                f"{listed(waiting)} are open."
+            )
+        return {name: as_cpd(rules._advice[name]) for name in waiting}
+    if not isinstance(rules, Mapping):
+        raise InvalidArgument(f"A policy is a dict {{decision: rule}}, not {shown(rules)}.")
+    for name in rules:
+        diagram._decision(name)
+        if name not in waiting:
+            raise InvalidArgument(f"{name!r} is given: it needs no rule.")
+    if absent := [name for name in waiting if name not in rules]:
+        raise InvalidArgument(f"There is no rule for {listed(absent)}.")
+    made = {}
+    for name in waiting:
+        made[name] = _as_cpd(diagram, name, rules[name])
+        _check_allowed(diagram, name, made[name])
+    return made
+
+
+def _as_cpd(diagram: InfluenceDiagram, name: str, rule: Any) -> CPD:
+    variable = diagram.variables[name]
+    given = tuple([diagram.variables[seen] for seen in diagram.parents(name)])
+    if callable(rule) and not isinstance(rule, CPD):
+        return _of_function(diagram, variable, rule)
+    try:
+        code = variable.domain.find(rule)
+    except TypeError:
+        code = -1
+    if code >= 0:
+        values = np.zeros(variable.card)
+        values[code] = 1.0
+        return _table(variable, (), values)
+    if isinstance(rule, Mapping) and given and all(_is_state(variable, action) for action in rule.values()):
+        return _of_rows(variable, given, rule)
+    return make(name, rule, variable.domain, given)
+
+
+def _is_state(variable: Variable, action: Any) -> bool:
+    try:
+        return variable.domain.find(action) >= 0
+    except TypeError:
+        return False
+
+
+def _of_rows(variable: Variable, given: tuple[Variable, ...], rule: Mapping[Any, Any]) -> CPD:
+    codes = np.full([v.card for v in given], -1)
+    if ... in rule:
+        codes[:] = variable.code(rule[...])
+    for key, action in rule.items():
+        if key is ...:
+            continue
+        try:
+            codes[find_row(given, key)] = variable.code(action)
+        except BadRow as bad:
+            raise InvalidTable(
+                f"The rule of {variable.name!r}, row {shown(key)}: {sentence(str(bad))}"
+            ) from None
+    if (codes < 0).any():
+        row = row_label(given, np.argwhere(codes < 0)[0])
+        raise InvalidTable(
+            f"The rule of {variable.name!r} has no action for {row}; the key `...` stands for all rows left "
+            "out."
+        )
+    return _certain(variable, given, codes)
+
+
+def _of_function(diagram: InfluenceDiagram, variable: Variable, rule: Callable[..., Any]) -> CPD:
+    there = diagram.known(variable.name)
+    try:
+        parameters = inspect.signature(rule).parameters.values()
+    except (TypeError, ValueError):
+        parameters = {}.values()
+    named = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        named = list(there)
+    for name in named:
+        if name not in there:
+            where = f"What is known when {variable.name!r} is decided"
+            raise UnknownVariable(name, there, where=where)
+    given = tuple([diagram.variables[name] for name in named])
+    shape = [v.card for v in given]
+    check_cells([*shape, variable.card], f"The rule of {variable.name!r}", "let it depend on less")
+    codes = np.empty(shape, dtype=np.int64)
+    for at, states in zip(np.ndindex(*shape), product(*[v.states for v in given]), strict=True):
+        codes[at] = variable.code(rule(**dict(zip(named, states, strict=True))))
+    return _certain(variable, given, codes)
+
+
+def _certain(variable: Variable, given: tuple[Variable, ...], codes: np.ndarray) -> CPD:
+    values = np.zeros((*codes.shape, variable.card))
+    np.put_along_axis(values, codes[..., np.newaxis], 1.0, axis=-1)
+    return _table(variable, given, values)
+
+
+def _table(variable: Variable, given: tuple[Variable, ...], values: np.ndarray) -> CPD:
+    values.flags.writeable = False
+    return TableCPD.trusted(variable, given, values)
+
+
+def _check_allowed(diagram: InfluenceDiagram, name: str, cpd: CPD) -> None:
+    """Refuse a rule that may take an action which is not allowed."""
+    one = diagram._decisions[name]
+    if one.allowed is None:
+        return
+    known = tuple(dict.fromkeys((*one.allowed_given, *cpd.parents)))
+    variables = [diagram.variables[v] for v in known]
+    check_cells(
+        [*[v.card for v in variables], cpd.child.card], f"The rule of {name!r}", "let it depend on less"
+    )
+    table = cpd.table()
+    spread = table.transpose([*[cpd.parents.index(v) for v in known if v in cpd.parents], table.ndim - 1])
+    spread = spread.reshape([*[v.card if v.name in cpd.parents else 1 for v in variables], cpd.child.card])
+    mask = one.allowed.transpose([*[one.allowed_given.index(v) for v in known if v in one.allowed_given], -1])
+    mask = mask.reshape([*[v.card if v.name in one.allowed_given else 1 for v in variables], cpd.child.card])
+    bad = np.argwhere((spread > 0.0) & ~mask)
+    if len(bad):
+        *at, action = bad[0].tolist()
+        row = row_label(variables, at)
+        where = f" at {row}" if row else ""
+        raise InvalidTable(
+            f"The rule of {name!r} takes {shown(cpd.child.states[action])}{where}, which is not allowed "
+            "there."
+        )

@@ -1,0 +1,319 @@
+"""What it is worth to know something before a decision, or to decide what is now left to chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
+from pgm.evidence import known
+from pgm.printing import ROWS, Tabular, joined
+from pgm.results.base import Result, pandas, put
+from pgm.results.report import EXACT, Report
+from pgm.results.scalars import ExpectedUtility
+
+from .decisions import Decision
+from .solving import solved
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from .influence_diagram import InfluenceDiagram
+
+_SETS = 20_000  # that are tried one by one
+_ROUNDING = 1e-9  # relative to the utilities: an advantage below this is rounding
+
+Names = tuple[str, ...]
+
+
+class ValuesOfInformation(Result, Tabular, Mapping[Names | str, float]):
+    """What it is worth to see some variables before a decision, the best first: {name or names: value}.
+
+    Values are net of costs, where costs were given.
+
+    >>> ValuesOfInformation("treat", {("test",): 3.0, ("age",): 0.5}, {})
+    seen before treat  value
+    test               3.000000
+    age                0.500000
+    """
+
+    __slots__ = ("_values", "before", "costs", "report")
+    report: Report
+    before: str
+    costs: Mapping[Names, float]
+    _values: dict[Names, float]
+
+    def __init__(
+        self,
+        before: str,
+        values: Mapping[Names, float],
+        costs: Mapping[Names, float],
+        report: Report = EXACT,
+    ) -> None:
+        """Take values of sets of names, net of these costs."""
+        ranked = sorted(values, key=lambda names: -values[names])
+        put(self, "before", before)
+        put(self, "_values", {names: float(values[names]) for names in ranked})
+        put(self, "costs", dict(costs))
+        put(self, "report", report)
+
+    def __getitem__(self, names: Names | str) -> float:
+        return self._values[(names,) if isinstance(names, str) else tuple(names)]
+
+    def __iter__(self) -> Iterator[Names | str]:
+        return iter([names[0] if len(names) == 1 else names for names in self._values])
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def best(self) -> Names:
+        """The names that it is worth most to see."""
+        return next(iter(self._values))
+
+    def to_dict(self) -> dict[Names | str, float]:
+        """{name, or names: value}."""
+        return {names: self[names] for names in self}
+
+    def to_pandas(self) -> pd.Series:
+        """A Series by name; of sets, by their names joined by commas."""
+        index = [", ".join(names) for names in self._values]
+        series: pd.Series = pandas().Series(list(self._values.values()), index=index, name="value")
+        return series
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the values as bars, the best first; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above.
+        """
+        from pgm import plot
+
+        labels = [joined(names, len(names)) for names in islice(self._values, ROWS)]
+        values = list(islice(self._values.values(), ROWS))
+        head = f"worth seeing before {self.before}"
+        return plot.ranked(
+            labels, values, ax, xlabel="expected utility gained", head=head, figsize=figsize, title=title
+        )
+
+    def _parts(self) -> tuple[object, ...]:
+        return self.before, self._values, self.costs, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        priced = bool(self.costs)
+        header = [f"seen before {self.before}", *(["value", "cost", "net"] if priced else ["value"])]
+        rows = []
+        for names, value in islice(self._values.items(), ROWS):
+            row = [joined(names, len(names))]
+            if priced:
+                cost = self.costs.get(names, 0.0)
+                row += [f"{value + cost:.6f}", f"{cost:.6f}"]
+            rows.append([*row, f"{value:.6f}"])
+        more = len(self) - len(rows)
+        notes = [f"... {more:,} more"] if more else []
+        return header, rows, "\n".join(notes if self.exact else [*notes, self.report.summary])
+
+
+def value_of_information(
+    diagram: InfluenceDiagram,
+    names: str | Iterable[str] | None,
+    before: str | None,
+    given: Mapping[str, Any] | None,
+    costs: Mapping[Any, float] | None,
+    k: int | None,
+    accuracy: Mapping[Any, Mapping[Any, float]] | None,
+) -> ExpectedUtility | ValuesOfInformation:
+    """See `InfluenceDiagram.value_of_information`."""
+    before = _before(diagram, before, given)
+    priced = _costs(diagram, costs)
+    base = solved(diagram, given).expected_utility
+    if names is not None and k is None:
+        some = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+        if not some:
+            raise InvalidArgument("names= is empty: name what may be seen, or leave it out for a table.")
+        seen = diagram
+        if accuracy is not None:
+            if len(some) != 1:
+                raise InvalidArgument("accuracy= describes the test of one variable: name one.")
+            seen, reading = with_test(diagram, some[0], accuracy)
+            gain = _gain(seen, (reading,), before, given, base)
+        else:
+            for name in some:
+                _check_seen(diagram, name, before, given)
+            gain = _gain(diagram, some, before, given, base)
+        return ExpectedUtility(gain - _cost(some, priced))
+    if accuracy is not None:
+        raise InvalidArgument("accuracy= describes the test of one variable: name it as names=.")
+    there = visible(diagram, before, given) if names is None else tuple(dict.fromkeys(names))
+    for name in there:
+        _check_seen(diagram, name, before, given)
+    if not there:
+        raise InvalidArgument(
+            f"There is nothing more to see before {before!r}: all else follows it, or is known."
+        )
+    values: dict[Names, float]
+    if k is None:
+        gains = _each(diagram, there, before, given, base)
+        values = {(name,): gain - _cost((name,), priced) for name, gain in gains.items()}
+        return ValuesOfInformation(before, values, _used(priced, values))
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= len(there):
+        raise InvalidArgument(f"k= is a whole number from 1 to {len(there)}, not {shown(k)}.")
+    k = int(k)
+    if math.comb(len(there), k) <= _SETS:
+        values = {
+            some: _gain(diagram, some, before, given, base) - _cost(some, priced)
+            for some in combinations(there, k)
+        }
+        return ValuesOfInformation(before, values, _used(priced, values))
+    chosen: Names = ()
+    while len(chosen) < k:
+        trials: dict[Names, float] = {(*chosen, name): 0.0 for name in there if name not in chosen}
+        for some in trials:
+            trials[some] = _gain(diagram, some, before, given, base) - _cost(some, priced)
+        chosen = max(trials, key=lambda some: trials[some])
+    advice = f"the sets of {k} are too many to try: one variable was added at a time"
+    report = Report("greedy", exact=False, advice=advice)
+    return ValuesOfInformation(before, {chosen: trials[chosen]}, _used(priced, [chosen]), report)
+
+
+def value_of_control(
+    diagram: InfluenceDiagram, name: str, given: Mapping[str, Any] | None
+) -> ExpectedUtility:
+    """See `InfluenceDiagram.value_of_control`."""
+    variable = known(diagram.variables, name)
+    if name in diagram.decisions:
+        raise InvalidArgument(f"{name!r} is a decision already.")
+    if given is not None and name in given:
+        raise InvalidEvidence(f"{name!r} is given: there is nothing left to control.")
+    base = solved(diagram, given).expected_utility
+    return ExpectedUtility(solved(_controlled(diagram, name, variable.states), given).expected_utility - base)
+
+
+def visible(diagram: InfluenceDiagram, before: str, given: Mapping[str, Any] | None) -> Names:
+    """Return the chance nodes that could be seen before a decision, and are not.
+
+    Args:
+        diagram: the diagram.
+        before: the decision.
+        given: what is known already.
+    """
+    out = {*diagram.known(before), *(given or ())}
+    for decision in diagram.decisions[diagram.decisions.index(before) :]:
+        out.update(diagram._network.descendants(decision))
+    return tuple([name for name in diagram.chances if name not in out])
+
+
+def with_test(
+    diagram: InfluenceDiagram, name: str, accuracy: Mapping[Any, Mapping[Any, float]]
+) -> tuple[InfluenceDiagram, str]:
+    """Return the diagram with a test of a variable, and what the test is called.
+
+    Args:
+        diagram: the diagram.
+        name: the variable.
+        accuracy: {state: {reading: probability}}.
+    """
+    reading = f"test of {name}"
+    while reading in diagram:
+        reading += "'"
+    made = diagram.copy()
+    made.add_chance(reading, accuracy, parents=[name])
+    return made, reading
+
+
+def _before(diagram: InfluenceDiagram, before: str | None, given: Mapping[str, Any] | None) -> str:
+    open_ = [name for name in diagram.decisions if name not in (given or {})]
+    if before is None:
+        if not open_:
+            raise InvalidArgument("There is no decision left to know something for.")
+        return open_[0]
+    diagram._decision(before)
+    if before not in open_:
+        raise InvalidArgument(f"{before!r} is given: it was taken, and nothing seen now can change it.")
+    return before
+
+
+def _check_seen(diagram: InfluenceDiagram, name: str, before: str, given: Mapping[str, Any] | None) -> None:
+    known(diagram.variables, name)
+    if name in diagram.decisions:
+        raise InvalidArgument(f"{name!r} is a decision: only chance nodes are worth seeing.")
+    if name in (given or {}):
+        raise InvalidArgument(f"{name!r} is given: it is known already.")
+    first = diagram.decisions.index(before)
+    for decision in diagram.decisions[first:]:
+        if name in diagram._network.descendants(decision):
+            raise InvalidArgument(
+                f"{name!r} cannot be seen before {before!r}: the decision {decision!r} influences it."
+            )
+
+
+def _gain(
+    diagram: InfluenceDiagram, names: Names, before: str, given: Mapping[str, Any] | None, base: float
+) -> float:
+    """By how much the expected utility grows if these are seen before a decision."""
+    made = diagram.copy()
+    made.set(before, observes=tuple(dict.fromkeys((*made.parents(before), *names))))
+    gain = float(solved(made, given).expected_utility) - base
+    return 0.0 if abs(gain) <= _ROUNDING * max(1.0, abs(base)) else gain
+
+
+def _each(
+    diagram: InfluenceDiagram, names: Names, before: str, given: Mapping[str, Any] | None, base: float
+) -> dict[str, float]:
+    return {name: _gain(diagram, (name,), before, given, base) for name in names}
+
+
+def _controlled(diagram: InfluenceDiagram, name: str, states: Sequence[Any]) -> InfluenceDiagram:
+    """The diagram in which a chance node is decided before all else."""
+    made = type(diagram)(diagram.name, combine=diagram.combine)
+    made._network = diagram._network.do({name: states[0]})
+    made._decisions = {name: Decision(()), **diagram._decisions}
+    made._utilities = dict(diagram._utilities)
+    return made
+
+
+def _costs(diagram: InfluenceDiagram, costs: Mapping[Any, float] | None) -> dict[frozenset[str], float]:
+    found: dict[frozenset[str], float] = {}
+    if costs is not None and not isinstance(costs, Mapping):
+        raise InvalidArgument(f"costs= is a dict {{name, or (name, ...): number}}, not {shown(costs)}.")
+    for key, cost in (costs or {}).items():
+        names = (key,) if isinstance(key, str) else tuple(key)
+        for name in names:
+            known(diagram.variables, name)
+        if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost):
+            raise InvalidArgument(
+                f"The cost of seeing {listed(names)} is {shown(cost)}, not a finite number."
+            )
+        found[frozenset(names)] = float(cost)
+    return found
+
+
+def _cost(names: Sequence[str], costs: Mapping[frozenset[str], float]) -> float:
+    """The cost of seeing some variables: that of the group if it has one, else of the largest group in it."""
+    own = frozenset(names)
+    if own in costs:
+        return costs[own]
+    groups = [group for group in costs if len(group) > 1 and group <= own]
+    if groups:
+        group = max(
+            groups, key=lambda g: (sum(costs.get(frozenset((n,)), 0.0) for n in g) - costs[g], len(g))
+        )
+        return costs[group] + _cost(tuple(own - group), costs)
+    return math.fsum(costs.get(frozenset((name,)), 0.0) for name in names)
+
+
+def _used(costs: Mapping[frozenset[str], float], sets: Iterable[Names]) -> dict[Names, float]:
+    return {names: _cost(names, costs) for names in sets} if costs else {}

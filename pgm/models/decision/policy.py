@@ -1,0 +1,380 @@
+"""Policies: what to do at each decision of an influence diagram, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.cpds import CPD, TableCPD
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, UnknownVariable, shown
+from pgm.evidence import known
+from pgm.models.bayesian_network import BayesianNetwork
+from pgm.printing import Tabular, joined, label
+from pgm.results.base import Result, condition, put
+from pgm.results.report import EXACT, Report
+from pgm.results.samples import Samples
+from pgm.results.scalars import ExpectedUtility
+from pgm.variables import Variable
+
+from . import utilities as worth
+from .rule import Rule
+from .tables import expected
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .influence_diagram import InfluenceDiagram
+
+
+@dataclass(frozen=True, eq=False)
+class Advice:
+    """How the actions of a decision compare, given what is known and matters."""
+
+    decision: Variable
+    given: tuple[Variable, ...]
+    values: np.ndarray  # an axis for each of `given`, then the actions; only differences (or ratios) count
+    actions: np.ndarray  # codes of the best ones
+
+
+class Policy(Result, Tabular, Mapping[str, Rule]):
+    """What to do at each decision, {decision: rule}; `solve` of an influence diagram returns one.
+
+    Args:
+        diagram: the influence diagram; it is kept, so it is not changed afterwards.
+        given: the past.
+        advice: for each decision how its actions compare.
+        value: the expected utility.
+        report: how it was found.
+
+    >>> import pgm
+    >>> d = pgm.InfluenceDiagram()
+    >>> d.add_chance("rain", 0.3)
+    >>> d.add_decision("umbrella", [False, True], observes="rain")
+    >>> d.add_utility("comfort", {(True, False): -10, (True, True): 2, (False, True): 5, (False, False): 8},
+    ...               parents=["rain", "umbrella"])
+    >>> policy = d.solve()
+    >>> policy["umbrella"].to_dict(), round(policy.expected_utility, 6)
+    ({False: False, True: True}, 6.2)
+    """
+
+    __slots__ = ("_advice", "_diagram", "_rules", "_value", "report")
+    report: Report
+    _diagram: InfluenceDiagram
+    _advice: dict[str, Advice]
+    _rules: dict[str, Rule]  # those that were looked at
+    _value: float
+
+    def __init__(
+        self,
+        diagram: InfluenceDiagram,
+        given: Mapping[str, Any],
+        advice: Mapping[str, Advice],
+        value: float,
+        report: Report = EXACT,
+    ) -> None:
+        """Take a diagram of its own, the past, how actions compare, and the expected utility."""
+        put(self, "_diagram", diagram)
+        put(self, "_advice", dict(advice))
+        put(self, "_rules", {})
+        put(self, "_value", float(value))
+        put(self, "report", report.changed(given=MappingProxyType(dict(given))) if given else report)
+
+    @property
+    def expected_utility(self) -> ExpectedUtility:
+        """What the policy is worth on average, given the past; a float with `.exact`."""
+        return ExpectedUtility(self._value, self.report)
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """The decisions that there are rules for, in the order in which they are taken."""
+        return tuple(self._advice)
+
+    def __getitem__(self, decision: str) -> Rule:
+        """The table of a decision: what to do, and what each action is worth."""
+        advice = self._advised(decision)
+        if decision not in self._rules:
+            self._rules[decision] = self._rule(advice)
+        return self._rules[decision]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._advice)
+
+    def __len__(self) -> int:
+        return len(self._advice)
+
+    def _advised(self, decision: str) -> Advice:
+        try:
+            return self._advice[decision]
+        except (KeyError, TypeError):
+            raise UnknownVariable(
+                decision, self._advice, where="Among the decisions of this policy"
+            ) from None
+
+    def _rule(self, advice: Advice) -> Rule:
+        """What each action is worth: the best one as the policy goes on, the others by comparison."""
+        best, probability = expected(
+            self._diagram,
+            self._as_if(advice),
+            self.given,
+            [v.name for v in advice.given],
+        )
+        values = advice.values
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if self._diagram.combine == "product":
+                most = values.max(axis=-1, keepdims=True)
+                worth_ = np.where(most > 0.0, best[..., np.newaxis] * values / most, 0.0)
+            else:
+                worth_ = best[..., np.newaxis] + (values - values.max(axis=-1, keepdims=True))
+        worth_[np.isneginf(values)] = -np.inf
+        worth_[probability == 0.0] = np.nan
+        return Rule.of(advice.decision, advice.given, worth_, advice.actions)
+
+    def _as_if(self, advice: Advice) -> dict[str, CPD]:
+        """The rules, but with any allowed action at earlier decisions that are among what is known."""
+        known = {v.name for v in advice.given}
+        return {
+            name: at_random(self._diagram, name) if name in known else as_cpd(one)
+            for name, one in self._advice.items()
+        }
+
+    def decide(self, decision: str, given: Mapping[str, Any] | None = None) -> Any:
+        """Return what to do.
+
+        Args:
+            decision: the decision.
+            given: what is known, {name: state}; what does not matter may be left out.
+
+        Raises:
+            UnknownVariable, UnknownState: something that does not exist.
+            InvalidEvidence: the state of something that matters is missing.
+            ImpossibleEvidence: what is given cannot happen.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_decision("bet", ["red", "black"])
+        >>> d.add_utility("win", {"red": 1, "black": 2}, parents=["bet"])
+        >>> d.solve().decide("bet")
+        'black'
+        """
+        advice = self._advised(decision)
+        variables = self._diagram.variables
+        if given is not None and not isinstance(given, Mapping):
+            raise InvalidEvidence(f"What is known is a dict {{name: state}}, not {shown(given)}.")
+        seen = {**self.given, **(given or {})}
+        codes = []
+        for name in seen:
+            known(variables, name)
+        for variable in advice.given:
+            if variable.name not in seen:
+                raise InvalidEvidence(
+                    f"What to do at {decision!r} depends on {variable.name!r}: give its state too."
+                )
+            codes.append(variable.code(seen[variable.name]))
+        case = {v.name: v.states[c] for v, c in zip(advice.given, codes, strict=True)}
+        if case and not self._possible(advice, tuple(codes), case):
+            raise ImpossibleEvidence(
+                f"{condition(case)} cannot happen when {decision!r} is decided: there is no advice for it.",
+                case,
+            )
+        return advice.decision.states[int(advice.actions[tuple(codes)])]
+
+    def _possible(self, advice: Advice, codes: tuple[int, ...], case: Mapping[str, Any]) -> bool:
+        if advice.decision.name in self._rules:
+            return bool(self._rules[advice.decision.name].actions[codes] >= 0)
+        if np.isnan(advice.values[codes]).any():
+            return False
+        _, probability = expected(self._diagram, self._as_if(advice), {**self.given, **case})
+        return bool(probability > 0.0)
+
+    def network(self) -> BayesianNetwork:
+        """Return the diagram as a Bayesian network in which each decision follows the policy.
+
+        Every question of a network can then be asked: `policy.network().query("cured")`. Decisions given as
+        the past are certain. Where what is known cannot happen the first action that is allowed is taken.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_decision("treat", [False, True])
+        >>> d.add_chance("cured", {True: 0.9, False: 0.3}, parents=["treat"])
+        >>> d.add_utility("health", {True: 100, False: 0}, parents=["cured"])
+        >>> round(d.solve().network().query("cured")[True], 6)
+        0.9
+        """
+        return as_network(
+            self._diagram, {name: as_cpd(one) for name, one in self._advice.items()}, self.given
+        )
+
+    def simulate(self, n: int, seed: Any = None) -> Samples:
+        """Return cases as they would go under this policy, with a column for each utility.
+
+        Args:
+            n: the number of cases.
+            seed: a seed, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n is no whole number from 1 on, or the seed is none.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_chance("rain", 0.3)
+        >>> d.add_decision("umbrella", [False, True], observes="rain")
+        >>> comfort = {(True, True): 2, (False, False): 8, ...: -1}
+        >>> d.add_utility("comfort", comfort, parents=["rain", "umbrella"])
+        >>> float(d.solve().simulate(1000, seed=0)["comfort"].min())
+        2.0
+        """
+        chances = {k: v for k, v in self.given.items() if k not in self._diagram.decisions}
+        drawn = self.network().sample(n, given=chances, seed=seed)
+        variables = self._diagram.variables
+        columns = {name: np.asarray(drawn[name]) for name in drawn}
+        for name in variables:
+            if name not in columns:
+                columns[name] = np.full(n, variables[name].states[variables[name].code(self.given[name])])
+        codes = {name: _codes(variables[name], columns[name]) for name in variables}
+        cards = {name: v.card for name, v in variables.items()}
+        found = {name: columns[name] for name in variables}
+        for name in self._diagram.utilities:
+            total = np.zeros(n)
+            for scope, values in worth.terms(name, self._diagram._utilities, cards):
+                total += values[tuple([codes[v] for v in scope])]
+            found[name] = total
+        return Samples(found, self.report)
+
+    def contributions(self) -> dict[str, float]:
+        """Return the expected value of each utility under this policy, {utility: number}.
+
+        Those that no other utility uses make up the expected utility.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_decision("dose", [0, 1, 2])
+        >>> d.add_utility("effect", [0, 6, 8], parents="dose")
+        >>> d.add_utility("harm", [0, -1, -4], parents="dose")
+        >>> d.solve().contributions()
+        {'effect': 6.0, 'harm': -1.0}
+        """
+        diagram = self._diagram
+        rules = {name: as_cpd(one) for name, one in self._advice.items()}
+        found = {}
+        for name in diagram.utilities:
+            alone = diagram.copy()
+            alone._utilities = {**diagram._utilities, "": worth.Utility((name,), weights=(1.0,))}
+            for other in diagram.utilities:
+                if other != name and other not in _below(diagram, name):
+                    del alone._utilities[other]
+            value, _ = expected(alone, rules, self.given)
+            found[name] = float(value)
+        return found
+
+    def plot(
+        self,
+        decision: str | None = None,
+        *,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw what to do at one decision as a table of colours; returns the Axes.
+
+        Args:
+            decision: the decision; the last one that depends on anything, if left out.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches.
+            title: what stands above.
+        """
+        if decision is None:
+            if not self._advice:
+                raise InvalidArgument("Every decision was given: there is nothing left to draw.")
+            names = list(self._advice)
+            decision = next((n for n in reversed(names) if self._advice[n].given), names[-1])
+        return self[decision].plot(ax, figsize=figsize, title=title)
+
+    def to_dict(self) -> dict[str, dict[Any, Any]]:
+        """{decision: {what is known: action}}."""
+        return {name: rule.to_dict() for name, rule in self.items()}
+
+    def _parts(self) -> tuple[object, ...]:
+        return self._diagram, dict(self.given), self._advice, self._value, self.report
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = []
+        for name, rule in self.items():
+            needed = joined([v.name for v in rule.given], len(rule.given)) or "-"
+            actions = dict.fromkeys(rule.decision.states[c] for c in rule.actions.flat if c >= 0)
+            only = label(next(iter(actions))) if len(actions) == 1 else f"{len(actions)} actions"
+            rows.append([name, needed, str(len(rule)), only])
+        note = f"expected utility {self._value:.6f}"
+        if not self.exact:
+            note += "\n" + self.report.summary
+        return ["decision", "depends on", "cases", "action"], rows, note
+
+
+def _below(diagram: InfluenceDiagram, name: str) -> set[str]:
+    """The utilities that a utility is made of."""
+    found = {name}
+    queue = [name]
+    for one in queue:  # grows during the loop
+        for parent in diagram._utilities[one].parents:
+            if parent in diagram._utilities and parent not in found:
+                found.add(parent)
+                queue.append(parent)
+    return found
+
+
+def as_cpd(advice: Advice) -> CPD:
+    """Return a rule as a distribution that is certain."""
+    values = np.zeros(advice.values.shape)
+    np.put_along_axis(values, advice.actions[..., np.newaxis], 1.0, axis=-1)
+    return _table(advice.decision, advice.given, values)
+
+
+def at_random(diagram: InfluenceDiagram, decision: str) -> CPD:
+    """Return a decision as a distribution: each action that is allowed is equally probable.
+
+    Args:
+        diagram: the diagram.
+        decision: one of its decisions.
+    """
+    variable, one = diagram.variables[decision], diagram._decisions[decision]
+    values = np.ones(variable.card) if one.allowed is None else one.allowed.astype(float)
+    given = tuple([diagram.variables[name] for name in one.allowed_given])
+    return _table(variable, given, values / values.sum(axis=-1, keepdims=True))
+
+
+def _table(child: Variable, given: tuple[Variable, ...], values: np.ndarray) -> CPD:
+    values.flags.writeable = False
+    return TableCPD.trusted(child, given, values)
+
+
+def as_network(
+    diagram: InfluenceDiagram, rules: Mapping[str, CPD], given: Mapping[str, Any]
+) -> BayesianNetwork:
+    """Return a diagram as a network, with these distributions of decisions; others are given.
+
+    Args:
+        diagram: the diagram.
+        rules: the distribution of each decision that is not given.
+        given: the past.
+    """
+    network = diagram._network
+    cpds: list[CPD] = []
+    for name in network:
+        if name in rules:
+            cpds.append(rules[name])
+        elif name in diagram.decisions:
+            variable = network.variables[name]
+            values = np.zeros(variable.card)
+            values[variable.code(given[name])] = 1.0
+            cpds.append(_table(variable, (), values))
+        else:
+            cpds.append(network.cpd(name))
+    return BayesianNetwork._from_cpds(diagram.name, cpds)
+
+
+def _codes(variable: Variable, column: np.ndarray) -> np.ndarray:
+    place = {state: code for code, state in enumerate(variable.states)}
+    return np.array([place[state] for state in column.tolist()], dtype=np.int64)
