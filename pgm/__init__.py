@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from pgm.io.bundled import list_networks, load_network
     from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
+    from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
 
 __version__ = "0.1.0"
@@ -101,6 +102,7 @@ __all__ = [
     "Density",
     "Deterministic",
     "Distribution",
+    "DynamicBayesianNetwork",
     "Exactly",
     "FactorGraph",
     "FileFormatError",
@@ -192,6 +194,7 @@ guard_constructors(
 )
 
 _LAZY = {
+    "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
     "InfluenceDiagram": "pgm.models.decision",
     "Policy": "pgm.models.decision",
     "loss_diagram": "pgm.models.decision",

@@ -25,7 +25,6 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the contract page is 
 DISTRIBUTIONS = "issue: Local distributions and approximate inference"
 CAUSES = "causal and diagnostic questions come after the foundation"
 LEARNING = "learning is not built"
-TIME = "models over time are not built"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
@@ -36,7 +35,6 @@ NOT_BUILT = {
     "found": LEARNING,
     "(found.network": LEARNING,
     "pgm.compare(": LEARNING,
-    "dbn": TIME,
 }
 
 

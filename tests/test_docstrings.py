@@ -16,6 +16,7 @@ import pgm
 from pgm import results
 from pgm.graphs import Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
+from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
 from pgm.models.decision.evaluation import Evaluation
@@ -46,6 +47,7 @@ RECEIVED = [
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility),
+    *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
 ]
 CLASSES = list(
     dict.fromkeys(

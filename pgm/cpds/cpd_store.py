@@ -37,6 +37,10 @@ class CPDStore(MutableMapping[str, CPD]):
         made._kept = dict(self._kept)
         return made
 
+    def update_kept(self, kept: Mapping[str, Array | CPD]) -> None:
+        """Take what is kept of many nodes at once."""
+        self._kept.update(kept)
+
     def in_order(self, nodes: Collection[str]) -> list[Array | CPD]:
         """For each of these nodes the array of its table, or whatever else its distribution is."""
         if list(self._kept) == list(nodes):  # as it is where all were added with their tables

@@ -125,6 +125,21 @@ class BayesianNetwork(Questions):
         arrows.check_acyclic(made._parents)
         return made
 
+    @classmethod
+    def _of_parts(
+        cls,
+        name: str,
+        parents: dict[str, tuple[str, ...]],
+        domains: dict[str, Domain | None],
+        kept: dict[str, np.ndarray | CPD],
+    ) -> Self:
+        """Build a network from what it keeps of each node, which the caller knows to be right."""
+        made = cls(name)
+        made._parents.update(parents)
+        made._domains.update(domains)
+        made._cpds.update_kept(kept)
+        return made
+
     # --- what there is ---
 
     @property

@@ -10,6 +10,7 @@ from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
+from pgm.results.network_steps import NetworkBeliefs, NetworkCourse, SampledSteps
 from pgm.results.report import EXACT, Report, exact_report, merged
 from pgm.results.sampled_series import SampledSeries
 from pgm.results.samples import Samples
@@ -36,6 +37,8 @@ __all__ = [
     "MaxMarginals",
     "MixedAssignment",
     "MixedMarginals",
+    "NetworkBeliefs",
+    "NetworkCourse",
     "Output",
     "PerSequence",
     "Probability",
@@ -43,6 +46,7 @@ __all__ = [
     "Report",
     "SampledSequence",
     "SampledSeries",
+    "SampledSteps",
     "Samples",
     "SequenceForecast",
     "Smoothed",

@@ -1,0 +1,100 @@
+"""How large the frontier of a dynamic network is, and what a step costs, before anything is allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from pgm.config import current
+from pgm.errors import TooLarge, listed
+from pgm.inference.engines.interface.slice_layout import Layout
+from pgm.inference.trees.needs import size_of, time_of
+from pgm.printing import html_facts, text_facts
+from pgm.runtime.running import seconds_of
+
+
+@dataclass(frozen=True, slots=True)
+class InterfacePlan:
+    """What the interface algorithm will do: the frontier between two steps, and the cost of each.
+
+    >>> import pgm
+    >>> dbn = pgm.DynamicBayesianNetwork()
+    >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    >>> dbn.plan().interface, dbn.plan().entries
+    (('rain[-1]',), 2)
+    """
+
+    interface: tuple[str, ...]  # what the past hands to a step
+    entries: int  # of the table over these
+    largest: int  # entries of the largest table of a step
+    operations: int  # multiplications of a step along the frontier's way
+    pattern: int  # entries of the tables that each distinct observation makes
+    bytes: int  # that filtering needs, whatever the number of steps
+    memory_limit: int
+    heuristic: str  # which order was chosen
+
+    @property
+    def fits(self) -> bool:
+        """Whether it fits the memory limit."""
+        return self.bytes <= self.memory_limit
+
+    @property
+    def seconds(self) -> float:
+        """A rough estimate of the time that a step takes."""
+        return seconds_of(float(self.operations))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain Python objects, with `fits` and `seconds`."""
+        return {**asdict(self), "interface": list(self.interface), "fits": self.fits, "seconds": self.seconds}
+
+    def _lines(self) -> list[tuple[str, str]]:
+        over = f": {listed(self.interface)}" if self.interface else ""
+        return [
+            ("engine", "interface (exact)"),
+            ("interface", f"{len(self.interface):,} variables{over}"),
+            ("its table", f"{self.entries:,} entries"),
+            ("largest table", f"{self.largest:,} entries; {self.heuristic}"),
+            ("memory", f"{size_of(float(self.bytes))} of {size_of(float(self.memory_limit))} allowed"),
+            ("each step", f"{self.operations:,} operations, {time_of(self.seconds)}"),
+        ]
+
+    def __repr__(self) -> str:
+        """One line for each thing worth knowing."""
+        return text_facts(self._lines())
+
+    def _repr_html_(self) -> str:
+        return html_facts(self._lines())
+
+
+def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
+    """The plan of a layout; `names`: of its variables."""
+    interface = []
+    for p in layout.incoming:
+        v, back = layout.template.owner(p)
+        interface.append(names[v] if layout.template.static[v] else f"{names[v]}[-{back}]")
+    largest = max(layout.widest, *(layout.size(bucket.scope) for bucket in layout.buckets))
+    # Offsets of the operations, messages back and forth, one pattern's tables, and one row of each bucket.
+    need = 8 * (layout.work + 4 * layout.widest + 3 * layout.block) + 16 * largest
+    limit = current().memory_limit
+    return InterfacePlan(
+        tuple(interface),
+        layout.interface_entries,
+        largest,
+        layout.work,
+        layout.block,
+        need,
+        limit,
+        layout.heuristic,
+    )
+
+
+def check(layout: Layout, names: Sequence[str]) -> None:
+    """Raise TooLarge, with the plan, if it does not fit."""
+    plan = plan_of(layout, names)
+    if not plan.fits:
+        raise TooLarge(
+            f"What one step hands to the next does not fit the memory limit:\n{plan}\n"
+            'These approximate it: engine="boyen-koller", which keeps the variables of the interface apart, '
+            'and engine="particles". Or raise memory_limit with pgm.config.'
+        )

@@ -1,0 +1,708 @@
+"""Dynamic Bayesian networks: variables that repeat step by step, with arrows from earlier steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from pgm.calls import guard_constructors, guard_methods
+from pgm.cpds import CPD
+from pgm.cpds.base import printed
+from pgm.errors import (
+    ImpossibleEvidence,
+    InvalidArgument,
+    InvalidEvidence,
+    InvalidStructure,
+    UnknownVariable,
+    listed,
+    shown,
+)
+from pgm.evidence import names as names_of
+from pgm.inference.engines import interface as engine
+from pgm.printing import html_table, joined, text_table
+from pgm.randomness import draw_count, generator
+from pgm.results import Logarithm, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
+from pgm.results.network_steps import INTERFACE
+from pgm.runtime.clock import start_clock
+from pgm.variables import Variable
+
+from ..renaming import renamed
+from . import network_sampling, network_slices, network_unrolled
+from .network_rows import Read, check_noise, read
+from .network_slices import Node, back_of, built, made, name_of
+
+if TYPE_CHECKING:
+    from pgm.models import BayesianNetwork
+
+_Answer = TypeVar("_Answer")
+
+
+class DynamicBayesianNetwork:
+    """A network whose variables repeat in each step, and depend on others of the same and of earlier steps.
+
+    Args:
+        name: what the network is called in print and in files.
+
+    Parents are written "rain" for the same step, "rain[-1]" for the step before, "rain[-2]" and so on. What
+    was observed is {name: list of values}, one for each step; several sequences are a list of such dicts, a
+    dict or frame with `lengths=`, or a frame with `sequence="column"`. None and NaN were not observed; a
+    value may also be pgm.OneOf, pgm.Not or pgm.Likelihood.
+
+    >>> dbn = DynamicBayesianNetwork()
+    >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    >>> dbn.filter({"wet": [True, True, False]})
+    step  rain=True
+    0      0.857143
+    1      0.938389
+    2      0.183520
+    filtered; log-likelihood -2.382408
+    """
+
+    name: str
+    _nodes: dict[str, Node]
+    _layouts: dict[bool, engine.Layout]
+
+    def __init__(self, name: str = "") -> None:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
+        self.name, self._nodes, self._layouts = name, {}, {}
+
+    # --- what there is ---
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables by name, in the order in which they were added."""
+        return {name: node.variable for name, node in self._nodes.items()}
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all variables."""
+        return tuple(self._nodes)
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """The arrows into a step as pairs (parent, child): ("rain[-1]", "rain")."""
+        return tuple([(p, node.name) for node in self._nodes.values() for p in node.parents])
+
+    @property
+    def lag(self) -> int:
+        """How many steps back the network looks."""
+        return max((node.lag for node in self._nodes.values()), default=0)
+
+    def parents(self, name: str) -> tuple[str, ...]:
+        """Return the parents of a variable, those of earlier steps written "rain[-1]".
+
+        Args:
+            name: a variable of the network.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.parents("rain")
+        ('rain[-1]',)
+        """
+        return self._known(name).parents
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Return the variables that depend on one, in the same step or in later ones.
+
+        Args:
+            name: a variable of the network.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.children("rain")
+        ('rain',)
+        """
+        known = self._known(name).name
+        return tuple([n.name for n in self._nodes.values() if known in [back_of(p)[0] for p in n.parents]])
+
+    def cpd(self, name: str, step: int | None = None) -> CPD:
+        """Return P(name | parents) of most steps; or that of one of the first steps, where it is another.
+
+        Args:
+            name: a variable of the network.
+            step: a step; 0 is the first.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+            InvalidArgument: the step is no whole number of at least 0.
+            IncompleteModel: a parent is missing yet.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> print(dbn.cpd("rain"))
+        P(rain | rain[-1])
+        rain[-1]  False  True
+        False       0.8   0.2
+        True        0.3   0.7
+        >>> dbn.cpd("rain", step=0).to_dict()
+        {False: 0.6, True: 0.4}
+        """
+        node = self._known(name)
+        if step is not None and (
+            isinstance(step, bool) or not isinstance(step, int | np.integer) or step < 0
+        ):
+            raise InvalidArgument(f"step= is a whole number of at least 0, not {shown(step)}.")
+        if not node.cpds:
+            network_slices.check_whole({name: node})
+        return node.cpds[-1 if step is None else min(int(step), len(node.cpds) - 1)]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._nodes
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters, those of the first steps included."""
+        network_slices.check_whole(self._nodes)
+        return sum(cpd.n_parameters for node in self._nodes.values() for cpd in node.cpds)
+
+    # --- edits: each succeeds or changes nothing ---
+
+    def add(
+        self,
+        name: str,
+        table: object,
+        *,
+        parents: str | Iterable[str] = (),
+        initial: object = None,
+        states: Any = None,
+        static: bool = False,
+        normalize: bool = False,
+    ) -> None:
+        """Add a variable of every step with its distribution.
+
+        Args:
+            name: the new variable.
+            table: as for `BayesianNetwork.add`: a number, list, dict, array or frame, or a distribution such
+                as pgm.NoisyOr, pgm.TreeCPD, pgm.LinearGaussian.
+            parents: names in the order that the table uses: "rain" of the same step, which is there already,
+                or "rain[-1]" of an earlier one, which may be added later.
+            initial: where it looks back, the distribution of the first step, in which nothing lies behind:
+                given the parents of the same step. Where it looks k steps back, a list of k distributions: of
+                step 0, of step 1, ..., each given those of the parents that exist there, in their order.
+            states: the states in order; if left out as for `BayesianNetwork.add`.
+            static: one variable for all steps, as a parameter or a type; its parents are static too.
+            normalize: divide each row of a table by its sum.
+
+        Raises:
+            InvalidTable: values of the wrong shape, negative, or a row that does not sum to one; `initial` is
+                missing, or there is no use for it.
+            InvalidVariable: an invalid name or invalid states.
+            UnknownVariable: a parent of the same step that the network does not have.
+            UnknownState: a row of a state that its parent does not have.
+            InvalidStructure: there is such a variable already, a cycle, or a parent that lies in the future.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("mood", {("good", "good"): [0.1, 0.9], ...: [0.5, 0.5]}, parents=["mood[-1]", "mood[-2]"],
+        ...         states=["bad", "good"], initial=[[0.3, 0.7], {"good": [0.2, 0.8], "bad": [0.6, 0.4]}])
+        >>> dbn.lag
+        2
+        """
+        node = name_of(name)
+        if node in self._nodes:
+            raise InvalidStructure(
+                f"There is a variable {node!r} already: `set` gives it another distribution."
+            )
+        if not isinstance(static, bool):
+            raise InvalidArgument(f"static= is True or False, not {shown(static)}.")
+        new = made(node, table, initial, parents, states, static, normalize, self._nodes)
+        self._take({**self._nodes, node: new})
+
+    def set(
+        self, name: str, table: object = None, *, initial: object = None, normalize: bool = False
+    ) -> None:
+        """Give a variable another distribution, or another one for the first steps; the rest stays.
+
+        Args:
+            name: a variable of the network.
+            table: as for `add`; left out: it stays.
+            initial: as for `add`; left out: it stays.
+            normalize: divide each row of a table by its sum.
+
+        Raises:
+            InvalidTable: as for `add`.
+            InvalidArgument: there is neither a table nor initial.
+            InvalidStructure: it has other parents than the variable.
+            UnknownVariable: there is no such variable.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.set("rain", initial=0.9)
+        >>> dbn.cpd("rain", step=0).to_dict()
+        {False: 0.1, True: 0.9}
+        """
+        node = self._known(name)
+        if table is None and initial is None:
+            raise InvalidArgument(f"{name!r}: `set` takes a table, or initial=, or both.")
+        new = network_slices.changed(node, table, initial, normalize, self._nodes)
+        self._take({**self._nodes, node.name: new})
+
+    def remove(self, name: str) -> None:
+        """Remove a variable on which no other depends.
+
+        Args:
+            name: a variable of the network.
+
+        Raises:
+            UnknownVariable: there is no such variable.
+            InvalidStructure: others depend on it: remove them first.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.remove("rain")
+        >>> dbn.nodes
+        ()
+        """
+        node = self._known(name)
+        if others := [child for child in self.children(name) if child != node.name]:
+            raise InvalidStructure(f"{name!r} has the children {listed(others)}: remove them first.")
+        self._take({key: value for key, value in self._nodes.items() if key != node.name})
+
+    def _take(self, nodes: dict[str, Node]) -> None:
+        waiting = [node for node in nodes.values() if not node.cpds]
+        self._nodes = nodes | {node.name: built(node, nodes) for node in waiting}
+        self._layouts = {}
+
+    def _known(self, name: Any) -> Node:
+        if not isinstance(name, str) or name not in self._nodes:
+            raise UnknownVariable(name, self._nodes)
+        return self._nodes[name]
+
+    def copy(self) -> Self:
+        """Return an independent copy."""
+        made = type(self)(self.name)
+        made._nodes = dict(self._nodes)
+        return made
+
+    __copy__ = copy
+
+    def rename(self, new: Mapping[str, str]) -> Self:
+        """Return the same network with some variables renamed.
+
+        Args:
+            new: {old name: new name}, of some variables or all.
+
+        Raises:
+            UnknownVariable: an old name that the network does not have.
+            InvalidStructure, InvalidVariable: new names that are invalid, or taken.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.rename({"rain": "snow"}).edges
+        (('snow[-1]', 'snow'),)
+        """
+        called = renamed(self._nodes, new)
+        made = type(self)(self.name)
+        made._nodes = network_slices.renamed(self._nodes, {key: name_of(to) for key, to in called.items()})
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether variables, arrows and distributions are the same, whatever their order."""
+        if not isinstance(other, DynamicBayesianNetwork):
+            return NotImplemented
+        return network_slices.alike(self._nodes, other._nodes)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"name": self.name, "_nodes": self._nodes}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _layouts={})
+
+    # --- questions ---
+
+    def filter(self, data: Any, *, targets: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
+        """Return P(variable | what was observed until then) for each step.
+
+        Args:
+            data: a sequence, or several; see the class.
+            targets: names; if left out all variables with states that are not observed in each step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> dbn.filter({"wet": [True, None]}).marginal("rain").values[:, 1].round(6).tolist()
+        [0.857143, 0.628571]
+        """
+        found, wanted = self._read(data, lengths, sequence, targets)
+        layout, clock = self._layout(), start_clock()
+        values, scores = self._answered(found, lambda: engine.filtered(layout, found.rows, wanted, clock))
+        return self._beliefs(found, wanted, values, scores, "filtered")
+
+    def smooth(
+        self,
+        data: Any,
+        *,
+        lag: int | None = None,
+        targets: Any = None,
+        sparing: bool = False,
+        lengths: Any = None,
+        sequence: Any = None,
+    ) -> Any:
+        """Return P(variable | the whole sequence) for each step.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lag: given only what was observed until so many steps later.
+            targets: names; if left out all variables with states that are not observed in each step.
+            sparing: keep what about sqrt(T) of T steps need, and work the rest out a second time.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> dbn.smooth({"wet": [True, True, False]}).marginal("rain").values[:, 1].round(6).tolist()
+        [0.921757, 0.874968, 0.18352]
+        """
+        if lag is not None and (isinstance(lag, bool) or not isinstance(lag, int | np.integer) or lag < 0):
+            raise InvalidArgument(f"lag= is a whole number of steps, not {shown(lag)}.")
+        if lag is not None and sparing:
+            raise InvalidArgument("With lag= no messages are kept anyway: leave out sparing=.")
+        found, wanted = self._read(data, lengths, sequence, targets)
+        layout, clock = self._layout(), start_clock()
+        values, scores = self._answered(
+            found,
+            lambda: engine.smoothed(
+                layout,
+                found.rows,
+                wanted,
+                clock,
+                lag=None if lag is None else min(int(lag), found.rows.n),
+                sparing=bool(sparing),
+            ),
+        )
+        about = "smoothed" if lag is None else f"smoothed with a lag of {lag}"
+        return self._beliefs(found, wanted, values, scores, about)
+
+    def forecast(
+        self, data: Any, steps: int = 1, *, targets: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Any:
+        """Return P(variable | a sequence) for the steps that follow it.
+
+        Args:
+            data: a sequence, or several; see the class.
+            steps: how many steps to look ahead.
+            targets: names; if left out all variables with states.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.forecast({"rain": [True]}, steps=2).marginal("rain").values[:, 1].round(6).tolist()
+        [0.7, 0.55]
+        """
+        steps = _count(steps, "steps=")
+        every = (
+            [name for name, v in self.variables.items() if not v.continuous] if targets is None else targets
+        )
+        found, wanted = self._read(data, lengths, sequence, every)
+        layout, clock = self._layout(), start_clock()
+        scores = self._answered(found, lambda: engine.scores(layout, found.rows, clock))
+        last = self._answered(found, lambda: engine.frontiers(layout, found.rows, clock))
+        one = []
+        for i, (a, b) in enumerate(pairwise(found.sequences.starts.tolist())):
+            ahead = self._nothing(steps, b - a, found, b)
+            values, _, _ = self._answered(
+                found,
+                lambda ahead=ahead, i=i: engine.continued(layout, ahead, wanted, last[i], clock),  # type: ignore[misc]
+            )
+            one.append(NetworkBeliefs(self._some(wanted), values, scores[a:b].copy(), "forecast", b - a))
+        return one[0] if found.sequences.lone else PerSequence(one, found.sequences.ids, INTERFACE)
+
+    def _nothing(self, steps: int, before: int, found: Read, end: int) -> engine.ObservedRows:
+        """Steps behind a sequence in which nothing is observed, and the numbers in it they look back at."""
+        own = found.rows
+        kind = np.minimum(np.arange(before, before + steps), self._layout().template.n_kinds - 1)
+        nothing = np.zeros(steps, np.uint8)
+        numbers = {v: np.full(steps, np.nan) for v in own.numbers}
+        assert end <= own.n
+        return engine.ObservedRows(kind.astype(np.int64), nothing, nothing, {}, {}, numbers)
+
+    def score(self, data: Any, *, by: str | None = None, lengths: Any = None, sequence: Any = None) -> Any:
+        """Return log P of what was observed; of densities where numbers are observed.
+
+        Args:
+            data: a sequence, or several; see the class.
+            by: "sequence" for an array with one number for each, "step" for each step's share given those
+                before; all together if left out.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> round(dbn.score({"rain": [True, True, None]}), 6)
+        -1.272966
+        """
+        if by not in (None, "sequence", "step"):
+            raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
+        found, _ = self._read(data, lengths, sequence, ())
+        layout, clock = self._layout(), start_clock()
+        shares = self._answered(found, lambda: engine.scores(layout, found.rows, clock))
+        starts = found.sequences.starts
+        if by == "step":
+            return shares if found.sequences.lone else np.split(shares, starts[1:-1])
+        logs = np.add.reduceat(shares, starts[:-1])
+        return logs if by else Logarithm(float(logs.sum()), INTERFACE)
+
+    def log_likelihood(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> np.ndarray:
+        """Return log P of each sequence, as an array.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.log_likelihood([{"rain": [True, True]}, {"rain": [False]}]).round(6).tolist()
+        [-1.272966, -0.510826]
+        """
+        found: np.ndarray = self.score(data, by="sequence", lengths=lengths, sequence=sequence)
+        return found
+
+    def map(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
+        """Return the most probable course: a state for each variable in each step.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero; the message names the step.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> best = dbn.map({"wet": [True, True, False]})
+        >>> best.path("rain").path, round(best.probability, 6)
+        ((True, True, False), 0.663244)
+        """
+        found, _ = self._read(data, lengths, sequence, ())
+        for v, column in found.rows.numbers.items():
+            if np.isnan(column).any():
+                place = found.sequences.place(int(np.isnan(column).argmax()))
+                raise InvalidArgument(
+                    f"{place[0].upper()}{place[1:]}: {self.nodes[v]!r} is a number that was not "
+                    "observed, and a course is one of states. Unroll the network, and ask that for its `map`."
+                )
+        layout, clock = self._layout(best=True), start_clock()
+        codes, joints = self._answered(found, lambda: engine.most_probable(layout, found.rows, clock))
+        kept = [v for v, card in enumerate(layout.template.cards) if card]
+        starts = found.sequences.starts.tolist()
+
+        @cache
+        def shares() -> np.ndarray:
+            return engine.scores(self._layout(), found.rows, start_clock())
+
+        def likely(i: int) -> Callable[[], float]:
+            return lambda: float(shares()[starts[i] : starts[i + 1]].sum())
+
+        each = [
+            NetworkCourse(self._some(kept), codes[a:b, kept], float(joints[i]), likely(i))
+            for i, (a, b) in enumerate(pairwise(starts))
+        ]
+        return each[0] if found.sequences.lone else PerSequence(each, found.sequences.ids, INTERFACE)
+
+    def sample(
+        self, n: int, *, sequences: int | None = None, seed: int | np.random.Generator | None = None
+    ) -> Any:
+        """Draw all variables, step by step.
+
+        Args:
+            n: how many steps.
+            sequences: how many sequences, each of n steps; one by itself if left out.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n is not a whole number of at least 1, or the seed is none.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.sample(5, seed=0)["rain"].tolist()
+        [True, False, False, False, True]
+        """
+        network_slices.check_whole(self._nodes)
+        random = generator(seed)
+        n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
+        if n < 1 or many < 1:
+            raise InvalidArgument("There is one sequence of one step at least to draw.")
+        columns = network_sampling.draw(self._nodes, n, many, random)
+        drawn = [
+            SampledSteps(self.nodes, [column[i * n : (i + 1) * n] for column in columns]) for i in range(many)
+        ]
+        return drawn[0] if sequences is None else PerSequence(drawn, None, INTERFACE)
+
+    def plan(self) -> engine.InterfacePlan:
+        """Return how large the interface between two steps is, and what a step costs; allocates nothing.
+
+        Raises:
+            IncompleteModel: a variable or a distribution is missing.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.plan().entries
+        2
+        """
+        return engine.plan_of(self._laid_out(best=False), self.nodes)
+
+    # --- as another model ---
+
+    def unroll(self, steps: int) -> BayesianNetwork:
+        """Return the Bayesian network of so many steps: "rain[0]", "rain[1]", ...; static variables once.
+
+        Args:
+            steps: how many.
+
+        Raises:
+            InvalidArgument: it is no whole number of at least 1.
+            IncompleteModel: a variable or a distribution is missing.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> round(dbn.unroll(3).query("rain[0]", {"wet[0]": True, "wet[1]": True, "wet[2]": False})[True], 6)
+        0.921757
+        """
+        return network_unrolled.unrolled(self.name, self._nodes, _count(steps, "steps="))
+
+    to_network = unroll
+
+    # --- in print ---
+
+    def __repr__(self) -> str:
+        name = f"{shown(self.name)}, " if self.name else ""
+        return f"{type(self).__name__}({name}{len(self):,} variables, lag {self.lag})"
+
+    def __str__(self) -> str:
+        return text_table(*printed(self._lines(), repr(self)))
+
+    def _repr_html_(self) -> str:
+        return html_table(*printed(self._lines(), repr(self)))
+
+    def _lines(self) -> tuple[list[str], list[list[str]], int]:
+        rows = []
+        for node in list(self._nodes.values())[:30]:
+            states = joined(node.domain.states, len(node.domain.states)) or "a number"
+            parents = joined(node.parents, len(node.parents)) or "-"
+            rows.append([node.name, f"{parents} (static)" if node.static else parents, states])
+        return ["variable", "parents", "states"], rows, len(self)
+
+    # --- how ---
+
+    def _laid_out(self, *, best: bool) -> engine.Layout:
+        if best not in self._layouts:
+            template = network_slices.template(self._nodes)
+            self._layouts[best] = engine.Layout(template, start_clock(), best=best)
+        return self._layouts[best]
+
+    def _layout(self, *, best: bool = False) -> engine.Layout:
+        layout = self._laid_out(best=best)
+        engine.check(layout, self.nodes)
+        return layout
+
+    def _read(self, data: Any, lengths: Any, sequence: Any, targets: Any) -> tuple[Read, list[int]]:
+        template = self._layout().template
+        found = read(self._nodes, template, data, lengths, sequence)
+        check_noise(self._nodes, template)
+        if targets is None:
+            wanted = [
+                v for v, name in enumerate(self._nodes) if template.cards[v] and name not in found.observed
+            ]
+        else:
+            asked = names_of(targets, self.variables)
+            wanted = [self.nodes.index(name) for name in asked]
+            for v in wanted:
+                if not template.cards[v]:
+                    raise InvalidEvidence(
+                        f"{self.nodes[v]!r} is a number: only states have probabilities here."
+                    )
+        return found, wanted
+
+    def _some(self, wanted: Sequence[int]) -> tuple[Variable, ...]:
+        every = list(self.variables.values())
+        return tuple([every[v] for v in wanted])
+
+    def _beliefs(
+        self, found: Read, wanted: Sequence[int], values: np.ndarray, scores: np.ndarray, about: str
+    ) -> Any:
+        variables = self._some(wanted)
+        starts = found.sequences.starts.tolist()
+        each = [NetworkBeliefs(variables, values[a:b], scores[a:b], about) for a, b in pairwise(starts)]
+        return each[0] if found.sequences.lone else PerSequence(each, found.sequences.ids, INTERFACE)
+
+    def _answered(self, found: Read, work: Callable[[], _Answer]) -> _Answer:
+        try:
+            return work()
+        except engine.ImpossibleRow as error:
+            place = found.sequences.place(error.row)
+            raise ImpossibleEvidence(
+                f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
+                "before: the network gives it probability zero."
+            ) from None
+        except engine.Unseen as error:
+            place = found.sequences.place(error.row)
+            child, parent = self.nodes[error.child], self.nodes[error.parent]
+            raise InvalidArgument(
+                f"{place[0].upper()}{place[1:]}: {child!r} depends on the number {parent!r}, which was not "
+                "observed: only states are summed out step by step. Unroll the network, and ask that: "
+                "dbn.unroll(T)."
+            ) from None
+
+
+def _count(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InvalidArgument(f"{what} is a whole number of at least 1, not {shown(value)}.")
+    return int(value)
+
+
+guard_methods([DynamicBayesianNetwork])
+guard_constructors([DynamicBayesianNetwork])

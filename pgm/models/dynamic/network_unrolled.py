@@ -1,0 +1,74 @@
+"""A dynamic network as a Bayesian network of many steps, whose tables are shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain, repeat
+from typing import Any
+
+from pgm.cpds import CPD, TableCPD
+from pgm.cpds.table_input import check_cells
+from pgm.models.bayesian_network import BayesianNetwork
+from pgm.variables import Variable
+
+from .network_slices import Node, back_of, check_whole
+
+
+def unrolled(name: str, nodes: Mapping[str, Node], steps: int) -> BayesianNetwork:
+    """The network of so many steps, one step after the other, static variables first."""
+    check_whole(nodes)
+    check_cells((steps, len(nodes), 100), "The network", "unroll fewer steps")
+    called = {
+        node.name: [node.name] * steps if node.static else [f"{node.name}[{t}]" for t in range(steps)]
+        for node in nodes.values()
+    }
+    moving = [node for node in nodes.values() if not node.static]
+    parents: dict[str, tuple[str, ...]] = {}
+    domains: dict[str, Any] = {}
+    kept: dict[str, Any] = {}
+    for node in nodes.values():
+        if node.static:
+            parents[node.name], domains[node.name] = node.parents, node.domain
+            kept[node.name] = _kept(node.cpds[0], node.name, node.parents)
+    if moving:
+        every = list(chain.from_iterable(zip(*(called[node.name] for node in moving), strict=True)))
+        own = [_parents(node, called, steps) for node in moving]
+        parents.update(zip(every, chain.from_iterable(zip(*own, strict=True)), strict=True))
+        domains.update(
+            zip(every, chain.from_iterable(repeat([n.domain for n in moving], steps)), strict=True)
+        )
+        what = [_cpds(node, called[node.name], those) for node, those in zip(moving, own, strict=True)]
+        kept.update(zip(every, chain.from_iterable(zip(*what, strict=True)), strict=True))
+    return BayesianNetwork._of_parts(name, parents, domains, kept)
+
+
+def _parents(node: Node, called: Mapping[str, list[str]], steps: int) -> list[tuple[str, ...]]:
+    """The names of the parents in each step."""
+    found: list[tuple[str, ...]] = []
+    for t, cpd in enumerate(node.cpds[:-1][:steps]):
+        found.append(tuple([called[p][t - back] for p, back in map(back_of, cpd.parents)]))
+    first = len(node.cpds) - 1
+    if steps > first:
+        those = [called[p][first - back : steps - back] for p, back in map(back_of, node.cpds[-1].parents)]
+        found += list(zip(*those, strict=True)) if those else [()] * (steps - first)
+    return found
+
+
+def _cpds(node: Node, names: list[str], parents: list[tuple[str, ...]]) -> list[Any]:
+    """What the network keeps of the distribution in each step: of a table the same array again and again."""
+    steps, first, last = len(names), len(node.cpds) - 1, node.cpds[-1]
+    early = [
+        _kept(cpd, child, those) for cpd, child, those in zip(node.cpds[:-1], names, parents, strict=False)
+    ]
+    if type(last) is TableCPD:
+        return early + [last.values] * max(steps - first, 0)
+    return early + [
+        _kept(last, child, those) for child, those in zip(names[first:], parents[first:], strict=True)
+    ]
+
+
+def _kept(cpd: CPD, child: str, parents: tuple[str, ...]) -> Any:
+    if type(cpd) is TableCPD:
+        return cpd.values
+    given = tuple([Variable.of(name, v.domain) for name, v in zip(parents, cpd.given, strict=True)])
+    return cpd.renamed(Variable.of(child, cpd.child.domain), given)

@@ -1,0 +1,347 @@
+"""Dynamic networks: held to the network they unroll to, built, edited, shown, refused."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import pgm
+from tests.models.random_dynamic import given, network, observed
+
+
+def umbrella():
+    dbn = pgm.DynamicBayesianNetwork("umbrella")
+    dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+    return dbn
+
+
+# --- the same numbers as the unrolled network ---
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_question_is_that_of_the_unrolled_network(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng, zeros=seed % 3 == 0)
+    steps = int(rng.integers(1, 6))
+    data = observed(rng, dbn, steps)
+    data.pop("type", None)
+    data = data or {"v0": [None] * steps}
+    net, known = dbn.unroll(steps + 2), given(dbn, data)
+    filtered, smoothed = dbn.filter(data, targets=dbn.nodes), dbn.smooth(data, targets=dbn.nodes)
+    lagged, ahead = dbn.smooth(data, targets=dbn.nodes, lag=1), dbn.forecast(data, steps=2)
+    assert smoothed.log_likelihood == pytest.approx(net.log_probability(known), abs=1e-9)
+    assert dbn.score(data) == pytest.approx(smoothed.log_likelihood, abs=1e-12)
+    for name in dbn.nodes:
+        for t in range(steps + 2):
+            called = name if name == "type" else f"{name}[{t}]"
+            whole = net.query(called, known).values
+            if t >= steps:
+                np.testing.assert_allclose(ahead.marginal(name).values[t - steps], whole, rtol=0, atol=1e-9)
+                continue
+            np.testing.assert_allclose(smoothed.marginal(name).values[t], whole, rtol=0, atol=1e-9)
+            for answer, until in ((filtered, t + 1), (lagged, t + 2)):
+                seen = net.query(called, given(dbn, data, until)).values
+                np.testing.assert_allclose(answer.marginal(name).values[t], seen, rtol=0, atol=1e-9)
+    best = dbn.map(data)
+    assert best.log_joint == pytest.approx(dbn.unroll(steps).map(known).log_joint, abs=1e-9)
+
+
+def test_a_step_with_gates_and_trees_of_any_kind():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add(
+        "a",
+        pgm.Logistic({"a[-1]": 2.0, "b[-2]": -1.0}, bias=0.3),
+        initial=[0.5, pgm.Logistic({"a[-1]": 1.0})],
+    )
+    tree = pgm.TreeCPD("a", {True: pgm.TreeCPD("b[-1]", {True: 0.9, False: 0.3}), False: 0.1})
+    dbn.add("b", tree, initial={True: 0.6, False: 0.2})
+    dbn.add("odd", pgm.Parity(["a", "b"]))
+    dbn.add(
+        "any",
+        pgm.NoisyOr({"odd": 0.7, "any[-1]": 0.5, "b[-3]": 0.4}, leak=0.05),
+        initial=[pgm.NoisyOr({"odd": 0.6}), *[pgm.NoisyOr({"odd": 0.7, "any[-1]": 0.5})] * 2],
+    )
+    data = {"any": [True, None, False, True, True, None], "b": [None, None, True, None, None, False]}
+    net, known = dbn.unroll(6), given(dbn, data)
+    found = dbn.smooth(data)
+    assert found.log_likelihood == pytest.approx(net.log_probability(known), abs=1e-10)
+    for name in ("a", "odd", "any"):
+        for t in range(6):
+            whole = net.query(f"{name}[{t}]", known).values
+            np.testing.assert_allclose(
+                found.marginal(name).values[t] if name in found.names else whole, whole, atol=1e-10
+            )
+    assert dbn.map(data).log_joint == pytest.approx(net.map(known).log_joint, abs=1e-10)
+
+
+def test_a_gate_with_a_hundred_causes_is_no_table():
+    dbn = pgm.DynamicBayesianNetwork()
+    for i in range(60):
+        dbn.add(f"cause{i}", 0.02)
+    dbn.add(
+        "alarm",
+        pgm.NoisyOr({**{f"cause{i}": 0.5 for i in range(60)}, "alarm[-1]": 0.8}),
+        initial=pgm.NoisyOr({f"cause{i}": 0.5 for i in range(60)}),
+    )
+    assert dbn.plan().largest < 100
+    p = dbn.filter({"alarm": [None, None]}, targets="alarm").marginal("alarm").values[:, 1]
+    first = 1 - 0.99**60
+    np.testing.assert_allclose(p, [first, 1 - 0.99**60 * (1 - 0.8 * first)], rtol=1e-12)
+
+
+# --- special cases ---
+
+
+def test_a_hidden_markov_model_is_one():
+    A, B = (
+        [[0.4, 0.3, 0.3], [0.2, 0.6, 0.2], [0.1, 0.1, 0.8]],
+        [[0.5, 0.2, 0.3], [0.1, 0.1, 0.8], [0.1, 0.5, 0.4]],
+    )
+    hmm = pgm.HMM([0.5, 0.2, 0.3], A, pgm.Categorical(B, symbols=["r", "g", "b"]), states=["u", "v", "w"])
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("q", A, parents=["q[-1]"], initial=[0.5, 0.2, 0.3], states=["u", "v", "w"])
+    dbn.add("o", B, parents=["q"], states=["r", "g", "b"])
+    seq = hmm.sample(200, seed=1).observations.tolist()
+    seq[17] = None
+    np.testing.assert_allclose(
+        dbn.smooth({"o": seq}).marginal("q").values, hmm.smooth(seq).values, atol=1e-12
+    )
+    assert dbn.score({"o": seq}) == pytest.approx(hmm.score(seq), rel=1e-13)
+    assert dbn.map({"o": seq}).log_joint <= hmm.decode(seq).log_joint + 1e-9  # which leaves the gap open
+    np.testing.assert_allclose(dbn.forecast({"o": seq}, 3).marginal("q").values, hmm.forecast(seq, 3).values)
+
+
+def test_numbers_that_are_observed():
+    hmm = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], pgm.Gaussian([0.0, 3.0], sd=[1.0, 1.5]))
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("q", [[0.7, 0.3], [0.2, 0.8]], parents=["q[-1]"], initial=[0.6, 0.4], states=[0, 1])
+    dbn.add("y", {0: pgm.Gaussian(0.0, sd=1.0), 1: pgm.Gaussian(3.0, sd=1.5)}, parents=["q"])
+    y = [0.5, 2.5, None, 3.5, -0.5, 1.0]
+    assert dbn.score({"y": y}) == pytest.approx(hmm.score(y), rel=1e-13)
+    np.testing.assert_allclose(dbn.smooth({"y": y}).marginal("q").values, hmm.smooth(y).values, atol=1e-12)
+
+
+def test_an_autoregression_whose_regime_switches():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("s", {0: [0.9, 0.1], 1: [0.2, 0.8]}, parents=["s[-1]"], initial=[0.5, 0.5], states=[0, 1])
+    rows = {
+        0: pgm.LinearGaussian({"x[-1]": 0.9}, sd=0.3),
+        1: pgm.LinearGaussian({"x[-1]": -0.5}, bias=1.0, sd=1.0),
+    }
+    dbn.add(
+        "x",
+        rows,
+        parents=["s", "x[-1]"],
+        initial={0: pgm.Gaussian(0.0, sd=1.0), 1: pgm.Gaussian(1.0, sd=2.0)},
+    )
+    dbn.add("high", pgm.Logistic({"x": 2.0}, bias=-1.0))
+    data = {"x": [0.2, 0.3, 1.9, -0.6], "high": [None, False, True, None]}
+    net = dbn.unroll(4)
+    known = given(dbn, data)
+    found = dbn.smooth(data)
+    for t in range(4):
+        np.testing.assert_allclose(
+            found.marginal("s").values[t], net.query(f"s[{t}]", known).values, atol=1e-9
+        )
+    with pytest.raises(pgm.InvalidArgument, match=r"Step 2 .*'x' depends on the number 'x'.*unroll"):
+        dbn.filter({"x": [0.2, None, 1.9]})
+
+
+def test_many_sequences_at_once():
+    dbn = umbrella()
+    one, two = {"wet": [True, None, False]}, {"wet": [False]}
+    both = dbn.filter([one, two], targets="rain")
+    for found, alone in zip(both, (one, two), strict=True):
+        np.testing.assert_array_equal(found.values, dbn.filter(alone, targets="rain").values)
+    frame = pd.DataFrame({"day": ["b", "a", "b", "b"], "wet": [True, False, None, False], "note": 1})
+    by_name = dbn.filter(frame, sequence="day", targets="rain")
+    np.testing.assert_array_equal(by_name["b"].values, both[0].values)
+    np.testing.assert_array_equal(by_name["a"].values, both[1].values)
+    lengths = dbn.filter({"wet": [True, None, False, False]}, lengths=[3, 1], targets="rain")
+    np.testing.assert_array_equal(lengths.values, both.values)
+    assert dbn.log_likelihood([one, two]).tolist() == [dbn.score(one), dbn.score(two)]
+    assert dbn.score([one, two], by="step")[1].shape == (1,)
+
+
+def test_long_sequences_neither_underflow_nor_grow():
+    dbn = umbrella()
+    wet = dbn.sample(30_000, seed=2)["wet"]
+    found = dbn.filter({"wet": wet})
+    assert np.isfinite(found.log_likelihood)
+    np.testing.assert_allclose(found.values[-1], dbn.filter({"wet": wet[-200:]}).values[-1], atol=1e-12)
+
+
+# --- building ---
+
+
+def test_tables_may_look_back_at_what_comes_later():
+    dbn = pgm.DynamicBayesianNetwork()
+    rows = {(True, True): 0.9, (True, False): 0.4, (False, True): 0.6, (False, False): 0.1}
+    dbn.add("a", rows, parents=["a[-1]", "b[-1]"], initial=0.3)
+    with pytest.raises(
+        pgm.IncompleteModel, match=r"'a' has the parent 'b\[-1\]', and there is no variable 'b'"
+    ):
+        dbn.filter({"a": [True]})
+    dbn.add("b", rows, parents=["b[-1]", "a[-1]"], initial=0.5)
+    found = dbn.filter({"a": [True, None, True]})
+    net = dbn.unroll(3)
+    np.testing.assert_allclose(
+        found.marginal("b").values[2], net.query("b[2]", {"a[0]": True, "a[2]": True}).values, atol=1e-12
+    )
+
+
+def test_edits():
+    dbn = umbrella()
+    other = dbn.copy()
+    assert other == dbn
+    other.set("rain", {True: 0.6, False: 0.2})
+    assert other != dbn
+    other.set("rain", {True: 0.7, False: 0.2}, initial=0.4)
+    assert other == dbn
+    assert pickle.loads(pickle.dumps(dbn)) == dbn
+    called = dbn.rename({"rain": "snow"})
+    assert called.edges == (("snow[-1]", "snow"), ("snow", "wet"))
+    assert called.filter({"wet": [True]}).marginal("snow")[0][True] == pytest.approx(6 / 7)
+    assert called.rename({"snow": "rain"}) == dbn
+    with pytest.raises(pgm.InvalidStructure, match="has the children 'wet'"):
+        dbn.remove("rain")
+    dbn.remove("wet")
+    assert dbn.nodes == ("rain",)
+    assert dbn.n_parameters == 3
+
+
+def test_unrolled_names_and_tables_are_shared():
+    net = umbrella().unroll(4)
+    assert net.nodes[:3] == ("rain[0]", "wet[0]", "rain[1]")
+    assert net.parents("rain[2]") == ("rain[1]",)
+    assert net.cpd("rain[2]").values is net.cpd("rain[3]").values
+    assert net.query("rain[1]", {"wet[0]": True, "wet[1]": True})[True] == pytest.approx(0.938389, abs=1e-6)
+
+
+def test_what_never_changes_stands_in_every_step():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("coin", {"fair": 0.5, "bent": 0.5}, static=True)
+    dbn.add("heads", {"fair": 0.5, "bent": 0.9}, parents=["coin"])
+    p = dbn.filter({"heads": [True, True]}).marginal("coin")
+    assert p[1]["bent"] == pytest.approx(0.81 / (0.81 + 0.25))
+    assert dbn.unroll(2).nodes == ("coin", "heads[0]", "heads[1]")
+    assert dbn.score({"coin": "bent", "heads": [True, True]}) == pytest.approx(np.log(0.5 * 0.81))
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (
+            ("x", {True: 0.5, False: 0.5}),
+            {"parents": ["x[1]"], "initial": 0.5},
+            r"'x\[1\]', which lies in the future",
+        ),
+        (("x", 0.5), {"parents": ["x"]}, "own parent in the same step: that would be a cycle"),
+        (("x", 0.5), {"parents": ["rian"]}, "no variable 'rian'.*Did you mean 'rain'"),
+        (("x", {True: 0.5, False: 0.5}), {"parents": ["rain[-1]"]}, r"looks back 1 step.*step 0, P\(x\)"),
+        (
+            ("x", {True: 0.5, False: 0.5}),
+            {"parents": ["rain[-2]"], "initial": 0.5},
+            "list of 2 distributions",
+        ),
+        (("x", 0.5), {"initial": 0.5}, "looks back at no earlier step"),
+        (("x[-1]", 0.5), {}, "looks like a variable of a certain step"),
+        (("rain", 0.5), {}, "a variable 'rain' already"),
+        (("x", 0.5), {"parents": ["rain[0]"]}, "of the same step is written 'rain'"),
+        (
+            ("x", {True: 0.5, False: 1.5}),
+            {"parents": ["rain[-1]"], "initial": 0.5},
+            r"'x', row rain\[-1\]=False",
+        ),
+        (("x", {True: 0.5, False: 0.5}), {"parents": ["rain[-1]"], "initial": 1.5}, "initial=, step 0: 'x'"),
+        (("x", {True: 0.5, False: 0.5}), {"parents": ["rain"], "static": True}, "'rain' is not"),
+        (
+            ("x", {True: 0.5, False: 0.5}),
+            {"parents": ["x[-1]"], "static": True, "initial": 0.5},
+            "'x.-1.' is not",
+        ),
+        (("x", 0.5), {"parents": ["rain[-5000]"], "initial": 0.5}, "more than 1,000 steps back"),
+    ],
+)
+def test_bad_variables(arguments, options, message):
+    dbn = umbrella()
+    before = dbn.copy()
+    with pytest.raises(pgm.PGMError, match=message):
+        dbn.add(*arguments, **options)
+    assert dbn == before
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"wet": [True, False], "rain": [True]}, "different lengths"),
+        ({"wett": [True]}, "Did you mean 'wet'"),
+        ({"wet[1]": [True]}, "without steps: 'wet' with a list"),
+        ({"wet": [True, "maybe"]}, "Step 1 .*'maybe' is none of the states of 'wet'"),
+        ({"wet": True}, "not a list of values"),
+        ({"wet": []}, "is empty"),
+        ([True, False], "have names"),
+        ({"wet": [pgm.Soft({True: 0.7, False: 0.3})]}, "pgm.Soft .*sequences do not take"),
+        ({"wet": [pgm.OneOf()]}, "Step 0 .*is empty"),
+    ],
+)
+def test_bad_sequences(data, message):
+    with pytest.raises(pgm.PGMError, match=message):
+        umbrella().filter(data)
+
+
+def test_impossible_evidence_names_the_step():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("broken", {True: 1.0, False: 0.1}, parents=["broken[-1]"], initial=0.0)
+    dbn.add("works", {True: 0.0, False: 1.0}, parents=["broken"])
+    for ask in (dbn.filter, dbn.smooth, dbn.score, dbn.map, dbn.forecast):
+        with pytest.raises(pgm.ImpossibleEvidence, match="Step 3"):
+            ask({"works": [True, False, None, True]})
+    with pytest.raises(pgm.ImpossibleEvidence, match="Sequence 1, step 0"):
+        dbn.filter([{"works": [True]}, {"works": [False, True]}])
+
+
+def test_too_large_an_interface_is_refused_before_it_is_made():
+    dbn = pgm.DynamicBayesianNetwork()
+    for i in range(64):
+        dbn.add(f"x{i}", {True: 0.9, False: 0.1}, parents=[f"x{i}[-1]"], initial=0.5)
+    dbn.add("y", pgm.NoisyOr({f"x{i}": 0.5 for i in range(64)}))
+    plan = dbn.plan()
+    assert plan.entries == 2**64
+    assert not plan.fits
+    with pytest.raises(pgm.TooLarge, match=r"64 variables[\s\S]*boyen-koller"):
+        dbn.filter({"y": [True]})
+
+
+# --- what is shown ---
+
+
+def test_results_are_values():
+    dbn = umbrella()
+    data = {"wet": [True, True, False]}
+    for found in (dbn.filter(data), dbn.map(data), dbn.sample(4, seed=0), dbn.forecast(data, 2)):
+        again = pickle.loads(pickle.dumps(found))
+        assert repr(again) == repr(found)
+        assert found._repr_html_().startswith("<")
+        assert len(found.to_pandas()) == len(found)
+        with pytest.raises(AttributeError):
+            found.report = None
+    assert dbn.filter(data).to_dict()["variables"]["rain"][True][0] == pytest.approx(6 / 7)
+    assert dbn.map(data).to_pandas()["rain"].tolist() == [True, True, False]
+    assert dict(dbn.sample(2, seed=0)).keys() == {"rain", "wet"}
+
+
+def test_samples_follow_the_tables():
+    dbn = umbrella()
+    rain = dbn.sample(50_000, seed=3)["rain"]
+    after = rain[1:][rain[:-1]].mean(), rain[1:][~rain[:-1]].mean()
+    assert after == (pytest.approx(0.7, abs=0.015), pytest.approx(0.2, abs=0.015))
+    first = np.array([one["rain"][0] for one in dbn.sample(1, sequences=4_000, seed=4)])
+    assert first.mean() == pytest.approx(0.4, abs=0.04)
