@@ -13,6 +13,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
+from PIL import Image
 
 import pgm
 
@@ -93,6 +94,13 @@ def test_the_pictures_are_made_by_pgm(tmp_path: Path, monkeypatch: pytest.Monkey
     for name in made:  # the size in pixels: what is drawn may look a little different with another matplotlib
         new, old = (plt.imread(folder / f"{name}.png").shape for folder in (tmp_path, DOCS / "pictures"))
         assert new[:2] == pytest.approx(old[:2], rel=0.1), f"{name} has changed: run docs/pictures.py"
+
+
+def test_the_picture_of_the_rooms_is_that_of_today() -> None:
+    pictures = load("pictures", DOCS / "pictures.py")
+    today = pictures.arrows(pictures.room_imports())  # type: ignore[attr-defined]
+    with Image.open(DOCS / "pictures" / "rooms.png") as picture:
+        assert picture.text["Description"] == today, "rooms import others than drawn: run docs/pictures.py"
 
 
 def test_the_gallery_shows_every_example() -> None:
