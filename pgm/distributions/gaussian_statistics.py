@@ -89,7 +89,7 @@ def gathered(
         if not shares.any():
             continue
         if seen.size == rows.shape[1]:
-            part = _complete(some, shares)
+            part = complete_statistics(some, shares)
         else:
             if means is None or covariances is None:
                 raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
@@ -99,7 +99,12 @@ def gathered(
     return total or GaussianStatistics(np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim)))
 
 
-def _complete(rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
+def complete_statistics(rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
+    """Sufficient statistics of rows without gaps, a column of weights for each state.
+
+    >>> complete_statistics(np.array([[0.0], [2.0]]), np.ones((2, 1))).scatter.tolist()
+    [[[2.0]]]
+    """
     k, dim = weights.shape[1], rows.shape[1]
     flat = np.ascontiguousarray(rows, dtype=np.float64).reshape(-1)
     shares = np.ascontiguousarray(weights, dtype=np.float64).reshape(-1)
@@ -125,7 +130,7 @@ def _partial(
         cov = covariances[s]
         gain = np.linalg.solve(cov[np.ix_(seen, seen)], cov[np.ix_(seen, missing)]).T
         filled[:, missing] = means[s, missing] + (rows[:, seen] - means[s, seen]) @ gain.T
-        one = _complete(filled, weights[:, s : s + 1])
+        one = complete_statistics(filled, weights[:, s : s + 1])
         mean[s], scatter[s] = one.mean[0], one.scatter[0]
         left = cov[np.ix_(missing, missing)] - gain @ cov[np.ix_(seen, missing)]
         scatter[s][np.ix_(missing, missing)] += weight[s] * (left + left.T) / 2

@@ -306,6 +306,18 @@ class Alike:
         plain = {name: self._plain(name, column) for name, column in values.items()}
         return nw.from_dict(plain, backend=self._library).to_native()
 
+    def replaced(self, frame: Any, values: dict[str, np.ndarray]) -> Any:
+        """The frame with other values in some columns; a list of rows becomes a dict of columns."""
+        if self._library is None:
+            return {**(frame if isinstance(frame, Mapping) else {}), **values}
+        if self._index is not None:
+            made = frame.copy()
+            for name, column in values.items():
+                made[name] = column
+            return made
+        plain = [nw.new_series(n, self._plain(n, c), backend=self._library) for n, c in values.items()]
+        return nw.from_native(_as_table(frame), eager_only=True).with_columns(*plain).to_native()
+
     def shares(self, name: str, values: np.ndarray) -> Any:
         """An array of shape (rows, states) as a frame with a column for each state, or as it is.
 

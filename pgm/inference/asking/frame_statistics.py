@@ -25,6 +25,7 @@ from pgm.inference.asking.frame_queries import (
     refuse,
 )
 from pgm.inference.engines.gaussian.hybrid import HybridPosterior
+from pgm.inference.engines.gaussian.row_statistics import RowStatistics
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.wide_numbers import log_of
 from pgm.inference.program.reduction import Known
@@ -139,12 +140,20 @@ class HybridRows:
         table = dataclasses.replace(self.table, compiled=compiled, about=compiled.names, clock=clock)
         counts: dict[int, np.ndarray] = {}
         densities: dict[int, GaussianStatistics] = {}
+        left = self.weights > 0.0
         log = 0.0
+        if compiled.linked is None:
+            rows = self._in_batches(compiled, np.flatnonzero(left), clock)
+            log = math.fsum((self.weights * np.where(rows.found.done, rows.found.logs, 0.0)).tolist())
+            densities = rows.densities
+            if rows.configurations:
+                counts = _discrete(compiled, rows, clock)
+            left &= ~rows.found.done
 
         def ask(posterior: HybridPosterior) -> Any:
             return posterior.expected_statistics(), log_of(posterior.total())
 
-        for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(self.weights > 0.0), ask):
+        for row, ((tables, moments), one) in table.one_by_one(np.flatnonzero(left), ask):
             w = float(self.weights[row])
             log += w * one
             for f, found in tables.items():
@@ -153,3 +162,26 @@ class HybridRows:
                 part = GaussianStatistics(w * found.weight, found.mean, w * found.scatter)
                 densities[v] = densities[v] + part if v in densities else part
         return counts, densities, log
+
+    def _in_batches(self, compiled: ModelSnapshot, some: np.ndarray, clock: Clock) -> RowStatistics:
+        table, g, position = self.table, compiled.gaussians, compiled.position
+        assert g is not None
+        rows = RowStatistics(
+            blank(compiled, clock),
+            g,
+            {position[name]: column for name, column in table.codes.items()},
+            {int(g.index_of[position[name]]): column for name, column in table.values.items()},
+            self.weights,
+        )
+        rows.answer(some)
+        return rows
+
+
+def _discrete(compiled: ModelSnapshot, rows: RowStatistics, clock: Clock) -> dict[int, np.ndarray]:
+    """Expected counts of all tables, given configurations of states and how much each weighs."""
+    codes = np.concatenate([c for c, _ in rows.configurations])
+    weights = np.concatenate([w for _, w in rows.configurations])
+    seen = np.flatnonzero((codes >= 0).any(axis=0)).tolist()
+    columns_ = {compiled.names[v]: np.ascontiguousarray(codes[:, v]) for v in seen}
+    data = Columns(len(codes), columns_, np.zeros(len(codes), bool))
+    return DiscreteRows(compiled, data, weights).expected(compiled, clock)[0]

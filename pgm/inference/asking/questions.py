@@ -612,6 +612,36 @@ class Questions:
 
         return self._answer(compiled, observe(compiled.by_name, given), Exact(), answer, clock)
 
+    def impute(
+        self, frame: Any, draws: int = 1, *, seed: int | np.random.Generator | None = None
+    ) -> list[Any]:
+        """Return copies of a frame with its missing cells drawn from P(missing | row), exactly.
+
+        Several draws show how sure an analysis is that goes on with filled-in data (multiple imputation,
+        Rubin 1987). The most probable value of each cell is what `predict(frame)` gives.
+
+        Args:
+            frame: a data frame or a dict of columns; those that are not variables are left as they are.
+            draws: how many copies.
+            seed: a whole number, or a numpy Generator; None: different draws each time.
+
+        Raises:
+            InvalidArgument: draws is not a whole number of at least 1.
+            UnknownState, ImpossibleEvidence, InvalidFrame: as for `predict`.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> import pgm
+        >>> net = pgm.load_network("asia")
+        >>> first, second = net.impute({"lung": ["yes", None], "either": [None, "no"]}, draws=2, seed=0)
+        >>> first["either"].tolist(), second["lung"].tolist()
+        (['yes', 'no'], ['yes', 'no'])
+        """
+        from pgm.inference.asking.imputing import imputed
+
+        count, random, clock = _whole(draws, "draws=", 1), generator(seed), start_clock()
+        compiled = self._compile_in(clock)
+        return imputed(self, compiled, frame, count, random, clock)
+
     def gradients(self, given: Given = None) -> dict[Any, np.ndarray]:
         """Return the derivative of log P(given) by every table entry, also where the entry is zero.
 

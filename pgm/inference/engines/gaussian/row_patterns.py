@@ -192,9 +192,8 @@ class Rows:
             at = np.zeros(part.size, np.int64)
             for v, card in zip(others, shape, strict=True):
                 at = at * card + self.codes[v][part]
-            logs, means = conditional.of(
-                np.array([self.values[x][part] for x in seen]).reshape(-1, part.size)
-            )
+            values = np.array([self.values[x][part] for x in seen]).reshape(-1, part.size)
+            logs, means = conditional.of(values)
             here = weights[:, at]
             possible = here > 0.0
             top = np.where(possible, logs, -math.inf).max(axis=0)
@@ -206,11 +205,8 @@ class Rows:
             self.found.logs[part] = np.log(sums) + top + total
             joint /= sums
             self.found.done[part] = fine & (sums > 0.0)
-            for x in self.continuous:
-                if x in seen:
-                    self.found.means[x][part] = self.values[x][part]
-                else:
-                    self.found.means[x][part] = (joint * means[hidden.index(x)]).sum(axis=0)
+            pattern = Pattern(normals, others, state_of, seen, hidden, conditional)
+            self._use(part, joint, at, pattern, values, means)
             for v in self.targets:
                 out = self.found.shares[v]
                 if v in state_of or v in others:
@@ -225,6 +221,43 @@ class Rows:
                 else:
                     shares = np.einsum("kn,knc->nc", likely, tables[v][:, at])
                     out[part] = shares / shares.sum(axis=1, keepdims=True)
+
+    def _use(
+        self,
+        part: np.ndarray,
+        joint: np.ndarray,
+        at: np.ndarray,
+        pattern: Pattern,
+        values: np.ndarray,
+        means: list[np.ndarray],
+    ) -> None:
+        """Take what was found for some rows of a pattern: here the means of continuous targets.
+
+        Args:
+            part: the rows.
+            joint: P(configuration | row), (configurations, rows).
+            at: which combination of states of the others each row has.
+            pattern: what these rows have in common.
+            values: what was observed, (seen, rows).
+            means: of each hidden target, (configurations, rows).
+        """
+        for x in self.continuous:
+            if x in pattern.seen:
+                self.found.means[x][part] = self.values[x][part]
+            else:
+                self.found.means[x][part] = (joint * means[pattern.hidden.index(x)]).sum(axis=0)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pattern:
+    """What rows of a group have in common."""
+
+    normals: _Normals
+    others: list[int]  # discrete variables that all observe, and that select nothing
+    fixed: Mapping[int, int]  # states that all have
+    seen: list[int]
+    hidden: list[int]
+    conditional: _Conditional
 
 
 def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]:
@@ -241,6 +274,8 @@ def _split(rows: np.ndarray, keys: Sequence[np.ndarray]) -> Iterator[np.ndarray]
 class _Conditional:
     """Log densities of observed and means of hidden variables, for K configurations and all rows."""
 
+    left: np.ndarray  # (K, hidden, hidden) the covariance of what is hidden, given what was observed
+
     def of(self, values: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """For values (seen, rows): logarithms (K, rows), and for each hidden target means (K, rows)."""
         raise NotImplementedError
@@ -252,6 +287,7 @@ class _Chained(_Conditional):
     def __init__(self, g: Gaussians, normals: _Normals, seen: list[int]) -> None:
         d = g.arrays
         self.size = len(next(iter(normals.rows.values())))
+        self.left = np.zeros((self.size, 0, 0))
         self.terms = []
         for x in normals.order:
             rows, which = np.unique(normals.rows[x], return_inverse=True)
@@ -275,8 +311,10 @@ class _Chained(_Conditional):
 class _Joint(_Conditional):
     """Some relevant variable is hidden: the joint density of the observed ones, by its covariance."""
 
-    def __init__(self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray) -> None:
-        self.mean, self.centre, self.gain = mean, centre, gain
+    def __init__(
+        self, mean: np.ndarray, factor: np.ndarray, gain: np.ndarray, centre: np.ndarray, left: np.ndarray
+    ) -> None:
+        self.mean, self.centre, self.gain, self.left = mean, centre, gain, left
         self.inverse = np.linalg.inv(factor) if factor.shape[1] else factor
         pivots = np.diagonal(factor, axis1=1, axis2=2)
         self.constant = -np.log(pivots).sum(axis=1) - 0.5 * factor.shape[1] * _LOG_2PI
@@ -325,4 +363,5 @@ def _conditional(g: Gaussians, normals: _Normals, seen: list[int], hidden: list[
         return None
     cross = maps[:, t] @ maps[:, s].transpose(0, 2, 1)
     gain = np.linalg.solve(factor, cross.transpose(0, 2, 1)).transpose(0, 2, 1) if s else cross
-    return _Joint(mean[:, s], factor, gain, mean[:, t])
+    left = maps[:, t] @ maps[:, t].transpose(0, 2, 1) - gain @ gain.transpose(0, 2, 1)
+    return _Joint(mean[:, s], factor, gain, mean[:, t], left)
