@@ -59,6 +59,7 @@ from pgm.errors import (
     UnknownVariable,
 )
 from pgm.evidence import Likelihood, Not, OneOf, Soft
+from pgm.graphs import compare
 from pgm.inference import engines
 from pgm.inference.engines.plan import Plan
 from pgm.models import BayesianNetwork, FactorGraph, MarkovNetwork
@@ -154,6 +155,7 @@ __all__ = [
     "UnknownState",
     "UnknownVariable",
     "Variable",
+    "compare",
     "components",
     "config",
     "engines",

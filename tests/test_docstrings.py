@@ -14,7 +14,7 @@ import pytest
 
 import pgm
 from pgm import results
-from pgm.graphs import Independencies, JunctionTree
+from pgm.graphs import CPDAG, Comparison, Independencies, JunctionTree
 from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
@@ -43,6 +43,8 @@ RECEIVED = [
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
     *(results.PerSequence, results.FitReport),
+    *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
+    *(results.PerSequence, results.FitReport, CPDAG, Comparison),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),

@@ -1,8 +1,10 @@
 """Structure without probabilities: separation, moral graphs, elimination orders, cliques and their trees."""
 
 from pgm.graphs.cliques import JunctionTree, junction_tree, maximal_cliques, triangulated
+from pgm.graphs.comparison import Comparison, compare
 from pgm.graphs.dot import to_dot
 from pgm.graphs.elimination import ELIMINATIONS, elimination_order, width_bounds
+from pgm.graphs.equivalence import CPDAG
 from pgm.graphs.moral import moral_graph
 from pgm.graphs.separation import (
     Independencies,
@@ -14,10 +16,13 @@ from pgm.graphs.separation import (
 )
 
 __all__ = [
+    "CPDAG",
     "ELIMINATIONS",
+    "Comparison",
     "Independencies",
     "JunctionTree",
     "active_trail",
+    "compare",
     "d_separated",
     "elimination_order",
     "independencies",

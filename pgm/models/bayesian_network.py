@@ -880,6 +880,14 @@ class BayesianNetwork(Questions):
         blanket.update(parent for child in self._children[node] for parent in self._parents[child])
         return blanket - {node}
 
+    def cpdag(self) -> graphs.CPDAG:
+        """Return what all graphs that imply the same independences share: arcs, and edges either way.
+
+        >>> BayesianNetwork(edges="cloudy -> rain -> wet <- sprinkler").cpdag().undirected
+        (('cloudy', 'rain'),)
+        """
+        return graphs.CPDAG.of(self.to_networkx())
+
     def moral_graph(self) -> nx.Graph[str]:
         """Return the undirected graph in which the parents of every common child are joined."""
         return graphs.moral_graph(self.to_networkx())
