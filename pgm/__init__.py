@@ -81,10 +81,13 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
+    from pgm.learning import scores, searches
     from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
+    from pgm.models.learned import LearnedStructure, learn_structure
+    from pgm.models.structure_data import arc_strength, structure_score
 
 __version__ = "0.1.0"
 
@@ -121,6 +124,7 @@ __all__ = [
     "InvalidStructure",
     "InvalidTable",
     "InvalidVariable",
+    "LearnedStructure",
     "LeftToRight",
     "Likelihood",
     "LinearDynamicalSystem",
@@ -155,10 +159,12 @@ __all__ = [
     "UnknownState",
     "UnknownVariable",
     "Variable",
+    "arc_strength",
     "compare",
     "components",
     "config",
     "engines",
+    "learn_structure",
     "list_networks",
     "load_network",
     "loss_diagram",
@@ -166,7 +172,10 @@ __all__ = [
     "read",
     "read_evidence",
     "read_result",
+    "scores",
+    "searches",
     "set_config",
+    "structure_score",
     "write",
     "write_result",
 ]
@@ -200,6 +209,12 @@ _LAZY = {
     "InfluenceDiagram": "pgm.models.decision",
     "Policy": "pgm.models.decision",
     "loss_diagram": "pgm.models.decision",
+    "LearnedStructure": "pgm.models.learned",
+    "learn_structure": "pgm.models.learned",
+    "arc_strength": "pgm.models.structure_data",
+    "structure_score": "pgm.models.structure_data",
+    "scores": "pgm.learning",
+    "searches": "pgm.learning",
     "HMM": "pgm.models.dynamic",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",
     "MarkovChain": "pgm.models.dynamic",

@@ -24,7 +24,6 @@ pytestmark = pytest.mark.skipif(not PAGE.exists(), reason="the contract page is 
 
 DISTRIBUTIONS = "issue: Local distributions and approximate inference"
 CAUSES = "causal and diagnostic questions come after the foundation"
-LEARNING = "learning is not built"
 
 # How a statement starts -> why it does not work yet.
 NOT_BUILT = {
@@ -32,9 +31,6 @@ NOT_BUILT = {
     "net.explain(": CAUSES,
     "net.informative(": CAUSES,
     "net.sensitivity(": CAUSES,
-    "found": LEARNING,
-    "(found.network": LEARNING,
-    "pgm.compare(": LEARNING,
 }
 
 

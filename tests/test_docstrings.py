@@ -29,6 +29,8 @@ from pgm.models.dynamic.linear_stream import LinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
 from pgm.models.potentials import Potential
+from pgm.models.structure_data import ArcStrengths
+from pgm.results.search_trace import SearchStep, SearchTrace
 
 ROOT = Path(__file__).parents[1]
 REFERENCE = "\n".join(
@@ -43,8 +45,7 @@ RECEIVED = [
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
     *(results.PerSequence, results.FitReport),
-    *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
-    *(results.PerSequence, results.FitReport, CPDAG, Comparison),
+    *(CPDAG, Comparison, pgm.LearnedStructure, ArcStrengths, SearchTrace, SearchStep),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),
@@ -54,7 +55,13 @@ RECEIVED = [
 CLASSES = list(
     dict.fromkeys(
         each
-        for each in [*PUBLIC, *RECEIVED, *pgm.engines.ENGINES.values()]
+        for each in [
+            *PUBLIC,
+            *RECEIVED,
+            *pgm.engines.ENGINES.values(),
+            *pgm.scores.SCORES.values(),
+            *pgm.searches.SEARCHES.values(),
+        ]
         if inspect.isclass(each) and not issubclass(each, Exception)
     )
 )
@@ -75,6 +82,7 @@ MACHINERY = {
     ),
     *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior"),
     *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
+    *("Score.per_parameter", "BIC.per_parameter", "AIC.per_parameter", "Search.find"),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
     *("Questions.factors", "Questions.densities", "Questions.scores"),

@@ -4,11 +4,13 @@ from .inferring import domains_of
 from .long_form import LongForm, is_frame, long_form
 from .reading import Alike, Columns, RealColumns, among, columns, is_rows, names_of, real_columns, weights_of
 from .sequences import Sequences, has_parts, sequences
+from .undeclared import Observations, observations
 
 __all__ = [
     "Alike",
     "Columns",
     "LongForm",
+    "Observations",
     "RealColumns",
     "Sequences",
     "among",
@@ -19,6 +21,7 @@ __all__ = [
     "is_rows",
     "long_form",
     "names_of",
+    "observations",
     "real_columns",
     "sequences",
     "weights_of",

@@ -7,6 +7,7 @@ from typing import Any
 
 import networkx as nx
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidStructure, listed, shown
 from pgm.graphs.equivalence import CPDAG
 from pgm.printing import html_facts, joined, label, text_facts
@@ -118,6 +119,7 @@ class Comparison:
         return html_facts(self._lines())
 
 
+@guarded
 def compare(a: Any, b: Any) -> Comparison:
     """Say how the structure of `a` differs from that of `b`, the reference.
 

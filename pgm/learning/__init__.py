@@ -1,5 +1,6 @@
-"""From data to parameters: learning algorithms that do not depend on the kind of model."""
+"""From data to parameters and arrows: learning algorithms that do not depend on the kind of model."""
 
+from . import scores, searches
 from .em import Collapsed, Step, climb, strides
 
-__all__ = ["Collapsed", "Step", "climb", "strides"]
+__all__ = ["Collapsed", "Step", "climb", "scores", "searches", "strides"]

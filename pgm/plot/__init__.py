@@ -12,6 +12,7 @@ from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
 from .sequences import fit, steps
+from .structures import structure
 from .traces import report
 
 __all__ = [
@@ -33,4 +34,5 @@ __all__ = [
     "state_graph",
     "states_over_time",
     "steps",
+    "structure",
 ]

@@ -87,7 +87,7 @@ def network(
             return ax
     refuse_many(len(net), 0)
     exact = True
-    boxes: Callable[[str], Box] = partial(_named, net)
+    boxes: Callable[[str], Box] = partial(named, net)
     if given is not None and paths is None and not information:
         boxes, exact = _believed(net, given, engine)
     sketch = KINDS[kind](net, boxes)
@@ -152,7 +152,8 @@ def _check_options(
 # --- boxes -----------------------------------------------------------------------------------------------
 
 
-def _named(net: Model, name: str) -> Box:
+def named(net: Model, name: str) -> Box:
+    """A box with the name of a node, and what kind of distribution it has."""
     known = net.variables  # without those whose states are not known yet
     double = name in known and known[name].continuous
     return Box(wrapped(name), note=_manner(net, name), double=double)

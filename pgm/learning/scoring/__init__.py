@@ -1,0 +1,1 @@
+"""Scores of families, and tests of independence: what data say for and against an arc."""

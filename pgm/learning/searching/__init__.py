@@ -1,0 +1,1 @@
+"""Searches for structures: over graphs, orders, and tests of independence."""

@@ -1,0 +1,207 @@
+"""Hill climbing and tabu search: one arc at a time, with what each change would gain at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from pgm.errors import OutOfTime
+from pgm.learning.scoring.families import Families
+from pgm.runtime import progress
+from pgm.runtime.loops import Loops
+
+from .compiled import ADD, DROP, TURN, Graph
+from .constraints import Constraints
+from .found import Found, Move
+
+MOVING = Loops("pgm.learning.searching.compiled", "searching")
+_SLACK = 1e-9  # of the score: a smaller difference is rounding
+_WORDS = {ADD: "add", DROP: "remove", TURN: "reverse"}
+
+
+class Climber:
+    """A graph, and what each change of one arc would gain.
+
+    Args:
+        families: the scores.
+        known: the constraints.
+        parents: where to begin.
+    """
+
+    def __init__(self, families: Families, known: Constraints, parents: Sequence[Sequence[int]]) -> None:
+        n = known.n
+        self.families, self.known = families, known
+        self.graph = Graph(
+            np.zeros((n, n), np.uint8),
+            np.zeros((n, n), np.uint8),
+            np.full((n, n), -np.inf),
+            np.full((n, n), -np.inf),
+            known.required.astype(np.uint8),
+            known.room.astype(np.int64),
+            np.zeros(n, np.int64),
+            np.zeros((n, n), np.int64),
+        )
+        self._found, self._gain = np.zeros(3, np.int64), np.zeros(1)
+        self.parents: list[tuple[int, ...]] = [()] * n
+        self.score = 0.0
+        self.put(parents)
+
+    def put(self, parents: Sequence[Sequence[int]]) -> None:
+        """Go to another graph."""
+        g = self.graph
+        before = list(self.parents)
+        self.parents = [tuple(sorted(those)) for those in parents]
+        g.arcs[:] = 0
+        for v, those in enumerate(self.parents):
+            g.arcs[list(those), v] = 1
+            g.sizes[v] = len(those)
+        MOVING.reach_all(g.arcs, g.reach)
+        for v, those in enumerate(self.parents):
+            if those != before[v] or not np.isfinite(g.gains[v]).any():
+                self._look(v)
+            if v % 64 == 63:
+                self.families.clock.check("scoring pairs of columns")
+        self.score = self.families.total(self.parents)
+
+    def _look(self, v: int) -> None:
+        """What changes of the parents of v would gain."""
+        g, those = self.graph, self.parents[v]
+        here = self.families.score(v, those)
+        if len(those) < self.known.room[v]:
+            g.gains[v] = self.families.grown(v, those) - here
+        else:
+            g.gains[v] = -np.inf
+        g.losses[v] = -np.inf
+        for i, u in enumerate(those):
+            g.losses[v, u] = self.families.score(v, those[:i] + those[i + 1 :]) - here
+
+    def best(self, step: int, needed: float, least: float) -> tuple[int, int, int, float] | None:
+        """The best change, as (kind, parent, child, gain)."""
+        slack = _SLACK * (1.0 + abs(self.score))
+        MOVING.best_move(self.graph, step, needed, least, slack, self._found, self._gain)
+        kind, u, v = self._found.tolist()
+        return None if kind < 0 else (kind, u, v, float(self._gain[0]))
+
+    def change(self, kind: int, u: int, v: int) -> None:
+        """Add, remove or reverse u -> v."""
+        g = self.graph
+        if kind == ADD:
+            g.arcs[u, v] = 1
+            self.parents[v] = tuple(sorted((*self.parents[v], u)))
+            MOVING.reach_more(g.arcs, g.reach, u, v)
+        else:
+            g.arcs[u, v] = 0
+            self.parents[v] = tuple(w for w in self.parents[v] if w != u)
+            if kind == TURN:
+                g.arcs[v, u] = 1
+                self.parents[u] = tuple(sorted((*self.parents[u], v)))
+            MOVING.reach_all(g.arcs, g.reach)
+        for w in (v, u) if kind == TURN else (v,):
+            g.sizes[w] = len(self.parents[w])
+            self._look(w)
+
+
+def climb(
+    families: Families,
+    known: Constraints,
+    *,
+    restarts: int,
+    changes: int,
+    tenure: int,
+    patience: int,
+    max_steps: int | None,
+    rng: np.random.Generator | None,
+    listen: Callable[[Found], None] = lambda found: None,
+) -> Found:
+    """Change arcs as long as the score grows, or for `patience` steps more where `tenure` is above 0.
+
+    Args:
+        families: the scores.
+        known: the constraints.
+        restarts: how often it begins again at the best graph with some random changes.
+        changes: how many.
+        tenure: for how many steps a pair of nodes stays as it is after a change (Glover 1989).
+        patience: after how many steps without a new best a tabu search ends.
+        max_steps: the most changes in all.
+        rng: for the random changes.
+        listen: called with the best so far whenever it could be asked for.
+    """
+    best = Found([list(those) for those in known.start], -np.inf, [])
+    try:
+        climber = Climber(families, known, known.start)
+        best.parents, best.score = list(climber.parents), climber.score
+        best.trace.append(Move("start", None, climber.score))
+        listen(best)
+        steps = 0
+        for again in range(restarts + 1):
+            if again:
+                assert rng is not None
+                climber.put(_shaken(best.parents, known, changes, rng))
+                best.trace.append(Move("restart", None, climber.score))
+            climber.graph.until[:] = 0
+            idle = 0
+            while max_steps is None or steps < max_steps:
+                families.clock.check("searching for a structure")
+                slack = _SLACK * (1.0 + abs(climber.score))
+                needed = max(0.0, best.score - climber.score) + slack
+                move = climber.best(steps, needed, slack if not tenure else -np.inf)
+                if move is None:
+                    break
+                kind, u, v, gain = move
+                climber.change(kind, u, v)
+                climber.score += gain
+                steps += 1
+                if tenure:
+                    climber.graph.until[u, v] = climber.graph.until[v, u] = steps + tenure
+                best.trace.append(Move(_WORDS[kind], (u, v), climber.score))
+                if climber.score > best.score + slack:
+                    best.parents, best.score = list(climber.parents), climber.score
+                    idle = 0
+                else:
+                    idle += 1
+                    if tenure and idle >= patience:
+                        break
+            if restarts:
+                progress.report(again + 1, restarts + 1, "searching for a structure")
+            if max_steps is not None and steps >= max_steps:
+                best.stopped_by = "max_steps"
+                break
+    except (OutOfTime, KeyboardInterrupt) as error:
+        best.interrupt(error)
+    if best.score == -np.inf:
+        raise OutOfTime("The time limit passed before a single network was scored.")
+    best.score = families.total(best.parents)
+    return best
+
+
+def _shaken(
+    parents: Sequence[Sequence[int]], known: Constraints, changes: int, rng: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Some random changes of arcs that leave the graph acyclic and permitted."""
+    n = known.n
+    arcs = np.zeros((n, n), np.uint8)
+    for v, those in enumerate(parents):
+        arcs[list(those), v] = 1
+    reach = np.zeros((n, n), np.uint8)
+    done = 0
+    for _ in range(20 * changes if n > 1 else 0):
+        if done == changes:
+            break
+        u, v = (int(i) for i in rng.choice(n, 2, replace=False))
+        before = arcs.copy()
+        if arcs[u, v]:
+            if known.required[u, v]:
+                continue
+            arcs[u, v] = 0
+            if rng.random() < 0.5 and known.allowed[v, u] and arcs[:, u].sum() < known.room[u]:
+                arcs[v, u] = 1
+        elif not arcs[v, u] and known.allowed[u, v] and arcs[:, v].sum() < known.room[v]:
+            arcs[u, v] = 1
+        else:
+            continue
+        if MOVING.reach_all(arcs, reach) < n:
+            arcs[:] = before
+        else:
+            done += 1
+    return [tuple(np.flatnonzero(arcs[:, v]).tolist()) for v in range(n)]

@@ -1,0 +1,38 @@
+"""What a search hands back: the best graph, how it came there, and what ended it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+
+class Move(NamedTuple):
+    """One step of a search: what was done to which arc (parent, child), and the score afterwards."""
+
+    what: str
+    arc: tuple[int, int] | None
+    score: float
+
+
+@dataclass
+class Found:
+    """The best graph so far."""
+
+    parents: list[Any]  # of each node, as numbers
+    score: float
+    trace: list[Move] = field(default_factory=list)
+    stopped_by: str = ""  # "time limit", "Ctrl-C", "max_steps"; empty if it ended by itself
+    exact: bool = False  # whether no graph scores higher
+    beside: list[set[int]] | None = None  # undirected neighbours, where a search finds a CPDAG
+    confidence: dict[tuple[int, int], float] | None = None
+    notes: dict[str, str] = field(default_factory=dict)  # what else is said of it
+
+    def interrupt(self, error: BaseException) -> None:
+        """The search was ended from outside."""
+        self.stopped_by = "Ctrl-C" if isinstance(error, KeyboardInterrupt) else "time limit"
+
+    @staticmethod
+    def arcs(parents: Iterable[Iterable[int]]) -> list[tuple[int, int]]:
+        """The arcs as pairs."""
+        return [(u, v) for v, those in enumerate(parents) for u in sorted(those)]

@@ -1,0 +1,23 @@
+"""Hill climbing and tabu search with their options."""
+
+from __future__ import annotations
+
+from pgm.learning.searches import HillClimb, Tabu
+
+from .climbing import climb
+from .found import Found
+from .problem import Problem
+
+
+def search(options: HillClimb | Tabu, problem: Problem) -> Found:
+    """Climb from the start that is given."""
+    return climb(
+        problem.families(),
+        problem.known,
+        restarts=options.restarts,
+        changes=max(4, problem.n // 10) if options.changes is None else options.changes,
+        tenure=options.tenure if isinstance(options, Tabu) else 0,
+        patience=options.patience if isinstance(options, Tabu) else 0,
+        max_steps=options.max_steps,
+        rng=problem.rng if options.restarts else None,
+    )

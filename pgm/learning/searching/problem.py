@@ -1,0 +1,111 @@
+"""What a search works on: columns in the order of their names, a score, constraints, and the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pgm.errors import InvalidFrame, listed
+from pgm.learning.counts import Counts
+from pgm.learning.scores import Score
+from pgm.learning.scoring.discrete import DiscreteFamilies
+from pgm.learning.scoring.families import Families
+from pgm.runtime.clock import Clock
+from pgm.variables import Variable
+
+from .constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Columns, and what is asked of them; nodes are numbered in the order of their names.
+
+    So no search can depend on the order of the columns.
+    """
+
+    variables: tuple[Variable, ...]
+    columns: tuple[np.ndarray, ...]  # codes, -1 where missing; numbers, NaN where missing
+    weights: np.ndarray | None
+    score: Score
+    known: Constraints
+    clock: Clock
+    rng: np.random.Generator
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the nodes."""
+        return self.known.names
+
+    @property
+    def n(self) -> int:
+        """How many nodes there are."""
+        return len(self.variables)
+
+    @cached_property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.columns[0]) if self.columns else 0
+
+    @cached_property
+    def gaps(self) -> tuple[bool, ...]:
+        """Which columns lack a value in some row."""
+        return tuple(
+            bool(np.isnan(column).any() if variable.continuous else (column < 0).any())
+            for variable, column in zip(self.variables, self.columns, strict=True)
+        )
+
+    @cached_property
+    def counts(self) -> Counts:
+        """The columns of states; of numbers there is a column of one state in their place."""
+        none = np.zeros(self.n_rows, np.int32)
+        columns = [none if v.continuous else c for v, c in zip(self.variables, self.columns, strict=True)]
+        return Counts(columns, [variable.card for variable in self.variables], self.weights)
+
+    @property
+    def numbers(self) -> list[int]:
+        """The nodes that are continuous."""
+        return [i for i, variable in enumerate(self.variables) if variable.continuous]
+
+    def families(self) -> Families:
+        """The scores of families, of the arcs that are permitted."""
+        if any(self.gaps):
+            holes = [name for name, gap in zip(self.names, self.gaps, strict=True) if gap]
+            raise InvalidFrame(
+                f"Cells are missing in the columns {listed(holes)}, and scores of different rows cannot be "
+                "compared: leave those rows out."
+            )
+        found = self._families()
+        found.permit(self.known.allowed)
+        return found
+
+    def _families(self) -> Families:
+        if not self.numbers:
+            return DiscreteFamilies(self.counts, self.score, self.clock)
+        raise InvalidFrame(f"The columns {listed([self.names[i] for i in self.numbers])} are continuous.")
+
+    def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> Problem:
+        """The same with other weights; rows that weigh nothing are left out."""
+        kept = np.flatnonzero(weights)
+        columns = tuple(column[kept] for column in self.columns)
+        return replace(self, columns=columns, weights=weights[kept].astype(np.float64), rng=rng)
+
+
+def sampled_rows(problem: Problem, rng: np.random.Generator) -> np.ndarray:
+    """How often each row is drawn when as many are drawn with replacement; weighted rows by their weights."""
+    n = problem.n_rows
+    if problem.weights is None:
+        return np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
+    total = float(problem.weights.sum())
+    drawn: np.ndarray = rng.multinomial(max(1, round(total)), problem.weights / total).astype(np.float64)
+    return drawn
+
+
+def parents_of(arcs: Sequence[tuple[int, int]], n: int) -> list[tuple[int, ...]]:
+    """The parents of each node."""
+    found: list[list[int]] = [[] for _ in range(n)]
+    for u, v in arcs:
+        found[v].append(u)
+    return [tuple(sorted(those)) for those in found]

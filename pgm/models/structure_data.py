@@ -1,0 +1,214 @@
+"""Data frames as what structures are learned from, and what a given structure scores on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pgm.calls import guarded
+from pgm.errors import InvalidArgument, InvalidFrame, shown
+from pgm.frames import names_of, observations
+from pgm.learning.scores import Score, find_score
+from pgm.learning.searching.constraints import Constraints, constraints
+from pgm.learning.searching.problem import Problem
+from pgm.printing import ROWS, Tabular, label
+from pgm.results.base import Frozen, pandas, put
+from pgm.runtime.clock import Clock, start_clock
+from pgm.variables import Variable
+
+from .bayesian_network import BayesianNetwork
+
+Arc = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class ColumnsOfNodes:
+    """Columns of a frame, in its order."""
+
+    variables: Mapping[str, Variable]
+    data: Mapping[str, np.ndarray]
+    weights: np.ndarray | None
+
+    def impossible(self) -> list[Arc]:
+        """Arcs that the kinds of the columns forbid: no distribution of states given a number is fitted."""
+        real = [name for name, variable in self.variables.items() if variable.continuous]
+        return [(a, b) for a in real for b, variable in self.variables.items() if not variable.continuous]
+
+    def problem(self, score: Score, known: Constraints, clock: Clock, rng: np.random.Generator) -> Problem:
+        """The columns in the order of their names."""
+        names = known.names
+        return Problem(
+            tuple(self.variables[name] for name in names),
+            tuple(self.data[name] for name in names),
+            self.weights,
+            score,
+            known,
+            clock,
+            rng,
+        )
+
+
+def read_columns(
+    frame: Any,
+    weights: Any = None,
+    *,
+    columns: str | Iterable[str] | None = None,
+    states: Mapping[str, Any] | None = None,
+    continuous: str | Iterable[str] = (),
+    declared: Mapping[str, Variable] | None = None,
+    check: Callable[[], None] = lambda: None,
+) -> ColumnsOfNodes:
+    """Read the columns of a frame, and the weights of its rows: numbers, or the name of a column."""
+    wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+    if isinstance(weights, str):
+        if wanted is None:
+            wanted = [name for name in names_of(frame) if isinstance(name, str) and name != weights]
+        weights = observations(frame, continuous=[weights], names=[weights]).values[weights]
+    read = observations(
+        frame, states=states, continuous=continuous, names=wanted, declared=declared, check=check
+    )
+    if not read.variables:
+        raise InvalidFrame("The frame has no columns.")
+    if not read.n_rows:
+        raise InvalidFrame("The frame has no rows: there is nothing to learn from.")
+    return ColumnsOfNodes(read.variables, {**read.codes, **read.values}, _weights(weights, read.n_rows))
+
+
+def _weights(weights: Any, n_rows: int) -> np.ndarray | None:
+    if weights is None:
+        return None
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidArgument(f"weights= is a number for each row, not {shown(weights)}.") from None
+    if found.shape != (n_rows,):
+        raise InvalidArgument(f"weights= has {found.size:,} numbers, and the frame {n_rows:,} rows.")
+    wrong = ~(found >= 0.0) | np.isinf(found)
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise InvalidArgument(
+            "weights= are numbers that are not negative; that of row "
+            f"{row:,} (the first is 0) is {found[row]:g}."
+        )
+    if not found.sum() > 0.0:
+        raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
+    return found
+
+
+class ArcStrengths(Frozen, Tabular, Mapping[Arc, float]):
+    """What the score of a network would lose without each of its arcs, the strongest first.
+
+    A mapping from arcs (parent, child) to numbers; negative where the network would score higher without.
+    """
+
+    __slots__ = ("_strengths", "score")
+    _strengths: dict[Arc, float]
+    score: Score
+
+    def __init__(self, strengths: Mapping[Arc, float], score: Score) -> None:
+        """Take the numbers, and the score that they are differences of."""
+        put(self, "_strengths", dict(sorted(strengths.items(), key=lambda item: -item[1])))
+        put(self, "score", score)
+
+    def __getitem__(self, arc: Arc) -> float:
+        """The strength of one arc."""
+        return self._strengths[arc]
+
+    def __iter__(self) -> Iterator[Arc]:
+        """The arcs, the strongest first."""
+        return iter(self._strengths)
+
+    def __len__(self) -> int:
+        """The number of arcs."""
+        return len(self._strengths)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the parts."""
+        return ArcStrengths, (self._strengths, self.score)
+
+    def to_dict(self) -> dict[Arc, float]:
+        """{arc: strength}."""
+        return dict(self._strengths)
+
+    def to_pandas(self) -> Any:
+        """A data frame with a row for each arc."""
+        rows = [(a, b, strength) for (a, b), strength in self._strengths.items()]
+        return pandas().DataFrame(rows, columns=["parent", "child", "strength"])
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        rows = [[f"{label(a)} -> {label(b)}", f"{s:,.3f}"] for (a, b), s in list(self.items())[:ROWS]]
+        more = len(self) - len(rows)
+        return ["arc", self.score.name], rows, f"... {more:,} more of {len(self):,} arcs" if more else ""
+
+
+@guarded
+def structure_score(
+    net: BayesianNetwork, frame: Any, score: str | Score = "bic", *, weights: Any = None
+) -> float:
+    """Score the arrows of a network on a data frame; its tables do not matter.
+
+    Args:
+        net: the network. Columns of its variables are read with their states, others as data say.
+        frame: data with a column for each node; others are not read.
+        score: as for `learn_structure`.
+        weights: how much each row counts: a column's name, or a list of numbers.
+
+    Raises:
+        UnknownVariable: a node without a column.
+        InvalidFrame: no rows, or missing cells.
+
+    >>> import pgm
+    >>> rows = {"rain": [1, 1, 0, 0], "wet": [1, 1, 0, 0]}
+    >>> net = pgm.BayesianNetwork(edges="rain -> wet")
+    >>> round(pgm.structure_score(net, rows, "log-likelihood"), 6)  # 4 log(1/2)
+    -2.772589
+    """
+    problem, parents = _on(net, frame, score, weights)
+    return problem.families().total(parents)
+
+
+@guarded
+def arc_strength(
+    net: BayesianNetwork, frame: Any, score: str | Score = "bic", *, weights: Any = None
+) -> ArcStrengths:
+    """Say for each arc of a network how much its score on a data frame would lose without it.
+
+    Args:
+        net: the network; its tables do not matter.
+        frame: data with a column for each node; others are not read.
+        score: as for `learn_structure`.
+        weights: how much each row counts: a column's name, or a list of numbers.
+
+    Raises:
+        UnknownVariable: a node without a column.
+        InvalidFrame: no rows, or missing cells.
+
+    >>> import pgm
+    >>> rows = {"rain": [1, 1, 0, 0], "wet": [1, 1, 0, 0]}
+    >>> pgm.arc_strength(pgm.BayesianNetwork(edges="rain -> wet"), rows, "log-likelihood")
+    arc          log-likelihood
+    rain -> wet  2.773
+    """
+    problem, parents = _on(net, frame, score, weights)
+    families, names = problem.families(), problem.names
+    strengths = {}
+    for v, those in enumerate(parents):
+        for u in those:
+            without = [w for w in those if w != u]
+            strengths[names[u], names[v]] = families.score(v, those) - families.score(v, without)
+    return ArcStrengths(strengths, problem.score)
+
+
+def _on(
+    net: BayesianNetwork, frame: Any, score: str | Score, weights: Any
+) -> tuple[Problem, list[tuple[int, ...]]]:
+    if not isinstance(net, BayesianNetwork):
+        raise InvalidArgument(f"A structure is that of a BayesianNetwork, not of {shown(net)}.")
+    read = read_columns(frame, weights, columns=net.nodes, declared=net.variables)
+    names = sorted(read.variables)
+    place = {name: i for i, name in enumerate(names)}
+    problem = read.problem(find_score(score), constraints(names), start_clock(), np.random.default_rng(0))
+    return problem, [tuple(sorted(place[p] for p in net.parents(name))) for name in names]
