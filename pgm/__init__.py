@@ -84,8 +84,11 @@ if TYPE_CHECKING:
     from pgm.learning import scores, searches
     from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
+    from pgm.models.dynamic import filters as filters
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
+    from pgm.models.dynamic.nonlinear_dynamical_system import NonlinearDynamicalSystem
+    from pgm.models.dynamic.switching_linear_dynamical_system import SwitchingLinearDynamicalSystem
     from pgm.models.learned import LearnedStructure, learn_structure
     from pgm.models.structure_data import arc_strength, structure_score
 
@@ -141,6 +144,7 @@ __all__ = [
     "NoisyMax",
     "NoisyMin",
     "NoisyOr",
+    "NonlinearDynamicalSystem",
     "Not",
     "OneOf",
     "OutOfTime",
@@ -153,6 +157,7 @@ __all__ = [
     "Report",
     "Samples",
     "Soft",
+    "SwitchingLinearDynamicalSystem",
     "TableCPD",
     "TooLarge",
     "TreeCPD",
@@ -164,6 +169,7 @@ __all__ = [
     "components",
     "config",
     "engines",
+    "filters",
     "learn_structure",
     "list_networks",
     "load_network",
@@ -221,6 +227,9 @@ _LAZY = {
     "LinearDynamicalSystem": "pgm.models.dynamic",
     "LeftToRight": "pgm.models.dynamic",
     "components": "pgm.models.dynamic",
+    "filters": "pgm.models.dynamic",
+    "NonlinearDynamicalSystem": "pgm.models.dynamic",
+    "SwitchingLinearDynamicalSystem": "pgm.models.dynamic",
     "Banded": "pgm.models.dynamic",
     "list_networks": "pgm.io.bundled",
     "load_network": "pgm.io.bundled",

@@ -169,6 +169,30 @@ def _hidden(states: tuple[str, ...], symbols: tuple[str, ...]) -> pgm.HMM:
     return pgm.HMM(np.full(n, 1 / n), table, pgm.Categorical(table, symbols=symbols), states=states)
 
 
+def _radar() -> pgm.NonlinearDynamicalSystem:
+    """A point in a plane, of which the direction and the distance are seen."""
+    return pgm.NonlinearDynamicalSystem(
+        lambda x: x,
+        lambda x: [np.arctan2(x[1], x[0]), np.hypot(x[0], x[1])],
+        Q=0.01,
+        R=[0.01, 0.1],
+        mean=[5.0, 0.0],
+        covariance=1.0,
+        periods={"bearing": 2 * np.pi},
+        states=["east", "north"],
+        observations=["bearing", "range"],
+    )
+
+
+def _switching() -> pgm.SwitchingLinearDynamicalSystem:
+    """A calm and a wild system that take turns."""
+    calm = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)
+    wild = pgm.LinearDynamicalSystem(A=-0.5, C=1.0, Q=1.0, R=0.8, mean=0.0, covariance=1.0)
+    return pgm.SwitchingLinearDynamicalSystem(
+        [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], {"calm": calm, NASTY[0]: wild}
+    )
+
+
 def _over_time() -> dict[str, object]:
     y = [1.0, 0.5, None, 1.2, 2.0]
     system = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
@@ -179,6 +203,19 @@ def _over_time() -> dict[str, object]:
         "forecast of a series": system.forecast(y, steps=3),
         "sampled series": system.sample(4, seed=0),
         "fit of a linear dynamical system": system.copy().fit(y, max_iter=3).fit_report,
+        "nonlinear system": _radar(),
+        "filtered by tangents": _radar().filter([[0.1, 5.0], [None, 5.5]], engine="extended"),
+        "smoothed by particles": _radar().smooth(
+            [[0.1, 5.0], [None, 5.5]], engine=pgm.filters.Particles(samples=200, paths=20)
+        ),
+        "forecast by sigma points": _radar().forecast([[0.1, 5.0]], steps=2, engine="unscented"),
+        "switching system": _switching(),
+        "filtered regimes": _switching().filter([1.0, None, 2.0]),
+        "smoothed regimes": _switching().smooth([1.0, None, 2.0], engine="gpb2"),
+        "forecast of regimes": _switching().forecast([1.0, None, 2.0], steps=2),
+        "drawn regimes": _switching().sample(3, seed=0),
+        "engine of paths": pgm.filters.RaoBlackwellised(),
+        "engine of particles": pgm.filters.Particles(),
         "seasons": pgm.components.trend() + pgm.components.season(12),
         "Markov chain": pgm.MarkovChain([0.5, 0.5], [[0.1, 0.9], [0.5, 0.5]], states=["a", "b"]),
         "large Markov chain": pgm.MarkovChain(np.full(300, 1 / 300), np.full((300, 300), 1 / 300)),

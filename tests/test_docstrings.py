@@ -26,6 +26,7 @@ from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.utilities import Utility
 from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
+from pgm.models.dynamic.nonlinear_stream import NonlinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
 from pgm.models.potentials import Potential
@@ -39,6 +40,7 @@ REFERENCE = "\n".join(
 PUBLIC = [getattr(pgm, name) for name in pgm.__all__]
 PUBLIC += [getattr(pgm.components, name) for name in pgm.components.__all__]
 PUBLIC += [getattr(pgm.priors, name) for name in pgm.priors.__all__]
+PUBLIC += [getattr(pgm.filters, name) for name in pgm.filters.__all__]
 FUNCTIONS = [each for each in PUBLIC if inspect.isfunction(each)]
 RECEIVED = [
     *(results.Logarithm, results.Information, results.RankedAssignments, results.Intervals, results.Course),
@@ -51,6 +53,8 @@ RECEIVED = [
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
+    *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
+    *(results.SwitchingForecast, results.SampledRegimes),
 ]
 CLASSES = list(
     dict.fromkeys(

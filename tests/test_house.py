@@ -205,6 +205,8 @@ LONG = {
     "pgm/models/decision/influence_diagram.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/dynamic_bayesian_network.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/linear_dynamical_system.py": "the face of one model: half of it is help",
+    "pgm/models/dynamic/nonlinear_dynamical_system.py": "the face of one model: half of it is help",
+    "pgm/models/dynamic/switching_linear_dynamical_system.py": "the face of one model: half of it is help",
     "pgm/models/markov_network.py": "the face of one model: half of it is help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
     "pgm/models/dynamic/hmm.py": "the face of one model: half of it is help",

@@ -42,6 +42,7 @@ METHODS = {
     if name[0] != "_" and takes_seed(found)
 }
 ENGINES = {cls.__name__: cls for cls in CLASSES if hasattr(cls, "answers") and takes_seed(cls.__init__)}
+SEEDED = {**ENGINES, "Particles": pgm.filters.Particles, "RaoBlackwellised": pgm.filters.RaoBlackwellised}
 FUNCTIONS = [name for name in pgm.__all__ if takes_seed(getattr(pgm, name))]
 
 
@@ -55,6 +56,9 @@ def objects() -> Iterator[Any]:
     yield pgm.MarkovChain([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
     yield pgm.HMM([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], pgm.Poisson([1e6, 2e6]))
     yield pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    yield pgm.NonlinearDynamicalSystem(lambda x: x, lambda x: x, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    still = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8)
+    yield pgm.SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [still, still])
 
 
 def drawn(name: str, **options: object) -> list[Any]:
@@ -77,7 +81,7 @@ def test_they_are_found() -> None:
     assert {"Gibbs", "MeanField", "Srmp", "BranchAndBound"} <= set(ENGINES)
     assert not FUNCTIONS, "a function with a seed is to be tested here, as methods are"
     inits = {cls.__name__ for cls in CLASSES if takes_seed(cls.__init__)}
-    assert inits == set(ENGINES), "a class made with a seed is to be tested here, as engines are"
+    assert inits == set(SEEDED), "a class made with a seed is to be tested here, as engines are"
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -105,17 +109,17 @@ def test_a_generator_goes_on_and_none_is_different_each_time(name: str) -> None:
     assert len({str(drawn(name, seed=None)) for _ in range(20)}) > 1
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", SEEDED)
 @pytest.mark.parametrize("seed", [*BAD, None, np.random.default_rng(0)], ids=lambda seed: str(seed)[:20])
 def test_engines_take_numbers_only_as_their_options_are_values(name: str, seed: object) -> None:
     with pytest.raises(pgm.InvalidArgument) as caught:
-        ENGINES[name](seed=seed)
+        SEEDED[name](seed=seed)
     assert str(caught.value) == f"seed is a whole number of at least 0, not {shown(seed)}."
 
 
-@pytest.mark.parametrize("name", ENGINES)
+@pytest.mark.parametrize("name", SEEDED)
 def test_engines_keep_a_seed_as_a_number_of_python(name: str) -> None:
-    made = [ENGINES[name](seed=seed) for seed in GOOD]
+    made = [SEEDED[name](seed=seed) for seed in GOOD]
     assert [type(one.seed) for one in made] == [int] * len(GOOD)
     assert made[1] == made[2] == made[3] != made[0]
 

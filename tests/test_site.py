@@ -39,6 +39,7 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     public = {f"pgm.{name}" for name in pgm.__all__ if not inspect.ismodule(getattr(pgm, name))}
     public |= {f"pgm.engines.{kind.__name__}" for kind in pgm.engines.ENGINES.values()}
     public |= {f"pgm.components.{name}" for name in pgm.components.__all__}
+    public |= {f"pgm.filters.{name}" for name in pgm.filters.__all__}
     assert listed >= public
     for name in listed - public:  # types that users receive, where they are at home; see test_docstrings.py
         module, _, own = name.rpartition(".")

@@ -51,7 +51,7 @@ def states_over_time(
     asked = [names] if isinstance(names, str) else list(signal.names[:_MOST] if names is None else names)
     if unknown := [name for name in asked if name not in (*signal.names, *found.names)]:
         raise UnknownVariable(unknown[0], (*signal.names, *found.names))
-    kind = type(found).__name__.lower()
+    kind = found._kind
     with Paper(ax, figsize, title) as paper:
         axes = paper.axes(6.4, 3.2)
         seen = [name for name in asked if name in signal.names]

@@ -94,6 +94,8 @@ FACTS: dict[str, Fact] = {
     # Of the logarithm of P(given), or of the partition function: what it is between, and its standard error.
     "log_bounds": Fact("log P(given)", _log_bounds, merged=_none),
     "log_error": Fact("log error", merged=_root_of_squares),
+    # Where a function was replaced by its tangent: "as given", or "by differences".
+    "derivatives": Fact("derivatives", lambda how, _: str(how)),
     # Of the grid that was summed over.
     "points": _count("points", _first),
     # Parts of the distribution that were found apart, and mixed.

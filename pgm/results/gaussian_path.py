@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -71,6 +71,52 @@ class Output(NamedTuple):
     R: np.ndarray  # (k, m, m)
     look: np.ndarray  # (T,) which of them each step has
     shift: np.ndarray | None  # (T, m)
+
+    def seen_in(self, path: GaussianPath, *, noise: bool) -> GaussianPath:
+        """What is known of observations, with their noise or without, where this is known of the states."""
+        mean = (
+            (self.C[self.look] @ path.mean[:, :, None])[:, :, 0]
+            if len(self.C) > 1
+            else path.mean @ self.C[0].T
+        )
+        mean = mean if self.shift is None else mean + self.shift
+        matrices = path._matrices.of(self.C, self.look, self.R if noise else None)
+        return GaussianPath(self.names, mean, matrices, path.steps, path.report)
+
+
+class Seen:
+    """How observations come from states through a function: moments of h(x), found when first read."""
+
+    __slots__ = ("R", "_find", "_found", "look", "names")
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        R: np.ndarray,
+        look: np.ndarray,
+        find: Callable[[], tuple[np.ndarray, np.ndarray]] | tuple[np.ndarray, np.ndarray],
+    ) -> None:
+        """Take names, covariances of noise (k, m, m), which each step has, and what finds the moments."""
+        self.names, self.R, self.look, self._find = names, R, look, find
+        self._found: tuple[np.ndarray, np.ndarray] | None = None if callable(find) else find
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """The means and covariances of h(x), (T, m) and (T, m, m)."""
+        if self._found is None:
+            assert callable(self._find)
+            self._found = self._find()
+        return self._found
+
+    def seen_in(self, path: GaussianPath, *, noise: bool) -> GaussianPath:
+        """What is known of observations, with their noise or without, where this is known of the states."""
+        mean, spread = self.moments()
+        made = spread + self.R[self.look] if noise else spread.copy()
+        matrices = Matrices(made, np.arange(len(mean)))
+        return GaussianPath(self.names, mean.copy(), matrices, path.steps, path.report)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle the moments, not the function."""
+        return Seen, (self.names, self.R, self.look, self.moments())
 
 
 class GaussianPath(Result, Tabular):
@@ -266,8 +312,9 @@ class StatesOverTime(GaussianPath):
     """What is known of the states of a linear dynamical system, a normal distribution for each step."""
 
     __slots__ = ("_output", "_y", "step_scores")
+    _kind: ClassVar[str]  # what a picture calls it
     step_scores: np.ndarray  # (observed steps,) the log density of each given those before
-    _output: Output
+    _output: Output | Seen
     _y: np.ndarray  # (observed steps, m), NaN where nothing was observed
 
     def __init__(
@@ -276,7 +323,7 @@ class StatesOverTime(GaussianPath):
         mean: np.ndarray,
         matrices: Matrices,
         step_scores: np.ndarray,
-        output: Output,
+        output: Output | Seen,
         y: np.ndarray,
         steps: np.ndarray | None = None,
         report: Report = EXACT,
@@ -304,11 +351,7 @@ class StatesOverTime(GaussianPath):
         return self._observed(noise=False)
 
     def _observed(self, *, noise: bool) -> GaussianPath:
-        names, C, R, look, shift = self._output
-        mean = (C[look] @ self.mean[:, :, None])[:, :, 0] if len(C) > 1 else self.mean @ C[0].T
-        mean = mean if shift is None else mean + shift
-        matrices = self._matrices.of(C, look, R if noise else None)
-        return GaussianPath(names, mean, matrices, self.steps, self.report)
+        return self._output.seen_in(self, noise=noise)
 
     def plot(
         self,
@@ -353,6 +396,7 @@ class Filtered(StatesOverTime):
     """
 
     __slots__ = ("_predicted", "predicted_mean")
+    _kind = "filtered"
     predicted_mean: np.ndarray
     _predicted: Matrices | Callable[[], Matrices]
 
@@ -401,6 +445,7 @@ class Smoothed(StatesOverTime):
     """
 
     __slots__ = ("_regression",)
+    _kind = "smoothed"
     _regression: Matrices | np.ndarray
 
     def __init__(
@@ -446,6 +491,7 @@ class Forecast(StatesOverTime):
     """
 
     __slots__ = ()
+    _kind = "forecast"
 
     @property
     def predicted(self) -> GaussianPath:

@@ -4,8 +4,9 @@
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
-"linear-dynamical-system"; an influence diagram, in version 2, "influence-diagram" (docs/schema/pgm-2.json).
-"about" says where a file comes from; it is for people, and not part of the model.
+"linear-dynamical-system", several that take turns
+"switching-linear-dynamical-system"; an influence diagram, in version 2, "influence-diagram"
+(docs/schema/pgm-2.json). "about" says where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -18,7 +19,13 @@ from pgm.errors import InvalidArgument, shown
 from pgm.io.text import Text
 from pgm.models import BayesianNetwork, MarkovNetwork
 from pgm.models.decision import InfluenceDiagram
-from pgm.models.dynamic import HMM, LinearDynamicalSystem, MarkovChain
+from pgm.models.dynamic import (
+    HMM,
+    LinearDynamicalSystem,
+    MarkovChain,
+    NonlinearDynamicalSystem,
+    SwitchingLinearDynamicalSystem,
+)
 
 from .chains import read_hmm, write_hmm
 from .diagrams import DIAGRAM, read_diagram, write_diagram
@@ -28,9 +35,18 @@ from .linear_systems import KEY, read_linear_system, write_linear_system
 from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
 from .parts import parse
+from .switching_systems import SWITCHING, read_switching_system, write_switching_system
 
 VERSION = 2  # 1 has no influence diagrams, and is written for all else
-Model = BayesianNetwork | MarkovNetwork | HMM | LinearDynamicalSystem | MarkovChain | InfluenceDiagram
+Model = (
+    SwitchingLinearDynamicalSystem
+    | BayesianNetwork
+    | MarkovNetwork
+    | HMM
+    | LinearDynamicalSystem
+    | MarkovChain
+    | InfluenceDiagram
+)
 
 
 class Form(NamedTuple):
@@ -47,6 +63,7 @@ class Form(NamedTuple):
 FORMS = {
     "hmm": Form(HMM, read_hmm, write_hmm),
     CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
+    SWITCHING: Form(SwitchingLinearDynamicalSystem, read_switching_system, write_switching_system),
     KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
     DIAGRAM: Form(InfluenceDiagram, read_diagram, write_diagram, version=2, expands=True),
 }
@@ -88,6 +105,12 @@ def model_of(part: Part) -> Model:
 
 def write(model: Model, *, expand: bool, about: str = "") -> str:
     """Return the file; `expand` writes tables in place of what has no JSON form."""
+    passed: object = model
+    if isinstance(passed, NonlinearDynamicalSystem):
+        raise InvalidArgument(
+            "A nonlinear dynamical system is made of functions, which no file holds: keep the program that "
+            "makes it, and in a file the numbers that go into it. pickle keeps one of functions of a module."
+        )
     key = next((key for key, form in FORMS.items() if isinstance(model, form.kind)), "")
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):

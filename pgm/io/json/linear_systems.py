@@ -36,7 +36,11 @@ def read_linear_system(part: Part) -> LinearDynamicalSystem:
     value = part.members("a model", ["pgm", KEY], ["about"])
     if "about" in value:
         part.at("about").text("a text")
-    inside = part.at(KEY)
+    return read_system(part.at(KEY))
+
+
+def read_system(inside: Part) -> LinearDynamicalSystem:
+    """Return the system of an object."""
     required = ["states", "observations", "A", "C", "Q", "R", "start", "mean", "covariance"]
     found = inside.members("a linear dynamical system", required, _ADDED)
     states = inside.at("states").names("the names of a state's entries")

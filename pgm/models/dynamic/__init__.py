@@ -2,13 +2,26 @@
 
 from pgm.calls import guard_constructors, guard_methods
 
-from . import components
+from . import components, filters
 from .hmm import HMM
 from .linear_dynamical_system import LinearDynamicalSystem
 from .markov_chain import MarkovChain
+from .nonlinear_dynamical_system import NonlinearDynamicalSystem
+from .switching_linear_dynamical_system import SwitchingLinearDynamicalSystem
 from .topology import Banded, LeftToRight
 
-__all__ = ["HMM", "Banded", "LeftToRight", "LinearDynamicalSystem", "MarkovChain", "components"]
+__all__ = [
+    "HMM",
+    "Banded",
+    "LeftToRight",
+    "LinearDynamicalSystem",
+    "MarkovChain",
+    "NonlinearDynamicalSystem",
+    "SwitchingLinearDynamicalSystem",
+    "components",
+    "filters",
+]
 
-guard_methods([HMM, MarkovChain, LinearDynamicalSystem])
-guard_constructors([HMM, MarkovChain, LinearDynamicalSystem, LeftToRight, Banded])
+_SYSTEMS = [LinearDynamicalSystem, NonlinearDynamicalSystem, SwitchingLinearDynamicalSystem]
+guard_methods([HMM, MarkovChain, *_SYSTEMS])
+guard_constructors([HMM, MarkovChain, *_SYSTEMS, LeftToRight, Banded])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -46,10 +46,44 @@ class Parameters:
         return callable(self.A) or callable(self.Q)
 
     @property
+    def of_inputs(self) -> str:
+        """What takes inputs, for messages."""
+        return "B= or D="
+
+    @property
+    def of_gaps(self) -> str:
+        """What may be a function of the gap, for messages."""
+        return "A= or Q="
+
+    @property
     def varying(self) -> bool:
         """Whether any matrix changes."""
         every = (self.A, self.Q, self.C, self.R)
         return any(not isinstance(each, np.ndarray) or each.ndim == 3 for each in every)
+
+
+class Sizes(Protocol):
+    """What must be known of a system to read rows for it."""
+
+    @property
+    def m(self) -> int:
+        """Entries of an observation."""
+
+    @property
+    def n_inputs(self) -> int:
+        """Numbers of an input."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether something depends on the gap between times."""
+
+    @property
+    def of_inputs(self) -> str:
+        """What takes inputs, for messages."""
+
+    @property
+    def of_gaps(self) -> str:
+        """What may be a function of the gap, for messages."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +130,7 @@ def asked(
 
 
 def read(
-    p: Parameters, y: Any, inputs: Any, times: Any, lengths: Any = None, sequence: Any = None, more: int = 0
+    p: Sizes, y: Any, inputs: Any, times: Any, lengths: Any = None, sequence: Any = None, more: int = 0
 ) -> Given:
     """Read rows, inputs and times."""
     data = sequences(y, vector=p.m > 1, lengths=lengths, sequence=sequence)
@@ -201,15 +235,17 @@ def _looks(name: str, value: np.ndarray, T: int) -> np.ndarray:
     return value[:T]
 
 
-def _inputs(
-    p: Parameters, inputs: Any, sizes: list[int], data: Sequences, more: int
-) -> list[np.ndarray] | None:
+def _inputs(p: Sizes, inputs: Any, sizes: list[int], data: Sequences, more: int) -> list[np.ndarray] | None:
     if inputs is None:
         if p.n_inputs:
-            raise InvalidArgument("This system has inputs (B= or D=): give inputs=, a row for each step.")
+            raise InvalidArgument(
+                f"This system has inputs ({p.of_inputs}): give inputs=, a row for each step."
+            )
         return None
     if not p.n_inputs:
-        raise InvalidArgument("inputs= without effect: this system has neither B= nor D=.")
+        raise InvalidArgument(
+            f"inputs= without effect: this system has neither {p.of_inputs.replace(' or ', ' nor ')}."
+        )
     found = replace(sequences(inputs, vector=p.n_inputs > 1), argument="inputs=")
     rows = found.floats(p.n_inputs, flat=p.n_inputs == 1)
     if len(found) != len(sizes):
@@ -233,18 +269,17 @@ def _inputs(
     return each
 
 
-def _times(
-    p: Parameters, times: Any, sizes: list[int], data: Sequences, more: int
-) -> list[np.ndarray] | None:
+def _times(p: Sizes, times: Any, sizes: list[int], data: Sequences, more: int) -> list[np.ndarray] | None:
     if times is None:
         if p.timed:
             raise InvalidArgument(
-                "A= or Q= is a function of the gap between two steps: give times=, one for each step."
+                f"{p.of_gaps} is a function of the gap between two steps: give times=, one for each step."
             )
         return None
     if not p.timed:
         raise InvalidArgument(
-            "times= without effect: neither A= nor Q= is a function of the gap between steps."
+            f"times= without effect: neither {p.of_gaps.replace(' or ', ' nor ')} is a function of the gap "
+            "between steps."
         )
     if not data.lone and (isinstance(times, str | bytes) or not hasattr(times, "__iter__")):
         raise InvalidArgument(f"times= is a list with the times of each series, not {shown(times)}.")

@@ -1,0 +1,127 @@
+"""Filters that merge Gaussians in every step, and Kim's smoother.
+
+GPB1 keeps one Gaussian, GPB2 one for each regime (Ackerson & Fu 1970; Bar-Shalom, Li & Kirubarajan 2001,
+section 11.6), and so does IMM, which merges before it goes on (Blom & Bar-Shalom 1988).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .lanes import (
+    Gaussians,
+    Link,
+    Mixture,
+    Regimes,
+    Steps,
+    began,
+    cross,
+    log_sum,
+    merged,
+    mixture,
+    moved,
+    observed,
+    returned,
+    shares,
+)
+
+
+class Now(NamedTuple):
+    """What is known in a step: a Gaussian for each regime, and the logarithms of their probabilities."""
+
+    each: Gaussians  # (K, ...)
+    logs: np.ndarray  # (K,)
+
+
+class Step(NamedTuple):
+    """One step of the filter."""
+
+    before: Now  # given what was observed before it
+    after: Now  # and also what was observed in it
+    log: float  # this step's share of the log density
+    links: Link | None  # from each regime (rows) to each: K * K ways back, of GPB2
+
+
+def begun(r: Regimes, row: np.ndarray, shift: np.ndarray, how: str) -> Step:
+    """The first step."""
+    own = np.arange(r.count)
+    before = Now(began(r), r.log_initial)
+    after, log = _seen(r, before.each, own, before.logs, row, shift, 0)
+    return Step(_kept(before, how), _kept(Now(after, log[0]), how), log[1], None)
+
+
+def _seen(
+    r: Regimes, g: Gaussians, regime: np.ndarray, logs: np.ndarray, row: np.ndarray, shift: np.ndarray, t: int
+) -> tuple[Gaussians, tuple[np.ndarray, float]]:
+    after, own = observed(r, g, regime, row, shift, t)
+    total = float(log_sum(logs + own, 0))
+    return after, (logs + own - total, total)
+
+
+def _kept(now: Now, how: str) -> Now:
+    """GPB1 has the same Gaussian in every regime."""
+    if how != "gpb1":
+        return now
+    K = len(now.logs)
+    one = merged(now.each, np.exp(now.logs)[None])
+    return Now(one.at(np.zeros(K, np.int64)), now.logs)
+
+
+def advanced(
+    r: Regimes, now: Now, row: np.ndarray, push: np.ndarray, shift: np.ndarray, t: int, how: str
+) -> Step:
+    """The next step."""
+    K = r.count
+    own = np.arange(K)
+    ways = now.logs[:, None] + r.log_transition  # from, to
+    if how == "gpb2":
+        regime = np.tile(own, K)
+        g, links = moved(r, now.each.at(np.repeat(own, K)), regime, push)
+        before = _to(g, ways)
+        after, (logs, log) = _seen(r, g, regime, ways.ravel(), row, shift, t)
+        return Step(before, _to(after, logs.reshape(K, K)), log, links)
+    mixed = _to(now.each.at(np.repeat(own, K)), ways)
+    g, _ = moved(r, mixed.each, own, push)
+    before = Now(g, mixed.logs)
+    after, (logs, log) = _seen(r, g, own, before.logs, row, shift, t)
+    return Step(before, _kept(Now(after, logs), how), log, None)
+
+
+def _to(g: Gaussians, ways: np.ndarray) -> Now:
+    """For each regime that is led to, one Gaussian of all that lead there."""
+    K = len(ways)
+    turned = np.arange(K * K).reshape(K, K).T.ravel()
+    return Now(merged(g.at(turned), shares(ways, 0).T), log_sum(ways, 0))
+
+
+def forward(r: Regimes, s: Steps, how: str) -> list[Step]:
+    """Filter a series."""
+    steps = [begun(r, s.y[0], s.shifts[0], how)]
+    for t in range(1, len(s.y)):
+        steps.append(advanced(r, steps[-1].after, s.y[t], s.pushes[t - 1], s.shifts[t], t, how))
+    return steps
+
+
+def back(r: Regimes, s: Steps, steps: list[Step]) -> tuple[list[Mixture], list[np.ndarray]]:
+    """Kim's smoother (1994), for which the regime before tells nothing of later states, given the next."""
+    K = r.count
+    own = np.arange(K)
+    later = steps[-1].after
+    found, crosses = [mixture(r, later.each, own, np.exp(later.logs), s.shifts[-1])], []
+    for t in range(len(steps) - 2, -1, -1):
+        now, link = steps[t].after, steps[t + 1].links
+        assert link is not None
+        after = later.each.at(np.tile(own, K))
+        pairs = returned(now.each.at(np.repeat(own, K)), link, after)
+        ways = now.logs[:, None] + r.log_transition
+        with np.errstate(invalid="ignore"):
+            both = ways - log_sum(ways, 0) + later.logs
+        both = np.where(np.isfinite(ways), both, -np.inf)
+        before = Now(merged(pairs, shares(both, 1)), log_sum(both, 1))
+        found.append(mixture(r, before.each, own, np.exp(before.logs), s.shifts[t]))
+        weights = np.exp(both).ravel()
+        crosses.append(cross(pairs, link, after, weights, found[-1].mean, found[-2].mean))
+        later = before
+    return found[::-1], crosses[::-1]

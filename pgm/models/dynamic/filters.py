@@ -1,0 +1,166 @@
+"""How questions about systems without a quick exact answer are answered: by name, or an object with options.
+
+None of them is exact, so none is chosen unasked.
+
+>>> Particles(samples=2000, seed=1).samples
+2000
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pgm.calls import guard_constructors
+from pgm.errors import InvalidArgument, nearest, shown
+from pgm.inference.engines.options import number, seeded, whole
+
+__all__ = ["Extended", "Particles", "RaoBlackwellised", "Unscented"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extended:
+    """The extended Kalman filter and smoother: functions are replaced by their tangents at the mean.
+
+    The derivatives are those that the system was given, else differences.
+
+    >>> Extended().name
+    'extended'
+    """
+
+    name: ClassVar[str] = "extended"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unscented:
+    """The unscented Kalman filter and smoother (Julier & Uhlmann 1997): functions of sigma points are fitted.
+
+    As they are, the options give the cubature filter: 2 n points of one weight.
+
+    Args:
+        alpha: how far the points are apart.
+        beta: added to the weight of the mean in covariances; 2 is usual where alpha is small.
+        kappa: alpha**2 * (n + kappa) is the square of how many standard deviations the points are off.
+
+    Raises:
+        InvalidArgument: alpha is not positive, or another is not a number.
+
+    >>> Unscented(alpha=0.5).kappa
+    0.0
+    """
+
+    alpha: float = 1.0
+    beta: float = 0.0
+    kappa: float = 0.0
+    name: ClassVar[str] = "unscented"
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        number(self, "alpha", 1e-6, 1e6)
+        number(self, "beta", -1e6, 1e6)
+        number(self, "kappa", -1e6, 1e6)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Particles:
+    """A particle filter (Gordon, Salmond & Smith 1993), and smoothing by paths that go back through it.
+
+    Standard errors are measured: particles come in groups that know nothing of each other.
+
+    Args:
+        samples: how many particles in all groups together.
+        groups: how many groups of equal size.
+        threshold: a group draws anew when fewer than this share of its particles are effective.
+        paths: how many paths `smooth` draws, in all groups together.
+        seed: of the draws; the same seed gives the same answer.
+
+    Raises:
+        InvalidArgument: an option is out of range, or samples or paths are no multiple of groups.
+
+    >>> Particles(samples=5000, groups=5).threshold
+    0.5
+    """
+
+    samples: int = 10_000
+    groups: int = 10
+    threshold: float = 0.5
+    paths: int = 1000
+    seed: int = 0
+    name: ClassVar[str] = "particles"
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "groups", 2)
+        for name in ("samples", "paths"):
+            _in_groups(self, name, self.groups)
+        number(self, "threshold", 0.0, 1.0 + 1e-9)
+        seeded(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RaoBlackwellised:
+    """Paths of regimes of a switching linear system that are drawn, each with its Kalman filter.
+
+    While there are no more paths than particles, all are followed. Then those that weigh most stay, and of
+    the others some are drawn (Fearnhead & Clifford 2003). Particles come in groups that know nothing of each
+    other, by which standard errors are measured.
+
+    Args:
+        samples: how many particles in all groups together.
+        groups: how many groups of equal size.
+        seed: of the draws; the same seed gives the same answer.
+
+    Raises:
+        InvalidArgument: an option is out of range, or samples is no multiple of groups.
+
+    >>> RaoBlackwellised(samples=500).groups
+    10
+    """
+
+    samples: int = 1000
+    groups: int = 10
+    seed: int = 0
+    name: ClassVar[str] = "rao-blackwellised"
+
+    def __post_init__(self) -> None:
+        """Refuse what is out of range."""
+        whole(self, "groups", 2)
+        _in_groups(self, "samples", self.groups)
+        seeded(self)
+
+
+def _in_groups(how: object, name: str, groups: int) -> None:
+    """Refuse a number that groups of equal size cannot share."""
+    whole(how, name, groups)
+    value: int = getattr(how, name)
+    if value % groups:
+        raise InvalidArgument(
+            f"{name} is a multiple of the {groups} groups, which are of equal size, not {value:,}."
+        )
+
+
+Filter = Extended | Unscented | Particles
+_KINDS: dict[str, type[Filter]] = {kind.name: kind for kind in (Extended, Unscented, Particles)}
+
+
+def filter_of(engine: object) -> Filter:
+    """The filter of this name; there is no exact one to choose where none is named."""
+    if isinstance(engine, Filter):
+        return engine
+    if isinstance(engine, str) and engine in _KINDS:
+        return _KINDS[engine]()
+    names = ", ".join(f'"{name}"' for name in _KINDS)
+    if engine is None or engine == "auto":
+        raise InvalidArgument(
+            f"A nonlinear system has no exact answer, and none is approximated unasked: say engine=, one of "
+            f'{names}; "extended" is quick, "unscented" mostly better, and "particles" measure their error.'
+        )
+    if isinstance(engine, type) and engine in _KINDS.values():
+        kind = engine.__name__
+        raise InvalidArgument(
+            f"engine= takes a filter, and {kind} is the class of one: write pgm.filters.{kind}()."
+        )
+    raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, _KINDS)}")
+
+
+guard_constructors([Extended, Unscented, Particles, RaoBlackwellised])

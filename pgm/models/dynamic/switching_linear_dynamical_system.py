@@ -1,0 +1,494 @@
+"""Switching linear systems: regimes follow each other by chance, and each moves states in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
+from pgm.inference.engines import switching as engine
+from pgm.inference.engines.kalman.schedule import factored
+from pgm.printing import Tabular, label
+from pgm.randomness import draw_count, generator
+from pgm.results import (
+    Matrices,
+    PerSequence,
+    Report,
+    SampledRegimes,
+    Seen,
+    StateBeliefs,
+    StatePath,
+    SwitchingFiltered,
+    SwitchingForecast,
+    SwitchingSmoothed,
+)
+from pgm.variables import Variable
+
+from . import switching_answers as answers
+from .linear_dynamical_system import LinearDynamicalSystem
+from .linear_questions import Given, added, read
+from .numbers import distribution, domain_of, transitions
+
+_DRAWN = Report("forward", exact=True)
+
+
+class SwitchingLinearDynamicalSystem(Tabular):
+    """Linear systems that take turns: a hidden regime follows the one before by chance and moves the state.
+
+    In step t the regime s[t] says which system leads from x[t-1] to x[t], and how x[t] is observed; the first
+    state is that of the first regime's system. Given the path of regimes all is linear: "exact" follows every
+    path, as "auto" does while they are few; beyond, "gpb2", "imm" and "gpb1" merge Gaussians in every step,
+    and "rao-blackwellised" follows some paths and measures its error.
+
+    Args:
+        initial: the probabilities of the regimes in the first step; a list, or a dict by regime.
+        transition: for each regime the probabilities of the next one: rows are "from".
+        systems: a dict from regimes to `LinearDynamicalSystem`, or a list of these. They have states and
+            observations of one size, and matrices that are the same in all steps.
+
+    Raises:
+        InvalidArgument: systems that do not go together, a diffuse start.
+        InvalidTable: probabilities that are none.
+
+    >>> calm = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8, mean=0.0, covariance=1.0)
+    >>> wild = LinearDynamicalSystem(A=-0.5, C=1.0, Q=1.0, R=0.8, mean=0.0, covariance=1.0)
+    >>> both = SwitchingLinearDynamicalSystem(
+    ...     [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], {"calm": calm, "wild": wild}
+    ... )
+    >>> round(both.score([1.0, 0.5, -0.3, 1.2, 2.0]), 6)
+    -7.655903
+    """
+
+    __slots__ = ("_initial", "_regimes", "_systems", "_transition", "variable")
+    variable: Variable
+    _systems: tuple[LinearDynamicalSystem, ...]
+    _initial: np.ndarray
+    _transition: np.ndarray
+    _regimes: engine.Regimes
+
+    def __init__(self, initial: Any, transition: Any, systems: Any) -> None:
+        if isinstance(systems, Mapping):
+            names, own = list(systems), list(systems.values())
+        elif isinstance(systems, Sequence) and not isinstance(systems, str):
+            names, own = None, list(systems)
+        else:
+            raise InvalidArgument(
+                f"systems= is a dict from regimes to systems, or a list of these, not {shown(systems)}."
+            )
+        if not own or not all(isinstance(each, LinearDynamicalSystem) for each in own):
+            bad = next((each for each in own if not isinstance(each, LinearDynamicalSystem)), own)
+            raise InvalidArgument(f"systems= are each a pgm.LinearDynamicalSystem, not {shown(bad)}.")
+        domain = domain_of(names, None, {"systems=": len(own)}, transition)
+        variable = Variable.of("regime", domain)
+        put = object.__setattr__
+        put(self, "variable", variable)
+        put(self, "_initial", distribution(initial, variable, "initial="))
+        put(self, "_transition", transitions(transition, variable))
+        put(self, "_systems", tuple(each.copy() for each in own))
+        put(self, "_regimes", _checked(variable.states, own, self._initial, self._transition))
+
+    # --- what it is ---
+
+    @property
+    def regimes(self) -> tuple[Any, ...]:
+        """The regimes, in order."""
+        return self.variable.states
+
+    @property
+    def systems(self) -> dict[Any, LinearDynamicalSystem]:
+        """The linear system of each regime."""
+        return {name: each.copy() for name, each in zip(self.regimes, self._systems, strict=True)}
+
+    @property
+    def initial(self) -> np.ndarray:
+        """The probabilities of the regimes in the first step."""
+        return self._initial
+
+    @property
+    def transition(self) -> np.ndarray:
+        """P(next regime | regime): rows are "from"."""
+        return self._transition
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The names of the entries of a state."""
+        return self._systems[0].states
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """The names of the entries of an observation."""
+        return self._systems[0].observations
+
+    # --- questions ---
+
+    def score(
+        self,
+        y: Any,
+        *,
+        engine: Any = "auto",
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        by: str | None = None,
+    ) -> Any:
+        """The log density of what was observed; of several series, the sum.
+
+        Args:
+            y: a number or a row of numbers for each step, NaN or None where nothing was observed; or a list
+                of such series, an array of three axes, or a data frame.
+            engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
+            inputs: a row for each step.
+            lengths: the number of steps of each series, where they stand one below the other.
+            sequence: the column of a data frame that says which series a row belongs to.
+            by: "sequence" for an array with one number for each series, "step" for each step's share given
+                those before; all together if left out.
+
+        Raises:
+            InvalidArgument: rows of the wrong width, a series without steps, inputs that do not fit.
+            TooLarge: there are too many paths of regimes for an exact answer.
+            ImpossibleEvidence: an observation has no noise.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> round(one.score([1.0, 0.5, -0.3, 1.2, 2.0]), 6)  # that of the system alone
+        -7.346238
+        """
+        if by not in (None, "sequence", "step"):
+            raise InvalidArgument(f'by= is "sequence" or "step", not {shown(by)}.')
+        given, runs = self._asked(y, engine, inputs, lengths, sequence)
+        each = [run.log.copy() for run in runs]
+        if by == "step":
+            return each[0] if given.data.lone else each
+        scores = np.array([one.sum() for one in each])
+        return scores if by == "sequence" else float(scores.sum())
+
+    def filter(
+        self, y: Any, *, engine: Any = "auto", inputs: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Any:
+        """State and regime of each step given what was observed until then; of several series, one for each.
+
+        Args:
+            y: as for `score`, and so are the others.
+            engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
+            inputs: a row for each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> one.filter([1.0, 0.5]).mean.round(6).tolist()
+        [[0.555556], [0.5]]
+        """
+        given, runs = self._asked(y, engine, inputs, lengths, sequence)
+        found = []
+        for row, run in zip(given.y, runs, strict=True):
+            beliefs, mean, table, output = self._of(run.after, run, "filtered")
+            before = np.array([one.mean for one in run.before])
+            ahead = _matrices([one.covariance for one in run.before])
+            found.append(
+                SwitchingFiltered(
+                    *(beliefs, self.states, mean, table, before, ahead, run.log.copy(), output, row),
+                    *(np.arange(len(row)), run.report),
+                )
+            )
+        return self._one(given, found, runs)
+
+    def smooth(
+        self, y: Any, *, engine: Any = "auto", inputs: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Any:
+        """State and regime of each step given all that was observed; of several series, one for each.
+
+        Args:
+            y: as for `score`, and so are the others.
+            engine: "auto", "exact", "gpb2", "rao-blackwellised", or an object of `pgm.filters`.
+            inputs: a row for each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or this engine has no way back.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> one.smooth([1.0, 0.5]).regimes.values.tolist()
+        [[1.0], [1.0]]
+        """
+        given, runs = self._asked(y, engine, inputs, lengths, sequence, smooth=True)
+        found = []
+        for row, run in zip(given.y, runs, strict=True):
+            assert run.smoothed is not None
+            assert run.crosses is not None
+            beliefs, mean, table, output = self._of(run.smoothed, run, "smoothed")
+            n = mean.shape[1]
+            cross = np.array(run.crosses).reshape(-1, n, n)
+            cross.flags.writeable = False
+            found.append(
+                SwitchingSmoothed(
+                    *(beliefs, self.states, mean, table, cross, run.log.copy(), output, row),
+                    *(np.arange(len(row)), run.report),
+                )
+            )
+        return self._one(given, found, runs)
+
+    def forecast(
+        self,
+        y: Any,
+        steps: int = 1,
+        *,
+        engine: Any = "auto",
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+    ) -> Any:
+        """States and regimes of steps to come; `.predicted` is what will be observed.
+
+        Args:
+            y: as for `score`.
+            steps: how many.
+            engine: "auto", "exact", "gpb2", "imm", "gpb1", "rao-blackwellised", or a `pgm.filters` object.
+            inputs: a row for each step, observed or to come.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`; or steps is not a whole number of 1
+                at least.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> one.forecast([1.0, 0.5], steps=2).predicted.mean.round(6).tolist()
+        [[0.45], [0.405]]
+        """
+        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+            raise InvalidArgument(f"steps= is a whole number of 1 at least, not {shown(steps)}.")
+        more = int(steps)
+        given, runs = self._asked(y, engine, inputs, lengths, sequence, more=more)
+        found = []
+        for row, run in zip(given.y, runs, strict=True):
+            beliefs, mean, table, output = self._of(run.after[-more:], run, "forecast")
+            T = len(row) - more
+            seen, at = row[:-more], np.arange(T, T + more)
+            found.append(
+                SwitchingForecast(
+                    beliefs, self.states, mean, table, run.log[:-more].copy(), output, seen, at, run.report
+                )
+            )
+        return self._one(given, found, runs)
+
+    def decode(self, y: Any, *, inputs: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
+        """The most probable path of regimes, exactly; of several series, one for each.
+
+        Args:
+            y: as for `score`, and so are the others.
+            inputs: a row for each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+
+        Raises:
+            InvalidArgument, TooLarge, ImpossibleEvidence: as for `score`.
+
+        >>> slow = LinearDynamicalSystem(A=1.0, C=1.0, Q=0.01, R=0.01, mean=0.0, covariance=1.0)
+        >>> fast = LinearDynamicalSystem(A=1.0, C=1.0, Q=9.0, R=0.01, mean=0.0, covariance=1.0)
+        >>> both = SwitchingLinearDynamicalSystem(
+        ...     [0.5, 0.5], [[0.7, 0.3], [0.3, 0.7]], {"slow": slow, "fast": fast}
+        ... )
+        >>> both.decode([0.1, 0.2, 4.0, 9.0, 8.9]).path
+        ('slow', 'slow', 'fast', 'fast', 'slow')
+        """
+        given, runs = self._asked(y, "auto", inputs, lengths, sequence, smooth=True)
+        found = []
+        for run in runs:
+            assert run.best is not None
+            codes, log = run.best
+            total = float(run.log.sum())
+            found.append(StatePath(self.variable, codes, log + total, total, run.report))
+        return found[0] if given.data.lone else PerSequence(found, given.data.ids, runs[0].report)
+
+    def sample(
+        self,
+        n: int,
+        *,
+        sequences: int | None = None,
+        inputs: Any = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Draw a series of n steps: its `.regimes`, `.states` and `.observations`.
+
+        Args:
+            n: how many steps.
+            sequences: how many series, each of n steps, as a list; one by itself if left out.
+            inputs: a row for each step, the same for all series.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: there is no step; a system is unstable and leaves the range of numbers.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> one.sample(100, seed=0).states.shape
+        (100, 1)
+        """
+        T, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
+        if T < 1 or many < 1:
+            raise InvalidArgument("A series has one step at least.")
+        p, r, rng = self._systems[0]._p, self._regimes, generator(seed)
+        given = read(p, np.full((T, p.m) if p.m > 1 else T, np.nan), inputs, None)
+        s = self._steps(given, 0)
+        U, d = factored(r.R)
+        noise = U * np.sqrt(d)[:, None, :]
+        rows = np.cumsum(self._transition, axis=1)
+        at = np.minimum(
+            np.searchsorted(np.cumsum(self._initial), rng.random(many), side="right"), r.count - 1
+        )
+        x = r.mean[at] + (r.root[at] @ rng.standard_normal((many, p.n, 1)))[:, :, 0]
+        regimes, states, seen = np.empty((many, T), int), np.empty((many, T, p.n)), np.empty((many, T, p.m))
+        for t in range(T):
+            if t:
+                at = np.minimum((rows[at] <= rng.random((many, 1))).sum(axis=1), r.count - 1)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    x = (r.A[at] @ x[:, :, None])[:, :, 0] + s.pushes[t - 1][at]
+                x = x + (r.G[at] @ rng.standard_normal((many, p.n, 1)))[:, :, 0]
+                if not np.isfinite(x).all():
+                    raise InvalidArgument(
+                        f"The states leave the range of floating-point numbers at step {t}: a system is "
+                        "unstable."
+                    )
+            regimes[:, t], states[:, t] = at, x
+            y = (r.C[at] @ x[:, :, None])[:, :, 0] + s.shifts[t][at]
+            seen[:, t] = y + (noise[at] @ rng.standard_normal((many, p.m, 1)))[:, :, 0]
+        drawn = []
+        for i in range(many):
+            names = tuple(self.regimes[k] for k in regimes[i].tolist())
+            y = seen[i] if p.m > 1 else seen[i, :, 0]
+            parts = (self.states, states[i], self.observations, y.copy(), np.arange(T), _DRAWN)
+            drawn.append(SampledRegimes(names, *parts))
+        return drawn[0] if sequences is None else PerSequence(drawn, report=_DRAWN)
+
+    # --- inside ---
+
+    def _asked(
+        self,
+        y: Any,
+        asked: Any,
+        inputs: Any,
+        lengths: Any,
+        sequence: Any,
+        *,
+        smooth: bool = False,
+        more: int = 0,
+    ) -> tuple[Given, list[answers.Run]]:
+        how = answers.engine_of(asked)
+        given = read(self._systems[0]._p, y, inputs, None, lengths, sequence, more)
+        series = [self._steps(given, i) for i in range(len(given.y))]
+        return given, answers.answered(self._regimes, series, how, smooth=smooth)
+
+    def _steps(self, given: Given, i: int) -> engine.Steps:
+        """One series, with what each regime adds to states and observations."""
+        T, u = len(given.y[i]), None if given.inputs is None else given.inputs[i]
+        n, m = len(self.states), len(self.observations)
+
+        def every(T: int, names: str, size: int) -> np.ndarray:
+            rows = [
+                added(T, getattr(each._p, names[0]), getattr(each._p, names[1]), u) for each in self._systems
+            ]
+            return np.stack([np.zeros((T, size)) if row is None else row for row in rows], axis=1)
+
+        return engine.Steps(given.y[i], every(T - 1, "bB", n), every(T, "dD", m))
+
+    def _of(self, steps: list[engine.Mixture], run: answers.Run, about: str) -> tuple[Any, ...]:
+        """Beliefs about regimes, means, covariances, and what they say of observations."""
+        values = np.array([one.regimes for one in steps])
+        beliefs = StateBeliefs(self.variable, values, run.log.copy(), about, report=run.report)
+        noise = np.array([one.noise for one in steps])
+        signal = np.array([one.signal for one in steps]), np.array([one.of_signal for one in steps])
+        output = Seen(self.observations, noise, np.arange(len(steps)), signal)
+        mean = np.array([one.mean for one in steps])
+        return beliefs, mean, _matrices([one.covariance for one in steps]), output
+
+    def _one(self, given: Given, found: list[Any], runs: list[answers.Run]) -> Any:
+        return found[0] if given.data.lone else PerSequence(found, given.data.ids, runs[0].report)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f".{name} cannot be set: a switching linear dynamical system does not change")
+
+    def __getstate__(self) -> tuple[object, ...]:
+        return self._initial, self._transition, dict(zip(self.regimes, self._systems, strict=True))
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.__init__(*state)  # type: ignore[misc]
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when regimes, their probabilities and systems are."""
+        if not isinstance(other, SwitchingLinearDynamicalSystem):
+            return NotImplemented
+        return (
+            self.regimes == other.regimes
+            and self._systems == other._systems
+            and np.array_equal(self._initial, other._initial)
+            and np.array_equal(self._transition, other._transition)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        from .linear_dynamical_system import _printed
+
+        shown_names = [
+            name
+            for name in ("A", "C", "Q", "R", "b", "d")
+            if any(getattr(s, name) is not None for s in self._systems)
+        ]
+        header = ["regime", "initial", *(f"to {label(name)}" for name in self.regimes), *shown_names]
+        rows = []
+        for k, (name, system) in enumerate(zip(self.regimes, self._systems, strict=True)):
+            chances = [f"{x:.6g}" for x in (self._initial[k], *self._transition[k])]
+            parts = [getattr(system, each) for each in shown_names]
+            rows.append([label(name), *chances, *("" if part is None else _printed(part) for part in parts)])
+        count = f"{len(self.states)} numbers of a state, {len(self.observations)} observed"
+        return header, rows, f"Switching linear dynamical system: {count}"
+
+
+def _matrices(covariances: list[np.ndarray]) -> Matrices:
+    return Matrices(np.array(covariances), np.arange(len(covariances)))
+
+
+def _checked(
+    names: tuple[Any, ...],
+    systems: Sequence[LinearDynamicalSystem],
+    initial: np.ndarray,
+    transition: np.ndarray,
+) -> engine.Regimes:
+    """The matrices of all regimes, if they go together."""
+    first = systems[0]
+    for name, each in zip(names, systems, strict=True):
+        p = each._p
+        sizes = (p.n, p.m, p.n_inputs)
+        if sizes != (first._p.n, first._p.m, first._p.n_inputs):
+            raise InvalidArgument(
+                f"The system of {shown(name)} has {p.n} numbers of a state, {p.m} of an observation and "
+                f"{p.n_inputs} of an input, that of {shown(names[0])} {first._p.n}, {first._p.m} and "
+                f"{first._p.n_inputs}: they share them."
+            )
+        if p.varying:
+            raise InvalidArgument(
+                f"The system of {shown(name)} has matrices that change by themselves: only regimes may."
+            )
+        if np.isinf(p.covariance).any():
+            raise InvalidArgument(
+                f"The system of {shown(name)} has a diffuse start, and regimes are compared by "
+                "densities: give mean= and covariance=."
+            )
+    ps = [each._p for each in systems]
+    A, C, Q, R, covariance = (
+        np.stack([getattr(p, name) for p in ps]) for name in ("A", "C", "Q", "R", "covariance")
+    )
+    (U, d), (V, e) = factored(Q), factored(covariance)
+    with np.errstate(divide="ignore"):
+        logs = np.log(initial), np.log(transition)
+    mean = np.stack([p.mean for p in ps])
+    return engine.Regimes(*logs, A, C, U * np.sqrt(d)[:, None, :], R, mean, V * np.sqrt(e)[:, None, :])

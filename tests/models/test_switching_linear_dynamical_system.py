@@ -1,0 +1,413 @@
+"""Switching linear systems: every path of regimes with its Kalman filter, and what approximates that."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+from collections.abc import Callable
+from itertools import pairwise, product
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+
+import pgm
+from pgm import LinearDynamicalSystem, SwitchingLinearDynamicalSystem, filters
+
+START: dict[str, Any] = {"mean": [0.3, -0.2], "covariance": [[1.0, 0.2], [0.2, 0.5]]}
+SYSTEMS = {
+    "calm": LinearDynamicalSystem(
+        A=[[0.9, 0.1], [0.0, 0.7]],
+        C=[[1.0, 0.0], [0.5, 1.0]],
+        Q=[[0.1, 0.02], [0.02, 0.1]],
+        R=[0.5, 0.4],
+        b=[0.1, 0.0],
+        **START,
+    ),
+    "wild": LinearDynamicalSystem(
+        A=[[-0.5, 0.3], [0.2, 0.9]],
+        C=[[1.0, 0.5], [0.0, 1.0]],
+        Q=[1.0, 0.8],
+        R=[[0.6, 0.1], [0.1, 0.5]],
+        d=[0.0, 0.3],
+        **START,
+    ),
+    "still": LinearDynamicalSystem(
+        A=[[1.0, 0.0], [0.0, 1.0]],
+        C=[[1.0, 0.0], [0.0, 1.0]],
+        Q=[0.01, 0.0],
+        R=[0.3, 0.3],
+        mean=[2.0, 0.0],
+        covariance=1.0,
+    ),
+}
+INITIAL = [0.5, 0.3, 0.2]
+MOVES = [[0.8, 0.2, 0.0], [0.1, 0.7, 0.2], [0.0, 0.5, 0.5]]
+
+
+def three() -> SwitchingLinearDynamicalSystem:
+    return SwitchingLinearDynamicalSystem(INITIAL, MOVES, SYSTEMS)
+
+
+def along(path: tuple[int, ...], systems: Any = None) -> LinearDynamicalSystem:
+    """One path of regimes as a linear system whose matrices change."""
+    own = [list(systems or SYSTEMS.values())[k] for k in path]
+    zero = np.zeros(2)
+    more = (
+        np.array([zero if s.b is None else s.b for s in own]),
+        np.array([zero if s.d is None else s.d for s in own]),
+    )
+    B, D = np.eye(2), np.eye(2)
+    made = LinearDynamicalSystem(
+        A=np.array([s.A for s in own[1:]] or [np.eye(2)]),
+        C=np.array([s.C for s in own]),
+        Q=np.array([s.Q for s in own[1:]] or [np.eye(2)]),
+        R=np.array([s.R for s in own]),
+        mean=own[0].mean,
+        covariance=own[0].covariance,
+        B=np.hstack([B, np.zeros((2, 2))]),
+        D=np.hstack([np.zeros((2, 2)), D]),
+    )
+    pushes = np.vstack([more[0][1:], zero])
+    return made, np.hstack([pushes, more[1]])  # type: ignore[return-value]
+
+
+def enumerated(y: np.ndarray) -> dict[str, np.ndarray]:
+    """The truth, by a Kalman smoother for each path."""
+    T, weights, means, covs, crosses, paths = len(y), [], [], [], [], []
+    for path in product(range(3), repeat=T):
+        p = INITIAL[path[0]] * np.prod([MOVES[a][b] for a, b in pairwise(path)])
+        if p == 0.0:
+            continue
+        lds, inputs = along(path)  # type: ignore[misc]
+        found = lds.smooth(y, inputs=inputs)
+        weights.append(np.log(p) + found.log_likelihood)
+        means.append(found.mean)
+        covs.append(found.covariance)
+        crosses.append(found.lag_one_covariance)
+        paths.append(path)
+    logs = np.array(weights)
+    total = logs.max() + np.log(np.exp(logs - logs.max()).sum())
+    w = np.exp(logs - total)
+    mean = np.tensordot(w, means, axes=1)
+    off = np.array(means) - mean
+    cov = np.tensordot(w, covs, axes=1) + np.einsum("p,pti,ptj->tij", w, off, off)
+    cross = np.tensordot(w, crosses, axes=1) + np.einsum("p,pti,ptj->tij", w, off[:, :-1], off[:, 1:])
+    regimes = np.array([[w[[path[t] == k for path in paths]].sum() for k in range(3)] for t in range(T)])
+    best = int(logs.argmax())
+    return {
+        "log": total,
+        "mean": mean,
+        "cov": cov,
+        "cross": cross,
+        "regimes": regimes,
+        "path": paths[best],
+        "best": logs[best],
+    }
+
+
+def gappy(T: int, seed: int = 0) -> np.ndarray:
+    y = np.array(three().sample(T, seed=seed).observations)
+    rng = np.random.default_rng(seed)
+    y[rng.random(y.shape) < 0.2] = np.nan
+    y[T // 2] = np.nan
+    return y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_exact_answer_is_that_of_all_paths(seed: int) -> None:
+    y = gappy(5, seed)
+    truth, nds = enumerated(y), three()
+    found = nds.smooth(y)
+    assert found.exact
+    assert nds.score(y) == pytest.approx(truth["log"], rel=1e-10)
+    np.testing.assert_allclose(found.mean, truth["mean"], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(found.covariance, truth["cov"], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(found.lag_one_covariance, truth["cross"], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(found.regimes.values, truth["regimes"], rtol=1e-9, atol=1e-12)
+    best = nds.decode(y)
+    assert best.path == tuple(list(SYSTEMS)[k] for k in truth["path"])
+    assert best.log_joint == pytest.approx(truth["best"], rel=1e-10)
+    filtered = nds.filter(y)
+    for t in (0, 2, 4):  # a filter is a smoother that stops there
+        until = enumerated(y[: t + 1])
+        np.testing.assert_allclose(filtered.mean[t], until["mean"][t], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(filtered.covariance[t], until["cov"][t], rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(filtered.regimes.values[t], until["regimes"][t], rtol=1e-9, atol=1e-12)
+        assert filtered.step_scores[: t + 1].sum() == pytest.approx(until["log"], rel=1e-10)
+    later = np.vstack([y[:3], np.full((2, 2), np.nan)])
+    ahead, known = nds.forecast(y[:3], steps=2), enumerated(later)
+    np.testing.assert_allclose(ahead.mean, known["mean"][3:], rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(ahead.regimes.values, known["regimes"][3:], rtol=1e-9)
+    assert ahead.log_likelihood == pytest.approx(enumerated(y[:3])["log"])
+
+
+def test_signals_and_what_will_be_observed_are_mixtures() -> None:
+    nds, y = three(), gappy(4, 1)
+    ahead = nds.forecast(y, steps=1)
+    last = nds.filter(y)
+    drawn = nds.sample(5, sequences=60_000, seed=1)
+    assert ahead.predicted.mean.shape == (1, 2)
+    # without observations the forecast of the first steps is the prior, which samples show
+    nothing = np.full((4, 2), np.nan)
+    prior = nds.forecast(nothing, steps=1)
+    seen = np.array([one.observations[4] for one in drawn])
+    regimes = np.array([[one.regimes[4] == name for name in nds.regimes] for one in drawn])
+    np.testing.assert_allclose(prior.predicted.mean[0], seen.mean(axis=0), atol=0.03)
+    np.testing.assert_allclose(prior.predicted.covariance[0], np.cov(seen.T), atol=0.06)
+    np.testing.assert_allclose(prior.regimes.values[0], regimes.mean(axis=0), atol=0.01)
+    assert last.signal.mean.shape == (4, 2)
+
+
+@pytest.mark.parametrize("engine", ["gpb1", "gpb2", "imm", "rao-blackwellised"])
+def test_one_regime_is_the_kalman_filter_and_smoother(engine: str) -> None:
+    lds = SYSTEMS["wild"]
+    one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [lds])
+    y = gappy(9, 2)
+    questions = ["filter", "smooth"] if engine in ("gpb2", "rao-blackwellised") else ["filter"]
+    for question in questions:
+        mine, theirs = getattr(one, question)(y, engine=engine), getattr(lds, question)(y)
+        for what in ("mean", "covariance", "step_scores"):
+            np.testing.assert_allclose(getattr(mine, what), getattr(theirs, what), rtol=1e-9, atol=1e-10)
+        assert not mine.exact
+    if "smooth" in questions:
+        np.testing.assert_allclose(
+            one.smooth(y, engine=engine).lag_one_covariance,
+            lds.smooth(y).lag_one_covariance,
+            rtol=1e-9,
+            atol=1e-10,
+        )
+    np.testing.assert_allclose(
+        one.forecast(y, 3, engine=engine).predicted.covariance,
+        lds.forecast(y, 3).predicted.covariance,
+        rtol=1e-9,
+    )
+
+
+def test_equal_systems_are_a_linear_system_whatever_the_regimes() -> None:
+    """Merging equal Gaussians loses nothing, and regimes are those of the Markov chain."""
+    same = SwitchingLinearDynamicalSystem(INITIAL, MOVES, [SYSTEMS["wild"]] * 3)
+    y = gappy(12, 3)
+    chain = [np.array(INITIAL)]
+    for _ in range(11):
+        chain.append(chain[-1] @ np.array(MOVES))
+    for engine in ("gpb1", "gpb2", "imm", "rao-blackwellised"):
+        found = same.filter(y, engine=engine)
+        np.testing.assert_allclose(found.mean, SYSTEMS["wild"].filter(y).mean, rtol=1e-9, atol=1e-10)
+        np.testing.assert_allclose(
+            found.covariance, SYSTEMS["wild"].filter(y).covariance, rtol=1e-9, atol=1e-10
+        )
+        assert found.log_likelihood == pytest.approx(SYSTEMS["wild"].score(y))
+        if engine != "rao-blackwellised":
+            np.testing.assert_allclose(found.regimes.values, chain, rtol=1e-9)
+    back = same.smooth(y, engine="gpb2")
+    np.testing.assert_allclose(back.mean, SYSTEMS["wild"].smooth(y).mean, rtol=1e-9, atol=1e-10)
+    np.testing.assert_allclose(back.regimes.values, chain, rtol=1e-9)
+
+
+def test_gpb2_is_exact_for_two_steps_and_close_later() -> None:
+    y = gappy(7, 0)
+    exact, near = three().filter(y), three().filter(y, engine="gpb2")
+    np.testing.assert_allclose(near.mean[:2], exact.mean[:2], rtol=1e-9)
+    np.testing.assert_allclose(near.covariance[:2], exact.covariance[:2], rtol=1e-9)
+    assert near.step_scores[:2] == pytest.approx(exact.step_scores[:2])
+    off = {
+        engine: np.abs(three().filter(y, engine=engine).mean - exact.mean).max()
+        for engine in ("gpb2", "imm", "gpb1")
+    }
+    assert off["gpb2"] < off["imm"] < 0.2
+    assert off["gpb2"] < off["gpb1"] < 0.4
+    assert off["gpb2"] > 1e-12
+    back = three().smooth(y, engine="gpb2")
+    np.testing.assert_allclose(back.mean, three().smooth(y).mean, atol=0.2)
+
+
+def by_hand(y: np.ndarray) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """IMM by covariances and inverses: Bar-Shalom, Li & Kirubarajan 2001, section 11.6.6."""
+    own, P = list(SYSTEMS.values()), np.array(MOVES)
+    m, S, p = [s.mean for s in own], [s.covariance for s in own], np.array(INITIAL)
+    means, chances = [], []
+    for t, row in enumerate(y):
+        if t:
+            c = p @ P
+            mu = P * p[:, None] / c
+            mixed = [sum(mu[i, j] * m[i] for i in range(3)) for j in range(3)]
+            spread = [
+                sum(mu[i, j] * (S[i] + np.outer(m[i] - mixed[j], m[i] - mixed[j])) for i in range(3))
+                for j in range(3)
+            ]
+            zero = np.zeros(2)
+            m = [s.A @ x + (zero if s.b is None else s.b) for s, x in zip(own, mixed, strict=True)]
+            S = [s.A @ V @ s.A.T + s.Q for s, V in zip(own, spread, strict=True)]
+            p = c
+        seen = ~np.isnan(row)
+        for j, s in enumerate(own):
+            C = s.C[seen]
+            V = C @ S[j] @ C.T + s.R[np.ix_(seen, seen)]
+            off = (row - s.C @ m[j] - (0 if s.d is None else s.d))[seen]
+            K = S[j] @ C.T @ np.linalg.inv(V)
+            m[j], S[j] = m[j] + K @ off, S[j] - K @ V @ K.T
+            p = p.copy()
+            p[j] *= np.exp(-0.5 * off @ np.linalg.solve(V, off)) / np.sqrt(np.linalg.det(2 * np.pi * V))
+        p = p / p.sum()
+        means.append(sum(p[j] * m[j] for j in range(3)))
+        chances.append(p)
+    return means, chances
+
+
+def test_imm_is_the_textbooks() -> None:
+    y = gappy(10, 4)
+    y[5] = [0.3, 0.1]
+    found = three().filter(y, engine="imm")
+    means, chances = by_hand(y)
+    np.testing.assert_allclose(found.mean, means, rtol=1e-9)
+    np.testing.assert_allclose(found.regimes.values, chances, rtol=1e-9, atol=1e-14)
+
+
+def test_particles_are_within_their_errors_and_exact_while_paths_are_few() -> None:
+    y = gappy(8, 5)
+    exact, back = three().filter(y), three().smooth(y)
+    z: list[np.ndarray] = []
+    for seed in range(8):
+        how = filters.RaoBlackwellised(samples=1000, seed=seed)
+        found, later = three().filter(y, engine=how), three().smooth(y, engine=how)
+        assert found.report.intervals.errors[:3].max() < 1e-12  # 3, 7, 17 paths
+        np.testing.assert_allclose(found.mean[:3], exact.mean[:3], rtol=1e-9)
+        z.append((found.mean[5:] - exact.mean[5:]).ravel() / found.report.intervals.errors[5:].ravel())
+        z.append(((later.mean - back.mean) / later.report.intervals.errors).ravel())
+        z.append(np.array([(found.log_likelihood - exact.log_likelihood) / found.report.log_error]))
+        np.testing.assert_allclose(later.covariance, back.covariance, atol=0.05)
+        np.testing.assert_allclose(later.lag_one_covariance, back.lag_one_covariance, atol=0.05)
+        np.testing.assert_allclose(later.regimes.values, back.regimes.values, atol=0.05)
+    every = np.concatenate(z)
+    assert 0.7 < np.sqrt((every**2).mean()) < 1.6
+    all_of_them = filters.RaoBlackwellised(samples=100_000)
+    assert three().filter(y, engine=all_of_them).mean == pytest.approx(exact.mean, rel=1e-9)
+    assert three().filter(y, engine=all_of_them).report.error < 1e-12
+
+
+def test_too_many_paths_are_refused_unasked() -> None:
+    y = np.zeros((100, 2))
+    with pytest.raises(pgm.TooLarge, match=r'paths of regimes over 100 steps.*engine="gpb2" or "imm"'):
+        three().filter(y)
+    with pytest.raises(pgm.TooLarge, match=r"and .* are allowed"):
+        three().filter(y, engine="exact")
+    assert three().filter(y, engine="imm").mean.shape == (100, 2)
+    never = SwitchingLinearDynamicalSystem(
+        [1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], [SYSTEMS["calm"], SYSTEMS["wild"]]
+    )
+    found = never.filter(y)  # there is one path
+    assert found.exact
+    np.testing.assert_allclose(found.mean, SYSTEMS["calm"].filter(y).mean, rtol=1e-9, atol=1e-12)
+
+
+def test_inputs_act_in_the_regime_that_they_lead_to() -> None:
+    B = [[0.5], [1.0]]
+    pushed = LinearDynamicalSystem(
+        A=SYSTEMS["calm"].A, C=np.eye(2), Q=0.1, R=0.5, B=B, D=[[0.0], [1.0]], **START
+    )
+    other = LinearDynamicalSystem(
+        A=SYSTEMS["wild"].A, C=np.eye(2), Q=0.3, R=0.5, B=[[0.0], [-1.0]], D=[[1.0], [0.0]], **START
+    )
+    u = np.arange(6.0)
+    y = np.random.default_rng(0).normal(size=(6, 2))
+    one = SwitchingLinearDynamicalSystem(
+        [1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], [pushed, other]
+    )  # they alternate
+    own = [pushed, other] * 3
+    mean = {"mean": pushed.mean, "covariance": pushed.covariance}
+    both = LinearDynamicalSystem(
+        A=np.array([s.A for s in own[1:]]),
+        C=np.eye(2),
+        Q=np.array([s.Q for s in own[1:]]),
+        R=0.5 * np.eye(2),
+        B=np.hstack([np.eye(2), np.zeros((2, 2))]),
+        D=np.hstack([np.zeros((2, 2)), np.eye(2)]),
+        **mean,
+    )
+    pushes = np.array([own[t + 1].B @ u[t : t + 1] if t < 5 else np.zeros(2) for t in range(6)])
+    shifts = np.array([own[t].D @ u[t : t + 1] for t in range(6)])
+    assert one.score(y, inputs=u) == pytest.approx(
+        both.score(y, inputs=np.hstack([pushes, shifts])), rel=1e-10
+    )
+
+
+def test_many_series_and_values() -> None:
+    y = [gappy(4, 0), gappy(6, 1)]
+    found = three().filter(y, engine="gpb2")
+    assert len(found) == 2
+    assert three().score(y, by="sequence").sum() == pytest.approx(three().score(y))
+    assert three().sample(3, seed=1).to_pandas().columns.tolist() == ["regime", "x0", "x1", "y0", "y1"]
+    for one in (
+        three().filter(y[0]),
+        three().smooth(y[0]),
+        three().forecast(y[0], steps=2),
+        three().sample(4, seed=0),
+    ):
+        again = pickle.loads(pickle.dumps(one))
+        assert repr(again) == repr(one)
+        assert again.regimes is not None
+        one.plot()
+    frame = three().filter(y[0]).to_pandas()
+    assert frame.columns.tolist() == ["x0", "x0 sd", "x1", "x1 sd", "P(calm)", "P(wild)", "P(still)"]
+    assert "calm" in repr(three().filter(y[0])).splitlines()[0]
+    assert pickle.loads(pickle.dumps(three())) == three()
+    with pytest.raises(AttributeError, match="does not change"):
+        three().initial = [1.0]  # type: ignore[misc]
+    assert three().systems["calm"] == SYSTEMS["calm"]
+
+
+one_number = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.1, R=0.8)
+WRONG: list[tuple[Callable[[], Any], str]] = [
+    (
+        lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], "x"),
+        "systems= is a dict from regimes to systems",
+    ),
+    (
+        lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], [1.0]),
+        "systems= are each a pgm.LinearDynamicalSystem",
+    ),
+    (lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], []), "systems= are each"),
+    (
+        lambda: SwitchingLinearDynamicalSystem([0.5, 0.5], np.eye(2), [one_number, SYSTEMS["calm"]]),
+        "they share them",
+    ),
+    (lambda: SwitchingLinearDynamicalSystem([1.0], [[1.0]], [pgm.components.level()]), "has a diffuse start"),
+    (lambda: three().smooth(gappy(4), engine="imm"), 'engine="imm" filters, and has no way back'),
+    (lambda: three().filter(gappy(4), engine="kim"), "engine='kim' is not one of 'auto'"),
+    (
+        lambda: three().filter(gappy(4), engine=filters.RaoBlackwellised),
+        r"write pgm.filters.RaoBlackwellised\(\)",
+    ),
+    (lambda: three().filter(gappy(4)[:, 0]), "2"),
+    (lambda: filters.RaoBlackwellised(samples=15), "samples is a multiple of the 10 groups"),
+]
+
+
+@pytest.mark.parametrize(("call", "said"), WRONG)
+def test_mistakes_are_answered_in_the_users_words(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        call()
+
+
+def test_rows_of_transitions_sum_to_one() -> None:
+    with pytest.raises(pgm.InvalidTable, match=r"row 'wild'"):
+        SwitchingLinearDynamicalSystem(INITIAL, [[0.8, 0.2, 0.0], [0.1, 0.7, 0.1], [0, 0.5, 0.5]], SYSTEMS)
+
+
+def test_a_file_holds_every_bit() -> None:
+    schema = json.loads((Path(__file__).parents[2] / "docs/schema/pgm-1.json").read_text(encoding="utf-8"))
+    file = io.StringIO()
+    pgm.write(three(), file, format="json")
+    jsonschema.Draft202012Validator(schema).validate(json.loads(file.getvalue()))
+    assert pgm.read(io.StringIO(file.getvalue()), format="json") == three()
+    wrong = file.getvalue().replace('"transition"', '"moves"')
+    with pytest.raises(pgm.FileFormatError, match="transition"):
+        pgm.read(io.StringIO(wrong), format="json")
+    fewer = json.loads(file.getvalue())
+    fewer["switching-linear-dynamical-system"]["systems"].pop()
+    with pytest.raises(pgm.FileFormatError, match="one system for each of 3 regimes expected, found 2"):
+        pgm.read(io.StringIO(json.dumps(fewer)), format="json")
