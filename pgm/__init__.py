@@ -31,12 +31,16 @@ from pgm.cpds import (
 )
 from pgm.distributions import (
     Bernoulli,
+    ByInput,
     Categorical,
+    Estimators,
     Gaussian,
     GaussianMixture,
     Multinomial,
     Poisson,
     Product,
+    Regression,
+    Softmax,
     priors,
 )
 from pgm.errors import (
@@ -89,6 +93,14 @@ if TYPE_CHECKING:
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
     from pgm.models.dynamic.nonlinear_dynamical_system import NonlinearDynamicalSystem
     from pgm.models.dynamic.switching_linear_dynamical_system import SwitchingLinearDynamicalSystem
+    from pgm.models.dynamic.variants import (
+        AutoregressiveHMM,
+        CoupledHMM,
+        FactorialHMM,
+        InputOutputHMM,
+        SwitchingHMM,
+        TreeHMM,
+    )
     from pgm.models.learned import LearnedStructure, learn_structure
     from pgm.models.structure_data import arc_strength, structure_score
 
@@ -99,19 +111,24 @@ __all__ = [
     "HMM",
     "Assignment",
     "AtLeast",
+    "AutoregressiveHMM",
     "Banded",
     "BayesianNetwork",
     "Bernoulli",
     "Bins",
+    "ByInput",
     "Categorical",
     "ConvergenceWarning",
+    "CoupledHMM",
     "DefaultCPD",
     "Density",
     "Deterministic",
     "Distribution",
     "DynamicBayesianNetwork",
+    "Estimators",
     "Exactly",
     "FactorGraph",
+    "FactorialHMM",
     "FileFormatError",
     "Gaussian",
     "GaussianMixture",
@@ -119,6 +136,7 @@ __all__ = [
     "ImpossibleEvidence",
     "IncompleteModel",
     "InfluenceDiagram",
+    "InputOutputHMM",
     "Interval",
     "InvalidArgument",
     "InvalidCall",
@@ -154,13 +172,17 @@ __all__ = [
     "Policy",
     "Probability",
     "Product",
+    "Regression",
     "Report",
     "Samples",
     "Soft",
+    "Softmax",
+    "SwitchingHMM",
     "SwitchingLinearDynamicalSystem",
     "TableCPD",
     "TooLarge",
     "TreeCPD",
+    "TreeHMM",
     "UnknownState",
     "UnknownVariable",
     "Variable",
@@ -193,7 +215,7 @@ _RESULTS = (
 _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
-    *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product),
+    *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])
@@ -231,6 +253,10 @@ _LAZY = {
     "NonlinearDynamicalSystem": "pgm.models.dynamic",
     "SwitchingLinearDynamicalSystem": "pgm.models.dynamic",
     "Banded": "pgm.models.dynamic",
+    **dict.fromkeys(
+        ["AutoregressiveHMM", "CoupledHMM", "FactorialHMM", "InputOutputHMM", "SwitchingHMM", "TreeHMM"],
+        "pgm.models.dynamic.variants",
+    ),
     "list_networks": "pgm.io.bundled",
     "load_network": "pgm.io.bundled",
     "read": "pgm.io",

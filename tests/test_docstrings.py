@@ -48,6 +48,7 @@ RECEIVED = [
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
     *(results.PerSequence, results.FitReport),
     *(CPDAG, Comparison, pgm.LearnedStructure, ArcStrengths, SearchTrace, SearchStep),
+    *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),
@@ -87,6 +88,11 @@ MACHINERY = {
     *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior"),
     *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
     *("Score.per_parameter", "BIC.per_parameter", "AIC.per_parameter", "Search.find"),
+    *(
+        f"{cls}.{name}"
+        for cls in ("Softmax", "Regression", "ByInput", "Estimators")
+        for name in ("is_value", "to_parts", "from_parts")
+    ),
     *("Report.changed", "Result.with_report", "Density.only_moments"),
     *("Variable.of", "CliqueTree.of", "Samples.update", "Samples.setdefault", "Samples.pop"),
     *("Questions.factors", "Questions.densities", "Questions.scores"),

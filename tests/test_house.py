@@ -169,6 +169,7 @@ ORACLES = {
     "pgm/inference/engines/loopy": ("tests/inference/test_loopy.py", "tests.oracle import"),
     "pgm/inference/engines/mean_field": ("tests/inference/test_mean_field.py", "tests.oracle import"),
     "pgm/inference/engines/sampling": ("tests/inference/test_sampling.py", "tests.oracle import"),
+    "pgm/inference/engines/staged": ("tests/inference/test_staged.py", "itertools.product"),
     "pgm/inference/engines/search": ("tests/inference/test_search.py", "tests.oracle import"),
     "pgm/learning/counts": ("tests/learning/test_counts.py", "np.add.at"),
 }
@@ -209,6 +210,8 @@ LONG = {
     "pgm/models/dynamic/switching_linear_dynamical_system.py": "the face of one model: half of it is help",
     "pgm/models/markov_network.py": "the face of one model: half of it is help",
     "pgm/plot/canvas.py": "one canvas: boxes, arrows and text",
+    "pgm/models/dynamic/hidden.py": "the face of every variant: half of it is help",
+    "pgm/models/dynamic/input_output_hmm.py": "the face of one model: half of it is help",
     "pgm/models/dynamic/hmm.py": "the face of one model: half of it is help",
     "pgm/results/density.py": "one kind of result: half of it is help",
     "pgm/results/gaussian_path.py": "one kind of result, of states and of what is observed",

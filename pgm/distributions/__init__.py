@@ -2,14 +2,19 @@
 
 from typing import Any
 
+from .by_input import ByInput
 from .categorical import Categorical
 from .counts import Bernoulli, Poisson
 from .emission import Emission, Observed
+from .estimators import Estimators
 from .gaussian import Gaussian
 from .gaussian_mixture import GaussianMixture
 from .multinomial import Multinomial
 from .product import Product
 from .protocol import LocalDistribution
+from .regression import Regression
+from .softmax import Softmax
+from .tied import Stacked, Tied
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
@@ -20,8 +25,10 @@ EMISSIONS: dict[str, type[Any]] = {
 __all__ = [
     "EMISSIONS",
     "Bernoulli",
+    "ByInput",
     "Categorical",
     "Emission",
+    "Estimators",
     "Gaussian",
     "GaussianMixture",
     "LocalDistribution",
@@ -29,4 +36,8 @@ __all__ = [
     "Observed",
     "Poisson",
     "Product",
+    "Regression",
+    "Softmax",
+    "Stacked",
+    "Tied",
 ]

@@ -8,6 +8,7 @@ from pgm.results.discrete import Distribution
 from pgm.results.fit_report import FitReport
 from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Seen, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
+from pgm.results.joint_steps import JointBeliefs, JointPath
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.network_steps import NetworkBeliefs, NetworkCourse, SampledSteps
@@ -33,6 +34,8 @@ __all__ = [
     "GaussianPath",
     "Information",
     "Intervals",
+    "JointBeliefs",
+    "JointPath",
     "Logarithm",
     "Marginals",
     "Matrices",

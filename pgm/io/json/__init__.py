@@ -26,11 +26,13 @@ from pgm.models.dynamic import (
     NonlinearDynamicalSystem,
     SwitchingLinearDynamicalSystem,
 )
+from pgm.models.dynamic.hidden import HiddenChain
 
 from .chains import read_hmm, write_hmm
 from .diagrams import DIAGRAM, read_diagram, write_diagram
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
+from .hidden_chains import HIDDEN, read_hidden, write_hidden
 from .linear_systems import KEY, read_linear_system, write_linear_system
 from .markov_chains import CHAIN, read_markov_chain, write_markov_chain
 from .networks import read_network, write_network
@@ -43,6 +45,7 @@ Model = (
     | BayesianNetwork
     | MarkovNetwork
     | HMM
+    | HiddenChain
     | LinearDynamicalSystem
     | MarkovChain
     | InfluenceDiagram
@@ -62,6 +65,7 @@ class Form(NamedTuple):
 # Models over time and decisions: each stands in its file under a key of its own.
 FORMS = {
     "hmm": Form(HMM, read_hmm, write_hmm),
+    HIDDEN: Form(HiddenChain, read_hidden, write_hidden),
     CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
     SWITCHING: Form(SwitchingLinearDynamicalSystem, read_switching_system, write_switching_system),
     KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),

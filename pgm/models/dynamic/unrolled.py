@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,49 +19,62 @@ if TYPE_CHECKING:
 
 def network(model: HMM, steps: int) -> BayesianNetwork:
     """The network of so many steps."""
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-        raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
     states = model.variable.domain
     cpds: list[CPD] = []
-    emitted = _tables(model) if model.emission.domain is not None else None
-    for t in range(int(steps)):
+    for t in range(steps_of(steps)):
         hidden = Variable.of(f"state[{t}]", states)
         if t == 0:
             cpds.append(TableCPD.trusted(hidden, (), model.initial))
         else:
             cpds.append(TableCPD.trusted(hidden, (Variable.of(f"state[{t - 1}]", states),), model.transition))
-        if emitted is not None:
-            seen = Variable.of(f"observation[{t}]", model.emission.domain)  # type: ignore[arg-type]
-            cpds.append(TableCPD.trusted(seen, (hidden,), emitted))
-        else:
-            cpds += _normals(model, hidden, t)
+        cpds += observed(model.emission, (hidden,), str(t))
     return BayesianNetwork._from_cpds(model.name, cpds)
 
 
-def _tables(model: HMM) -> np.ndarray:
-    assert model.emission.domain is not None
-    with np.errstate(divide="ignore"):
-        return np.ascontiguousarray(np.exp(model.emission.log_rows(np.arange(model.emission.domain.card))).T)
+def steps_of(steps: Any) -> int:
+    """A number of steps of at least 1."""
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
+        raise InvalidArgument(f"steps= is a whole number of at least 1, not {shown(steps)}.")
+    return int(steps)
 
 
-def _normals(model: HMM, hidden: Variable, t: int) -> list[CPD]:
+def observed(emission: Any, parents: tuple[Variable, ...], place: str) -> list[CPD]:
+    """What is observed in a step, given the states of one parent or of several.
+
+    Args:
+        emission: with a row for each combination of states of the parents, the last of which varies fastest.
+        parents: the hidden variables.
+        place: what stands in the brackets of the names, such as the number of the step.
+    """
+    if (domain := emission.domain) is not None:
+        seen = Variable.of(f"observation[{place}]", domain)
+        with np.errstate(divide="ignore"):
+            table = np.exp(emission.log_rows(np.arange(domain.card))).T
+        shape = (*(v.card for v in parents), domain.card)
+        return [TableCPD.trusted(seen, parents, np.ascontiguousarray(table).reshape(shape))]
+    return _normals(emission, parents, place)
+
+
+def _normals(emission: Any, parents: tuple[Variable, ...], place: str) -> list[CPD]:
     """Each number given those before it in the same step (the chain rule of a normal distribution)."""
-    found = model.emission.normals()
+    found = emission.normals()
     if found is None:
-        raise InvalidArgument(f"A {type(model.emission).__name__} has no form as a node of a network.")
+        shared = getattr(emission, "shared", emission)
+        raise InvalidArgument(f"A {type(shared).__name__} has no form as a node of a network.")
     means, covariances = found
     dim = means.shape[1]
-    called = [f"observation[{t}]"] if dim == 1 else [f"observation[{t},{d}]" for d in range(dim)]
+    called = [f"observation[{place}]"] if dim == 1 else [f"observation[{place},{d}]" for d in range(dim)]
     numbers = [Variable.of(name, REAL) for name in called]
+    combined = list(product(*(v.states for v in parents))) if len(parents) > 1 else parents[0].states
     made = []
     for d in range(dim):
         by_state: Mapping[Any, Any] = {
-            state: _regression(means[k], covariances[k], d, called) for k, state in enumerate(hidden.states)
+            state: _regression(means[k], covariances[k], d, called) for k, state in enumerate(combined)
         }
-        table, parents = prepared(called[d], by_state, [hidden.name])
-        there = {v.name: v for v in (hidden, *numbers[:d])}
-        listed = parents if parents is not None else table.parents  # type: ignore[attr-defined]
-        made.append(make(called[d], table, None, tuple(there[name] for name in listed)))
+        table, listed = prepared(called[d], by_state, [v.name for v in parents])
+        there = {v.name: v for v in (*parents, *numbers[:d])}
+        names = listed if listed is not None else table.parents  # type: ignore[attr-defined]
+        made.append(make(called[d], table, None, tuple(there[name] for name in names)))
     return made
 
 

@@ -1,0 +1,129 @@
+"""Which tables a chain is made of: starts and stages whose entries are products of entries of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from pgm.inference.engines.staged import Stage, Steps, stage
+
+Key = tuple[str, str]  # a part, such as "transition", and the chain that it is of
+Tables = Mapping[Key, np.ndarray]
+CERTAIN = -1  # in place of the number of an entry: this arc is taken whenever it can be
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Which entry of a table each state, or each arc, takes; entries are numbered row after row."""
+
+    table: Key
+    number: np.ndarray  # int64
+
+    def of(self, tables: Tables) -> np.ndarray:
+        """The values of these entries."""
+        if self.number.min(initial=0) >= 0:
+            return np.asarray(tables[self.table].reshape(-1)[self.number])
+        return np.where(self.number < 0, 1.0, tables[self.table].reshape(-1)[self.number])
+
+    def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
+        """How often each entry of the table was taken."""
+        taken = self.number >= 0
+        return np.bincount(self.number[taken], counts[taken], size)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A chain whose numbers stand in tables; a table may stand in many places."""
+
+    start: tuple[Entries, ...]
+    stages: tuple[tuple[Stage, tuple[Entries, ...]], ...]
+
+    def steps(self, tables: Tables) -> tuple[Steps, np.ndarray]:
+        """The chain with these numbers, without impossible arcs; and which arcs it has."""
+        start = _product(self.start, tables)
+        kept, values, stages = [], [], []
+        for one, factors in self.stages:
+            shares = _product(factors, tables)
+            there = shares > 0.0
+            kept.append(there)
+            values.append(shares[there])
+            stages.append(one if there.all() else one.kept(there))
+        return Steps(start[None], tuple(stages), np.concatenate(values)[None]), np.concatenate(kept)
+
+    def counts(self, tables: Tables, begun: np.ndarray, arcs: np.ndarray) -> dict[Key, np.ndarray]:
+        """Expected counts of all entries, from those of states that begin and of all arcs."""
+        found = {key: np.zeros(table.size) for key, table in tables.items()}
+        for entries in self.start:
+            found[entries.table] += entries.counted(begun, found[entries.table].size)
+        at = 0
+        for one, factors in self.stages:
+            some = arcs[at : at + one.to.size]
+            at += one.to.size
+            for entries in factors:
+                found[entries.table] += entries.counted(some, found[entries.table].size)
+        return {key: counts.reshape(tables[key].shape) for key, counts in found.items()}
+
+
+def _product(factors: tuple[Entries, ...], tables: Tables) -> np.ndarray:
+    found: Any = 1.0
+    for entries in factors:
+        found = found * entries.of(tables)
+    return np.asarray(found)
+
+
+@dataclass(frozen=True)
+class Link:
+    """One of several chains: what its next state depends on besides its last one.
+
+    `above` are chains whose new states it sees; they come before it.
+    """
+
+    name: str
+    card: int
+    above: tuple[int, ...] = ()
+
+
+def side_by_side(chains: tuple[Link, ...]) -> Layout:
+    """Chains that move one after the other, each by a matrix of its own: K^(M+1) arcs for each.
+
+    Tables have the axes (chains above..., last state, state); those of starts (chains above..., state).
+    """
+    shape = tuple(chain.card for chain in chains)
+    k = prod(shape)
+    joint = np.stack(np.unravel_index(np.arange(k), shape)) if chains else np.empty((0, k), np.int64)
+    start, stages = [], []
+    for m, chain in enumerate(chains):
+        over = [shape[i] for i in chain.above]
+        begin = np.ravel_multi_index((*joint[list(chain.above)], joint[m]), (*over, chain.card))
+        start.append(Entries(("initial", chain.name), begin.astype(np.int64)))
+        stride = prod(shape[m + 1 :])
+        source = np.repeat(np.arange(k), chain.card)
+        new = np.tile(np.arange(chain.card), k)
+        old = np.repeat(joint[m], chain.card)
+        one, order = stage(k, k, source, source + (new - old) * stride)
+        above = [np.repeat(joint[i], chain.card) for i in chain.above]
+        number = np.ravel_multi_index((*above, old, new), (*over, chain.card, chain.card))[order]
+        stages.append((one, (Entries(("transition", chain.name), number.astype(np.int64)),)))
+    return Layout(tuple(start), tuple(stages))
+
+
+def together(chains: tuple[Link, ...]) -> Layout:
+    """Chains each of which sees the last states of all: K^(2M) arcs.
+
+    Tables of transitions have the axes (last states of all chains..., state).
+    """
+    shape = tuple(chain.card for chain in chains)
+    k = prod(shape)
+    joint = np.stack(np.unravel_index(np.arange(k), shape))
+    start = [Entries(("initial", chain.name), joint[m].astype(np.int64)) for m, chain in enumerate(chains)]
+    old, new = np.repeat(np.arange(k), k), np.tile(np.arange(k), k)
+    one, _ = stage(k, k, old, new)
+    factors = [
+        Entries(("transition", chain.name), (old * chain.card + joint[m][new]).astype(np.int64))
+        for m, chain in enumerate(chains)
+    ]
+    return Layout(tuple(start), ((one, tuple(factors)),))

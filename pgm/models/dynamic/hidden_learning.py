@@ -1,0 +1,197 @@
+"""How models of hidden chains learn: expected counts of tables that stand in many places, in the one EM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.errors import ImpossibleEvidence, InvalidArgument, listed, nearest, shown
+from pgm.frames import Sequences
+from pgm.inference.engines import staged as engine
+from pgm.inference.engines.chain import ImpossibleStep, Rows
+from pgm.learning import Collapsed, Step, climb
+from pgm.results import FitReport
+from pgm.runtime.clock import start_clock
+
+from .numbers import normalised, weights_of
+
+if TYPE_CHECKING:
+    from .chain_tables import Key
+    from .hidden import HiddenChain
+
+_NOTHING = 2.0**-200  # what is used less often changes no digit of any answer
+
+
+class Task:
+    """What is learned, from what, and what stays; one for each call of `fit`."""
+
+    def __init__(self, model: Any, read: Sequences, weights: Any, fixed: Any, prior: Any) -> None:
+        """Check what was asked for."""
+        self.model: HiddenChain = model
+        self.read = read
+        self.observed = model._emission.read(read)
+        rows, code = self.observed.rows, self.observed.code
+        self.weight = weights_of(weights, len(read))
+        heavy = np.repeat(self.weight, read.lengths)
+        self.counts = np.bincount(code, heavy, len(rows)) if code.size else heavy
+        self.clock = start_clock()
+        self.parts = [*dict.fromkeys(part for part, _ in model._shapes), "emission"]
+        self.fixed = self._fixed(fixed)
+        self.prior = self._priors(prior)
+        emitted = self.prior.pop("emission")
+        k = model._emission.n_states
+        self.prior_emission = model._emission.pseudo(emitted, k, rows, self.counts) if emitted else None
+
+    def _fixed(self, given: Any) -> set[str]:
+        names = [given] if isinstance(given, str) else given
+        if not isinstance(names, list | tuple | set | frozenset):
+            raise InvalidArgument(f"fixed= is a list of {listed(self.parts)}, not {shown(given)}.")
+        for name in names:
+            if name not in self.parts:
+                raise InvalidArgument(
+                    f"fixed= has no part {shown(name)}; there are {listed(self.parts)}."
+                    f"{nearest(name, self.parts)}"
+                )
+            lacks = any(key not in self.model._tables for key in self.model._shapes if key[0] == name)
+            part = getattr(self.model, "_by_inputs", {}).get(name)
+            if (
+                lacks
+                or (part is not None and not part.has_numbers)
+                or (name == "emission" and not self.model._emission.has_numbers)
+            ):
+                raise InvalidArgument(f"fixed= names {name!r}, which has no numbers yet.")
+        return set(names)
+
+    def _priors(self, given: Any) -> dict[str, float]:
+        by_part = given if isinstance(given, Mapping) else dict.fromkeys(self.parts, given)
+        found = dict.fromkeys(self.parts, 0.0)
+        for name, value in by_part.items():
+            if name not in found:
+                raise InvalidArgument(f"prior= has no part {shown(name)}; there are {listed(self.parts)}.")
+            if value is None:
+                continue
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value < np.inf:
+                raise InvalidArgument(f"prior= is a number that is not negative, not {shown(value)}.")
+            found[name] = float(value)
+        return found
+
+    # --- the two steps ---
+
+    def expect(self, now: HiddenChain) -> Step[Any]:
+        """Expected counts."""
+        rows = Rows(now._emission.log_rows(self.observed.rows), self.observed.code, self.read.starts)
+        steps, kept = now._layout.steps(now._tables)
+        found = expected(self, steps, rows)
+        arcs = np.zeros(kept.size)
+        arcs[kept] = found.counts[0]
+        counts = now._layout.counts(now._tables, found.begun[0], arcs)
+        log = float(self.weight @ found.logs)
+        return Step(log, log + self._log_prior(now), (counts, found.seen))
+
+    def _log_prior(self, now: HiddenChain) -> float:
+        total = 0.0
+        for (part, _), table in now._tables.items():
+            if self.prior[part]:
+                total += self.prior[part] * float(np.log(table[table > 0]).sum())
+        if self.prior_emission is not None:
+            total += float(now._emission.expected_log(self.prior_emission))
+        return total
+
+    def maximise(self, now: HiddenChain, found: Any, iteration: int) -> HiddenChain:
+        """The most likely numbers for these counts."""
+        counts, seen = found
+        tables = dict(now._tables)
+        for key, table in now._tables.items():
+            if key[0] not in self.fixed:
+                tables[key] = shares(counts[key] + self.prior[key[0]] * (table > 0), table)
+        emission = now._emission
+        if "emission" not in self.fixed:
+            emission = emission.fitted(emission.gathered(self.observed.rows, seen), self.prior_emission)
+            self.check(emission, f"in iteration {iteration}")
+        return now._with(tables, emission)
+
+    def check(self, emission: Any, when: str) -> None:
+        """Refuse a density without bound."""
+        bad = emission.collapsed(self.observed.rows)
+        if bad is not None:
+            raise Collapsed(
+                f"The covariance of row {bad} of the emission collapsed {when}: what it explains lies on "
+                'one point or line. Use fewer states, or prior={"emission": 1.0}, which adds a row to each '
+                "that varies as all data do."
+            )
+
+    # --- where it begins ---
+
+    def begin(self, random: np.random.Generator, anew: bool) -> HiddenChain:
+        """The numbers that the model has, and guesses for others; or guesses for all that is not fixed."""
+        model = self.model
+        tables: dict[Key, np.ndarray] = {}
+        for key, shape in model._shapes.items():
+            own = model._tables.get(key)
+            if own is not None and (not anew or key[0] in self.fixed):
+                tables[key] = own
+                continue
+            possible = model._masks.get(key, np.ones(shape, bool)) if own is None else own > 0
+            flat = possible / possible.sum(axis=-1, keepdims=True)
+            if key[0] == "initial":
+                tables[key] = flat
+            else:
+                drawn = random.dirichlet(np.ones(shape[-1]), shape[:-1]) * possible
+                tables[key] = 0.5 * drawn / drawn.sum(axis=-1, keepdims=True) + 0.5 * flat
+        emission = model._emission
+        if not emission.has_numbers or (anew and "emission" not in self.fixed):
+            rows = self.observed.rows
+            weights = emission.first_guess(rows, self.counts, emission.n_states, random)
+            emission = emission.fitted(emission.gathered(rows, weights), self.prior_emission)
+            self.check(emission, "at the start")
+        return model._with(tables, emission)
+
+    def run(
+        self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
+    ) -> tuple[HiddenChain, FitReport]:
+        """Climb from each start, and keep the best."""
+        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
+            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        seeds = random.spawn(int(starts))
+        begin: list[Callable[[], HiddenChain]] = [
+            lambda i=i: self.begin(seeds[i], i > 0)  # type: ignore[misc]
+            for i in range(int(starts))
+        ]
+        best, reports, number = climb(
+            begin, self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock, what="EM"
+        )
+        logs = tuple(report.log_likelihoods for report in reports)
+        made = reports[number].changed(n_parameters=self.free(best), n_rows=self.read.n_rows, starts=logs)
+        return best, made
+
+    def free(self, best: HiddenChain) -> int:
+        """How many numbers were learned."""
+        free = sum(
+            int((t > 0).sum()) - t[..., 0].size for key, t in best._tables.items() if key[0] not in self.fixed
+        )
+        if "emission" not in self.fixed:
+            free += best._emission.n_free(np.ones(best._emission.n_states, bool))
+        return free
+
+
+def expected(task: Task, steps: engine.Steps, rows: Rows) -> engine.Expected:
+    """Expected counts; an error in the user's words where there is no path."""
+    try:
+        return engine.expected(steps, rows, task.weight, task.clock)
+    except ImpossibleStep as error:
+        place = task.read.place(error.row)
+        raise ImpossibleEvidence(
+            f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
+            "before, with the numbers that learning begins with. Zeros stay zero: begin with others, or "
+            "leave out what is to be learned."
+        ) from None
+
+
+def shares(counts: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Rows of shares of these counts; a row of no counts stays as it is."""
+    width = own.shape[-1]
+    made = normalised(counts.reshape(-1, width), own.reshape(-1, width)).reshape(own.shape)
+    made[made < _NOTHING] = 0.0
+    return made

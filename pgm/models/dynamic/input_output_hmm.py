@@ -1,0 +1,643 @@
+"""Input-output hidden Markov models: all parts may depend on inputs, and on past observations."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.distributions import ByInput, Emission, Estimators, Regression, Softmax
+from pgm.errors import IncompleteModel, InvalidArgument, shown
+from pgm.frames import Sequences, sequences
+from pgm.inference.engines import staged as engine
+from pgm.inference.engines.chain import Rows
+from pgm.models.bayesian_network import BayesianNetwork
+from pgm.randomness import draw_count, generator
+from pgm.results import Density, Distribution, PerSequence, SampledSequence, SequenceForecast
+from pgm.variables import REAL, Variable
+
+from . import input_output_learning, input_output_network
+from .chain_tables import Entries, Layout
+from .hidden import HiddenChain, Sheet, emitted
+from .inputs import Fed, fed, input_rows, with_past
+from .numbers import distribution, domain_of, names, printed_rows, transitions
+from .unrolled import steps_of
+
+_ROWS = 12
+_GIVEN = (Softmax, ByInput, Estimators)
+
+
+class InputOutputHMM(HiddenChain):
+    """A hidden Markov model whose parts may depend on inputs (Bengio & Frasconi 1996).
+
+    Args:
+        initial: the probabilities of the states in the first step; or what gives them from its inputs:
+            `pgm.Softmax(...)` with one row, `pgm.ByInput({value: probabilities})`.
+        transition: for each state the probabilities of the next one; or what gives them from inputs:
+            `pgm.Softmax(...)` with a row for each state, `pgm.ByInput({value: rows})`. This is a gate with
+            memory: with it, states are a Markov mixture of experts (Meila & Jordan 1996).
+        emission: what the states emit, given inputs: `pgm.Regression(...)`, `pgm.Softmax(...)`,
+            `pgm.ByInput({value: distribution})`, `pgm.Estimators(...)` of
+            scikit-learn; or a distribution that does not depend on them.
+        states: the names of the states; 0, 1, ... if left out.
+        n_states: their number, where nothing else says it.
+        window: so many rows of inputs before a step are inputs of it too; zeros stand before the first.
+        lags: so many past observations are inputs too, behind the others, the last one first.
+        entering: whether a transition depends on the inputs of the step that it leads into; else on those of
+            the step that it leaves.
+        name: what the model is called in print and in files.
+
+    Everything takes `inputs=`: a row for each step of each sequence, as the data are given; of a data frame
+    the names of columns.
+
+    >>> import pgm
+    >>> lines = InputOutputHMM(
+    ...     [0.5, 0.5],
+    ...     [[0.8, 0.2], [0.3, 0.7]],
+    ...     pgm.Regression([1.0, -1.0], bias=[0.0, 2.0], variance=[0.25, 0.5]),
+    ... )
+    >>> round(lines.score([0.2, 0.8, 1.5, 1.2], inputs=[0, 1, 2, 1]), 6)
+    -2.711949
+    """
+
+    _word = "InputOutputHMM"
+    window: int
+    lags: int
+    entering: bool
+    _by_inputs: dict[str, Any]  # parts that depend on inputs
+    _values: tuple[Any, ...] | None  # of an input that all parts take value by value
+    _width: int | None  # of inputs, without windows and lags; None: yet unknown
+
+    def __init__(
+        self,
+        initial: Any = None,
+        transition: Any = None,
+        emission: Any = None,
+        *,
+        states: Any = None,
+        n_states: int | None = None,
+        window: int = 0,
+        lags: int = 0,
+        entering: bool = False,
+        name: str = "",
+    ) -> None:
+        if not isinstance(name, str):
+            raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
+        for what, value in (("window", window), ("lags", lags)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+                raise InvalidArgument(f"{what}= is a whole number, not {shown(value)}.")
+        if not isinstance(entering, bool):
+            raise InvalidArgument(f"entering= is True or False, not {shown(entering)}.")
+        if not isinstance(emission, Emission | Regression | Softmax | ByInput | Estimators):
+            raise InvalidArgument(
+                "emission= is pgm.Regression(...), pgm.Softmax(...), pgm.ByInput({...}) or a distribution "
+                f"such as pgm.Gaussian(...), not {shown(emission)}."
+            )
+        self.name, self.fit_report, self._visible, self._masks = name, None, None, {}
+        self.window, self.lags, self.entering = int(window), int(lags), entering
+        sizes = {
+            "initial=": _length(initial),
+            "transition=": _length(transition),
+            "emission=": emission.n_states,
+        }
+        self.variable = Variable.of("state", domain_of(states, n_states, sizes, transition))
+        k = self.variable.card
+        self._tables, self._shapes, self._by_inputs = {}, {}, {}
+        for part, given, rows in (("initial", initial, 1), ("transition", transition, k)):
+            if isinstance(given, _GIVEN):
+                given._shaped(rows, k)
+                self._by_inputs[part] = given
+                continue
+            self._shapes[part, ""] = (k,) if part == "initial" else (k, k)
+            if given is not None:
+                check = distribution if part == "initial" else transitions
+                self._tables[part, ""] = check(given, self.variable, f"{part}=")
+        if isinstance(emission, Emission):
+            if emission.has_numbers and (emission.n_states or 1) != k:
+                raise InvalidArgument(
+                    f"emission= has {emission.n_states or 1} rows, and there are {k} states."
+                )
+        else:
+            self._by_inputs["emission"] = emission
+        self._emission = emission
+        self._take_inputs()
+        one, _ = engine.stage(k, k, np.repeat(np.arange(k), k), np.tile(np.arange(k), k))
+        self._layout = Layout(
+            (Entries(("initial", ""), np.arange(k)),),
+            ((one, (Entries(("transition", ""), np.arange(k * k)),)),),
+        )
+
+    def _take_inputs(self) -> None:
+        """How many inputs there are, and whether they are values that all parts know."""
+        given = list(self._by_inputs.values())
+        self._values = None
+        if given and not self.lags and not self.window and all(isinstance(one, ByInput) for one in given):
+            self._values = given[0].values
+            self._by_inputs = {part: one._over(given[0].values) for part, one in self._by_inputs.items()}
+            self._emission = self._by_inputs.get("emission", self._emission)
+        widths = {one.inputs for one in given if one.inputs is not None}
+        if len(widths) > 1:
+            raise InvalidArgument(f"Parts take different numbers of inputs: {sorted(widths)}.")
+        self._width = None
+        if self._values is not None:
+            self._width = 1
+        elif not given:
+            self._width = 0
+        elif widths:
+            past = self.lags * self._lag_width()
+            own, rest = divmod(widths.pop() - past, self.window + 1)
+            if rest or own < 0:
+                raise InvalidArgument(
+                    "Each part has weights for all inputs, those of the window, and the past observations: "
+                    f"{self.window + 1} times the number of inputs, and {past} more."
+                )
+            self._width = own
+
+    def _lag_width(self) -> int:
+        """How many inputs one past observation is."""
+        if not self.lags:
+            return 0
+        if self._emission.domain is not None:
+            return int(self._emission.domain.card) - 1
+        return int(self._emission.dim)
+
+    # --- what there is ---
+
+    @property
+    def initial(self) -> Any:
+        """The probabilities of the states in the first step, or what gives them from inputs."""
+        return self._part("initial")
+
+    @property
+    def transition(self) -> Any:
+        """P(next state | state), or what gives it from inputs."""
+        return self._part("transition")
+
+    @property
+    def emission(self) -> Any:
+        """What the states emit."""
+        return self._emission
+
+    def _part(self, part: str) -> Any:
+        if part in self._by_inputs:
+            return self._by_inputs[part]
+        if (part, "") not in self._tables:
+            self._check_numbers()
+        return self._tables[part, ""]
+
+    def _check_numbers(self) -> None:
+        for part, _ in self._shapes:
+            if (part, "") not in self._tables:
+                raise IncompleteModel(f"The model has no {part} yet: give it one, or fit it to data.")
+        for part, one in {**self._by_inputs, "emission": self._emission}.items():
+            if not one.has_numbers:
+                raise IncompleteModel(
+                    f"The {part} has no numbers yet: give it some, or fit the model to data."
+                )
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers are free."""
+        self._check_numbers()
+        tables = sum(int((t > 0).sum()) - t[..., 0].size for t in self._tables.values())
+        given = sum(one._n_free for one in self._by_inputs.values())
+        plain = 0 if "emission" in self._by_inputs else self._emission.n_free(np.ones(self.n_states, bool))
+        return int(tables + given + plain)
+
+    # --- questions ---
+
+    def score(
+        self,
+        data: Any,
+        *,
+        inputs: Any = None,
+        before: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        by: str | None = None,
+    ) -> Any:
+        """Return log P of what was observed given the inputs; of densities where numbers are observed.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            before: with lags, what was observed before the first step, the last one first. Left out: the
+                first observations are taken as given.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            by: "sequence" for an array with one number for each, "step" for each step's share given those
+                before; all together if left out.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> coin = InputOutputHMM([1.0], [[1.0]], pgm.ByInput({"fair": pgm.Categorical([[0.5, 0.5]])}))
+        >>> round(coin.score([0, 1], inputs=["fair", "fair"]), 6)
+        -1.386294
+        """
+        return self._scored(self._fed(data, lengths, sequence, inputs, before), by)
+
+    def filter(
+        self, data: Any, *, inputs: Any = None, before: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Any:
+        """Return P(state | what was observed until then, inputs) for each step.
+
+        Args:
+            data: a sequence, or several; see `score`.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            before: with lags, what was observed before the first step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+        """
+        return self._filtered(self._fed(data, lengths, sequence, inputs, before))
+
+    def smooth(
+        self,
+        data: Any,
+        *,
+        inputs: Any = None,
+        before: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        lag: int | None = None,
+    ) -> Any:
+        """Return P(state | the whole sequence, inputs) for each step.
+
+        Args:
+            data: a sequence, or several; see `score`.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            before: with lags, what was observed before the first step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            lag: given only what was observed until so many steps later.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; an input is missing; a bad lag.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+        """
+        return self._smoothed(self._fed(data, lengths, sequence, inputs, before), lag)
+
+    def decode(
+        self, data: Any, *, inputs: Any = None, before: Any = None, lengths: Any = None, sequence: Any = None
+    ) -> Any:
+        """Return the most probable path of states (Viterbi).
+
+        Args:
+            data: a sequence, or several; see `score`.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            before: with lags, what was observed before the first step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+        """
+        return self._decoded(self._fed(data, lengths, sequence, inputs, before))
+
+    def forecast(
+        self,
+        data: Any,
+        steps: int = 1,
+        *,
+        inputs: Any = None,
+        future: Any = None,
+        before: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+    ) -> Any:
+        """Return what follows a sequence: the states, and what will be observed.
+
+        Args:
+            data: a sequence; see `score`.
+            steps: how many steps to look ahead; with lags one, for what is further depends on what comes.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            future: the rows of inputs of the steps ahead.
+            before: with lags, what was observed before the first step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; an input is missing.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+        """
+        read = self._fed(data, lengths, sequence, inputs, before)
+        ahead = steps_of(steps)
+        if self.lags and ahead > 1:
+            raise InvalidArgument("With lags, one step is forecast; draw those after it by `sample`.")
+        values, scores = self._answered(read, engine.filtered)
+        rows = None
+        if self._width:
+            if future is None:
+                raise InvalidArgument("future= has the rows of inputs of the steps ahead.")
+            rows = self._columns(sequences(future, vector=self._width > 1))
+            if len(rows) != ahead:
+                raise InvalidArgument(f"future= has {len(rows)} rows, and {ahead} steps are ahead.")
+
+        def one(n: int, a: int, b: int) -> SequenceForecast:
+            own = np.zeros((b - a, 0)) if rows is None else read.own[a:b]
+            later = np.zeros((ahead, 0)) if rows is None else rows
+            past = np.concatenate([read.past[a:b], np.full((ahead, read.past.shape[1]), np.nan)])
+            x = with_past(np.concatenate([own, later]), self.window, past, self.lags, read.before)
+            p, found, seen = values[b - 1], [], []
+            for t in range(b - a, b - a + ahead):
+                p = p @ self._moves(x[t if self.entering else t - 1][None])[0]
+                found.append(p)
+                seen.append(self._emitted_at(p, x[t]))
+            return SequenceForecast(self.variable, np.array(found), seen, float(scores[a:b].sum()))
+
+        return self._each(read, one)
+
+    def sample(  # type: ignore[override]
+        self,
+        n: int,
+        *,
+        inputs: Any = None,
+        before: Any = None,
+        given: Any = None,
+        seed: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Draw states and what they emit; or, given a sequence, paths that may be behind it.
+
+        Args:
+            n: how many steps; with `given`, how many paths.
+            inputs: a row for each step.
+            before: with lags, what was observed before the first step.
+            given: a sequence: its states are drawn, and what was not observed.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: n is not a whole number; an input is missing; a value of `given` is no symbol.
+            ImpossibleEvidence: no path of states emits what is given.
+        """
+        random, n = generator(seed), draw_count(n)
+        if n < 1:
+            raise InvalidArgument("n is how many steps, or paths, are drawn, 1 at least; not 0.")
+        if given is not None:
+            read = self._fed(given, None, None, inputs, before)
+            if not read.lone:
+                raise InvalidArgument("given= is one sequence.")
+            paths = self._answered(read, lambda s, r, clock: engine.draw_given(s, r, n, random, clock))
+            drawn = [SampledSequence(self.variable, p, self._filled(read, p, random)) for p in paths]
+            return PerSequence(drawn)
+        self._check_numbers()
+        if self.lags:
+            return self._drawn_on(n, inputs, before, random)
+        own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
+        if len(own) != n:
+            raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
+        x = with_past(own, self.window, None, 0, None)
+        read = Fed([None] * n, np.array([0, n]), True, None, "", x, own, entering=self.entering)
+        codes = engine.draw(self._steps(read), read.starts, random)
+        return SampledSequence(self.variable, codes, self._draw(codes, x, random))
+
+    def _drawn_on(self, n: int, inputs: Any, before: Any, random: np.random.Generator) -> SampledSequence:
+        """Draw step by step, where what is drawn is an input of the next."""
+        own = np.zeros((n, 0)) if not self._width else self._columns(self._inputs(inputs, None))
+        if len(own) != n:
+            raise InvalidArgument(f"inputs= has {len(own)} rows, and {n} steps are drawn.")
+        past = self._before(before)
+        if past is None:
+            raise InvalidArgument("before= has what was observed before the first step, the last one first.")
+        codes, seen, row = np.empty(n, np.int32), [], np.empty((1, 0))
+        moved = with_past(own, self.window, None, 0, None)
+        for t in range(n):
+            x = np.concatenate([moved[t], past.reshape(-1)])[None]
+            p = self._starts(x)[0] if t == 0 else self._moves(x if self.entering else row)[0, codes[t - 1]]
+            codes[t] = min(int((random.random() >= np.cumsum(p)).sum()), self.n_states - 1)
+            seen.append(self._draw(codes[t : t + 1], x, random)[0])
+            row, new = x, self._past_of(sequences([seen[-1]], vector=self._emission.vector))
+            past = np.concatenate([new, past[:-1]])
+        return SampledSequence(self.variable, codes, np.array(seen))
+
+    def fit(  # type: ignore[override]
+        self,
+        data: Any,
+        *,
+        inputs: Any = None,
+        before: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        weights: Any = None,
+        fixed: Any = (),
+        starts: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        seed: int | np.random.Generator | None = None,
+    ) -> Self:
+        """Learn from sequences and their inputs by EM; returns the model itself.
+
+        Tables and regressions have their best values in each step; a softmax climbs by Newton's steps, so the
+        likelihood never falls.
+
+        Args:
+            data: a sequence, or several; see `score`.
+            inputs: a row for each step, as the data are given; of a data frame the names of columns.
+            before: with lags, what was observed before the first step.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            weights: how much each sequence counts; 1 if left out.
+            fixed: names of parts that stay: "initial", "transition", "emission".
+            starts: how often to begin; all but the first from guesses. The best is kept.
+            max_iter: how many steps at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            seed: of the guesses.
+
+        Raises:
+            InvalidArgument: an option is out of range; a value is no symbol; the noise of a state collapses.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+        """
+        read = self._fed(data, lengths, sequence, inputs, before)
+        task = input_output_learning.Task(self, read, weights, fixed)
+        best, report = task.run(starts, max_iter, tol, generator(seed))
+        self.__dict__.update(best.__dict__)
+        self.fit_report = report
+        return self
+
+    def to_network(self, steps: int, *, inputs: Any = None, before: Any = None) -> BayesianNetwork:
+        """Return the Bayesian network of so many steps with these inputs, whose answers are the same.
+
+        Args:
+            steps: how many.
+            inputs: a row for each step.
+            before: with lags, what was observed before the first step, the last one first.
+
+        Raises:
+            InvalidArgument: it is no number of at least 1, an input is missing, or what is emitted has no
+                network.
+        """
+        return input_output_network.network(self, steps_of(steps), inputs, before)
+
+    # --- how ---
+
+    def _fed(self, data: Any, lengths: Any, sequence: Any, inputs: Any, before: Any) -> Fed:
+        return fed(self, data, lengths, sequence, inputs, before)
+
+    def _inputs(self, inputs: Any, lengths: Any) -> Sequences:
+        if inputs is None:
+            raise InvalidArgument("The model has inputs: inputs= has a row for each step.")
+        return sequences(inputs, vector=(self._width or 2) > 1, lengths=lengths)
+
+    def _columns(self, read: Sequences) -> np.ndarray:
+        """Rows of inputs as numbers; of values by their numbers."""
+        return input_rows(read, self._values, self._width or 1)
+
+    def _before(self, before: Any) -> np.ndarray | None:
+        """Past observations before the first step, (lags, numbers), the last one first."""
+        if before is None:
+            return None
+        if not self.lags:
+            raise InvalidArgument("before= has no effect: the model has no lags.")
+        given = before if isinstance(before, list | tuple | np.ndarray) and np.ndim(before) else [before]
+        found = self._past_of(sequences(given, vector=self._emission.vector))
+        if len(found) != self.lags or np.isnan(found).any():
+            many = f"{self.lags} observation{'s' * (self.lags > 1)}"
+            raise InvalidArgument(f"before= has {many}, the last one first, not {shown(before)}.")
+        return found
+
+    def _past_of(self, read: Sequences) -> np.ndarray:
+        """Observations as inputs of later steps."""
+        emission = self._emission
+        if hasattr(emission, "_coordinates"):
+            return np.asarray(emission._coordinates(emission._read(read)))
+        if emission.domain is None:
+            return read.floats(emission.dim, flat=not emission.vector)
+        codes = read.codes(emission.domain)
+        found: np.ndarray = (codes[:, None] == np.arange(1, emission.domain.card)).astype(float)
+        found[codes < 0] = np.nan
+        return found
+
+    def _starts(self, x: np.ndarray) -> np.ndarray:
+        """P(first state | inputs), (rows, k)."""
+        if "initial" in self._by_inputs:
+            return np.asarray(np.exp(self._by_inputs["initial"]._logs(x)[:, 0]))
+        return np.tile(self._tables["initial", ""], (len(x), 1))
+
+    def _moves(self, x: np.ndarray) -> np.ndarray:
+        """P(next state | state, inputs), (rows, k, k)."""
+        if "transition" in self._by_inputs:
+            return np.asarray(np.exp(self._by_inputs["transition"]._logs(x)))
+        return np.broadcast_to(self._tables["transition", ""], (len(x), self.n_states, self.n_states))
+
+    def _steps(self, read: Any) -> engine.Steps:
+        self._check_numbers()
+        k, none = self.n_states, np.empty(0, np.int64)
+        start, begin = self._tables.get(("initial", "")), none
+        if start is None:
+            rows, begin = read.beginning
+            start = self._starts(rows)
+        move, which = self._tables.get(("transition", "")), none
+        if move is None:
+            rows, which = read.moving
+            move = self._moves(rows)
+        stages = (self._layout.stages[0][0],)
+        return engine.Steps(start.reshape(-1, k), stages, move.reshape(-1, k * k), begin, which)
+
+    def _rows(self, read: Any) -> Rows:
+        self._check_numbers()
+        self._check_size(read.n_rows)
+        if "emission" not in self._by_inputs:
+            observed = self._emission.read(read)
+            return Rows(self._emission.log_rows(observed.rows), observed.code, read.starts)
+        y = self._emission._read(read)
+        self._check_inputs(read, y)
+        logs = self._emission._log_given(y, np.nan_to_num(read.x))
+        logs[read.taken] = 0.0
+        return Rows(logs, np.empty(0, np.int32), read.starts)
+
+    def _check_inputs(self, read: Any, y: np.ndarray) -> None:
+        """Every observation has its inputs, but those that are taken as given."""
+        there = y >= 0 if self._emission.domain is not None else ~np.isnan(y.reshape(len(y), -1)).all(axis=1)
+        bad = np.isnan(read.x).any(axis=1) & there & ~read.taken
+        if bad.any():
+            raise read.lacks(int(bad.argmax()), "what is observed depends on")
+
+    def _draw(self, codes: np.ndarray, x: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        if "emission" in self._by_inputs:
+            return np.asarray(self._emission._draw_given(codes, x, random))
+        return np.asarray(self._emission.draw(codes, random))
+
+    def _filled(self, read: Any, codes: np.ndarray, random: np.random.Generator) -> np.ndarray:
+        if "emission" not in self._by_inputs:
+            return np.asarray(self._emission.filled(self._emission.read(read), codes, random))
+        y = self._emission._read(read)
+        drawn = self._draw(codes, np.nan_to_num(read.x), random)
+        if self._emission.domain is not None:
+            return np.where(y < 0, drawn, np.take(self._emission.domain.array, np.maximum(y, 0)))
+        gaps = np.isnan(y.reshape(len(y), -1)).all(axis=1)
+        if self.lags and gaps.any():
+            raise InvalidArgument("With lags, a gap is an input of the next step: it is not drawn.")
+        flat = y[:, 0] if drawn.ndim == 1 else y
+        return np.where(gaps if drawn.ndim == 1 else gaps[:, None], drawn, flat)
+
+    def _emitted_at(self, p: np.ndarray, x: np.ndarray) -> Distribution | Density:
+        if "emission" not in self._by_inputs:
+            return emitted(self._emission, p)
+        emission, row = self._emission, x[None]
+        if emission.domain is not None:
+            card = emission.domain.card
+            table = np.exp(emission._log_given(np.arange(card), np.repeat(row, card, axis=0)))
+            return Distribution((Variable.of("observation", emission.domain),), table @ p)
+        if isinstance(emission, ByInput):
+            return emitted(emission.parts[int(emission._index(row)[0])], p)
+        d = emission.dim
+        called = ["observation"] if d == 1 else [f"observation[{i}]" for i in range(d)]
+        variables = tuple(Variable.of(name, REAL) for name in called)
+        return Density(variables, p, emission._means(row)[0], emission.covariance)
+
+    def __eq__(self, other: object) -> bool:
+        """Equal when states and numbers are."""
+        if not isinstance(other, InputOutputHMM) or type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = (self.window, self.lags, self.entering), (other.window, other.lags, other.entering)
+        return mine == theirs and self._by_inputs == other._by_inputs and bool(super().__eq__(other))
+
+    __hash__ = None
+
+    def _title(self) -> str:
+        said = super()._title()
+        said += f", {self._width} input{'s' * (self._width > 1)}" if self._width else ""
+        said += f", a window of {self.window}" if self.window else ""
+        return said + (f", {self.lags} lag{'s' * (self.lags > 1)}" if self.lags else "")
+
+    def _sheets(self) -> list[Sheet]:
+        start, move = self._tables.get(("initial", "")), self._tables.get(("transition", ""))
+        called, k = names(self.variable)[:_ROWS], min(self.n_states, _ROWS)
+        gate = ["by inputs"] if "transition" in self._by_inputs else ["?"] * k
+        moves = [gate] * k if move is None else printed_rows(move[:k, :k])
+        first = "by inputs" if "initial" in self._by_inputs else "?"
+        starts = [first] * k if start is None else printed_rows(start[None, :k])[0]
+        rows = [[called[i], starts[i], *moves[i]] for i in range(k)]
+        by_gate = move is None and gate == ["by inputs"]
+        header = ["state", "initial", *(["next"] if by_gate else [f"to {name}" for name in called])]
+        note = f"... {self.n_states - k:,} more states" if self.n_states > k else ""
+        return [("", header, rows, note)]
+
+    def __repr__(self) -> str:
+        said = [super().__repr__()]
+        for part in ("initial", "transition"):
+            if part in self._by_inputs:
+                said.append(f"{part}, by inputs:\n{self._by_inputs[part]!r}")
+        return "\n".join(said)
+
+    def plot(self, ax: Any = None, *, figsize: Any = None, title: str | None = None) -> Any:
+        """Draw the states, and what they depend on; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        return input_output_network.picture(self).plot(ax=ax, figsize=figsize, title=title or self._title())
+
+
+def _length(given: Any) -> int | None:
+    if isinstance(given, _GIVEN):
+        return None
+    return len(given) if hasattr(given, "__len__") and not isinstance(given, dict) else None

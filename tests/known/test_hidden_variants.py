@@ -1,0 +1,230 @@
+"""Worked numbers of the catalogue on variants of hidden Markov models: C.md, O34 to O37, O42, O44 and O45."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+import pgm
+from tests.known.book import near
+
+CHAINS = {
+    "q1": pgm.MarkovChain([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], states=[1, 2]),
+    "q2": pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], states=[1, 2]),
+}
+
+
+def coins(*ones: float) -> pgm.Categorical:
+    """P(1) of each state."""
+    return pgm.Categorical([[1.0 - p, p] for p in ones])
+
+
+# --- several chains, O36, O37 and O44 ---
+
+
+def test_C112_factorial():
+    model = pgm.FactorialHMM(CHAINS, coins(0.1, 0.4, 0.6, 0.95))
+    seq = [1, 0, 0, 1]
+    assert math.exp(model.score(seq)) == near(0.04391372637)
+    best = model.decode(seq)
+    assert (best.chain("q1"), best.chain("q2")) == ((2, 2, 2, 2), (1, 1, 1, 1))
+    assert math.exp(best.log_joint) == near(0.00429981696)
+    found = model.smooth(seq)
+    q1, q2 = found.marginal("q1").values[:, 0], found.marginal("q2").values[:, 0]
+    assert q1 == near(np.array([0.4539716343, 0.6600369585, 0.6045331627, 0.2353327414]))
+    assert q2 == near(np.array([0.3898949814, 0.7540558401, 0.8208450024, 0.7142670264]))
+    assert found[0][(1, 1)] == near(0.1132908559)
+    assert math.exp(
+        model.to_network(4).log_probability({f"observation[{t}]": o for t, o in enumerate(seq)})
+    ) == (near(0.04391372637))
+
+
+def meiosis(recombination: float = 0.1) -> pgm.FactorialHMM:
+    """Which grandparent's allele each parent passes on, locus after locus; the child's genotype is seen.
+
+    The genotype depends on the locus, so a locus is read as its number and the alleles that it makes.
+    """
+    father = [("A", "a"), ("b", "B"), ("D", "d")]
+    mother = [("a", "A"), ("B", "b"), ("d", "d")]
+    seen = [("Aa",), ("BB",), ("Dd",)]
+    same = 1.0 - recombination
+    moves = [[same, recombination], [recombination, same]]
+    chain = pgm.MarkovChain([0.5, 0.5], moves)
+    # What is seen of a locus is which of the four ways of passing on agree with it.
+    patterns = {}
+    for locus, (genotype,) in enumerate(seen):
+        fits = [
+            sorted(father[locus][f] + mother[locus][m]) == sorted(genotype) for f in (0, 1) for m in (0, 1)
+        ]
+        patterns[locus] = fits
+    table = np.array([patterns[locus] for locus in range(3)], float).T
+    # A column of ones and zeros for each locus, and a last one that makes rows of probabilities.
+    rows = np.column_stack([table, 3.0 - table.sum(axis=1)]) / 3.0
+    return pgm.FactorialHMM({"father": chain, "mother": chain}, pgm.Categorical(rows))
+
+
+def test_C113_meiosis_is_two_chains_along_the_loci():
+    """Father Aa, bB, Dd, mother aA, Bb, dd, child Aa, BB, Dd: P = .0045, four phases .45, .05, .45, .05."""
+    model = meiosis()
+    assert math.exp(model.score([0, 1, 2])) * 27.0 == near(0.0045)
+    paths = {}
+    for path in itertools.product(itertools.product((0, 1), repeat=2), repeat=3):
+        p = 0.25
+        for before, after in itertools.pairwise(path):
+            p *= math.prod(0.9 if a == b else 0.1 for a, b in zip(before, after, strict=True))
+        genotypes = [
+            {("A", "a")[path[0][0]], ("a", "A")[path[0][1]]} == {"A", "a"},
+            ("b", "B")[path[1][0]] + ("B", "b")[path[1][1]] == "BB",
+            {("D", "d")[path[2][0]], "d"} == {"D", "d"},
+        ]
+        if all(genotypes):
+            paths[path] = p
+    total = sum(paths.values())
+    assert total == near(0.0045)
+    assert sorted(p / total for p in paths.values()) == near([0.05, 0.05, 0.45, 0.45])
+    found = model.smooth([0, 1, 2])
+    for t in range(3):
+        for name, m in (("father", 0), ("mother", 1)):
+            wanted = sum(p for path, p in paths.items() if path[t][m] == 0) / total
+            assert found.marginal(name).values[t, 0] == pytest.approx(wanted, abs=1e-12)
+    net = model.to_network(3)
+    known = {f"observation[{t}]": t for t in range(3)}
+    assert math.exp(net.log_probability(known)) * 27.0 == near(0.0045)
+
+
+def test_C114_coupled_speech_and_lips():
+    own = {(1, 1): 0.1, (1, 2): 0.4, (2, 1): 0.6, (2, 2): 0.9}  # P(own next = 2 | own, other)
+    audio = [[[1 - own[a, b], own[a, b]] for b in (1, 2)] for a in (1, 2)]
+    lips = [[[1 - own[b, a], own[b, a]] for b in (1, 2)] for a in (1, 2)]
+    seen = coins(0.2, 0.8)
+    model = pgm.CoupledHMM(
+        {"audio": [0.7, 0.3], "lips": [0.5, 0.5]},
+        {"audio": audio, "lips": lips},
+        {"audio": seen, "lips": seen},
+        states={"audio": [1, 2], "lips": [1, 2]},
+    )
+    rows = [[0, 0], [1, 0], [1, 1]]
+    assert math.exp(model.score(rows)) == near(0.010955392)
+    best = model.decode(rows)
+    assert (best.chain("audio"), best.chain("lips")) == ((1, 2, 2), (1, 1, 2))
+    assert math.exp(best.log_joint) == near(0.00198180864)
+    found = model.smooth(rows)
+    a, b = found.marginal("audio").values[:, 1], found.marginal("lips").values[:, 1]
+    assert a == near(np.array([0.2267604482, 0.7616393462, 0.7674117001]))
+    assert b == near(np.array([0.3150521679, 0.250549136, 0.7010363481]))
+    alone = math.exp(model.score([[first, None] for first, _ in rows]))
+    assert alone == near(0.124922)
+    assert 0.010955392 / alone == near(0.08769785946)
+    frame = {"lips": [0, 0, 1], "audio": [0, 1, 1]}
+    assert math.exp(model.score(frame)) == near(0.010955392)
+
+
+@pytest.mark.parametrize(
+    ("switch", "p", "shares"),
+    [
+        (
+            pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]]),
+            0.04910697597,
+            [0.3568570635, 0.5112951527, 0.5545953069, 0.5627753807],
+        ),
+        ([0.5, 0.5], 0.05554779937, [0.3150360823, 0.5946683824, 0.5545468982, 0.4409649065]),
+    ],
+)
+def test_C115_switching(switch, p, shares):
+    model = pgm.SwitchingHMM(CHAINS, switch, {"q1": coins(0.1, 0.7), "q2": coins(0.4, 0.95)})
+    seq = [1, 0, 0, 1]
+    assert math.exp(model.score(seq)) == near(p)
+    assert model.smooth(seq).marginal("switch").values[:, 0] == near(np.array(shares))
+    if not isinstance(switch, list):
+        q1 = model.smooth(seq).marginal("q1").values[:, 0]
+        assert q1 == near(np.array([0.5096754537, 0.5774219208, 0.5259378989, 0.2828629434]))
+        best = model.decode(seq)
+        assert best.chain("switch") == ("q1",) * 4
+        assert (best.chain("q1"), best.chain("q2")) == ((2,) * 4, (1,) * 4)
+
+
+def test_C131_tree_structured():
+    v = {(1, 1): 0.1, (1, 2): 0.6, (2, 1): 0.4, (2, 2): 0.9}  # P(v = 2 | v before, u)
+    moves = [[[1 - v[a, u], v[a, u]] for a in (1, 2)] for u in (1, 2)]
+    model = pgm.TreeHMM(
+        {"u": ([0.5, 0.5], [[0.8, 0.2], [0.3, 0.7]]), "v": ([[0.8, 0.2], [0.3, 0.7]], moves)},
+        coins(0.1, 0.5, 0.4, 0.9),
+        states={"u": [1, 2], "v": [1, 2]},
+    )
+    seq = [1, 1, 0]
+    assert math.exp(model.score(seq)) == near(0.105629655)
+    found = model.smooth(seq)
+    u, w = found.marginal("u").values[:, 0], found.marginal("v").values[:, 0]
+    assert u == near(np.array([0.1398113058, 0.262134341, 0.7378442162]))
+    assert w == near(np.array([0.1656163698, 0.1653069869, 0.6861289095]))
+    best = model.decode(seq)
+    assert (best.chain("u"), best.chain("v")) == ((2, 2, 1), (2, 2, 1))
+
+
+# --- inputs and past observations, O34 and O35 ---
+
+SWITCHES = [[0.8, 0.2], [0.3, 0.7]]
+BY_INPUT = pgm.ByInput({0: coins(0.1, 0.5), 1: coins(0.6, 0.9)})
+LINES = pgm.Regression([1.0, -1.0], bias=[0.0, 2.0], variance=[0.25, 0.5])
+
+
+def test_C108_input_output():
+    x = [0, 1, 1, 0]
+    model = pgm.InputOutputHMM([0.5, 0.5], SWITCHES, BY_INPUT)
+    assert math.exp(model.score(x, inputs=x)) == near(0.2602179)
+    best = model.decode(x, inputs=x)
+    assert best.path == (0, 0, 0, 0)
+    assert math.exp(best.log_joint) == near(0.0746496)
+    gamma = [0.5868827625, 0.5067184079, 0.5300642269, 0.6700716976]
+    assert model.smooth(x, inputs=x).values[:, 0] == near(np.array(gamma))
+    moved = pgm.InputOutputHMM([0.5, 0.5], pgm.ByInput({0: SWITCHES, 1: [[0.4, 0.6], [0.1, 0.9]]}), BY_INPUT)
+    assert math.exp(moved.score(x, inputs=x)) == near(0.2312145)
+    gamma = [0.5874934314, 0.5079698721, 0.2196531792, 0.2498686285]
+    assert moved.smooth(x, inputs=x).values[:, 0] == near(np.array(gamma))
+
+
+def test_C108_numbers_that_follow_inputs():
+    model = pgm.InputOutputHMM([0.5, 0.5], SWITCHES, LINES)
+    seq, x = [0.2, 0.8, 1.5, 1.2], [0, 1, 2, 1]
+    assert math.exp(model.score(seq, inputs=x)) == near(0.06640724238)
+    assert model.score(seq, inputs=x) == near(-2.711949157)
+    gamma = [0.9818370063, 0.9161071995, 0.9598004754, 0.8254425879]
+    assert model.smooth(seq, inputs=x).values[:, 0] == near(np.array(gamma))
+    assert model.decode(seq, inputs=x).path == (0, 0, 0, 0)
+
+
+def test_C109_markov_mixture_of_experts():
+    gate = pgm.Softmax([1.0, 0.5], bias=[-1.0, 1.0])
+    model = pgm.InputOutputHMM([0.5, 0.5], gate, LINES)
+    seq, x = [0.2, 0.8, 1.5, 1.2], [0, 1, 2, 1]
+    assert model.score(seq, inputs=x) == near(-3.301014783)
+    gamma = [0.9809593514, 0.8739990218, 0.8652458583, 0.3092923895]
+    assert model.smooth(seq, inputs=x).values[:, 0] == near(np.array(gamma))
+    ahead = model.forecast(seq, inputs=x, future=[1.5])
+    assert ahead.values[0, 1] == near(0.7193511076)
+    assert ahead.mean[0] == near(0.7806488924)
+
+
+def test_C110_a_window_of_inputs():
+    """A window is a vector of inputs: those of the rows before, zeros before the first."""
+    wide = pgm.Regression([[1.0, 0.3, -0.2], [-1.0, 0.1, 0.4]], bias=[0.0, 2.0], variance=[0.25, 0.5])
+    seq, x = [0.2, 0.8, 1.5, 1.2], [0.5, 1.0, 2.0, 1.0]
+    windowed = pgm.InputOutputHMM([0.5, 0.5], SWITCHES, wide, window=2)
+    by_hand = pgm.InputOutputHMM([0.5, 0.5], SWITCHES, wide)
+    rows = [[0.5, 0, 0], [1.0, 0.5, 0], [2.0, 1.0, 0.5], [1.0, 2.0, 1.0]]
+    assert windowed.score(seq, inputs=x) == pytest.approx(by_hand.score(seq, inputs=rows), abs=1e-12)
+
+
+def test_C111_past_observations_as_inputs():
+    lines = pgm.Regression([0.9, -0.5], bias=[0.0, 1.0], variance=[0.1, 0.2])
+    model = pgm.AutoregressiveHMM([0.5, 0.5], SWITCHES, lines)
+    seq = [0.2, 0.3, 0.9, 0.6]
+    assert math.exp(model.score(seq, before=0.0)) == near(0.1930931612)
+    assert model.score(seq, before=0.0) == near(-1.644582506)
+    gamma = [0.8766267544, 0.804806054, 0.3823764384, 0.5165664647]
+    assert model.smooth(seq, before=0.0).values[:, 0] == near(np.array(gamma))
+    known = {f"observation[{t}]": y for t, y in enumerate(seq)}
+    assert model.to_network(4, before=0.0).log_probability(known) == near(-1.644582506)
