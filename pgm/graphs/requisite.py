@@ -57,6 +57,58 @@ def requisite(
     return {decision: found[decision] for decision in decisions}
 
 
+def settled_first(
+    parents: Mapping[int, Sequence[int]],
+    decisions: Sequence[int],
+    observed: Mapping[int, Sequence[int]],
+    utilities: Sequence[Sequence[int]],
+    given: Collection[int] = (),
+    *,
+    product: bool = False,
+) -> list[int] | None:
+    """Return decisions in an order in which each can be settled before the next; None: there is none.
+
+    A decision can be settled where the rules of those still open bear on none of its utilities, given what it
+    observes (Lauritzen & Nilsson 2001: the diagram is soluble). Arguments are those of `requisite`; here a
+    decision knows what it observes and no more.
+
+    >>> state, first, second = range(3)
+    >>> settled_first({0: [], 1: [], 2: []}, [1, 2], {1: [0], 2: [0]}, [[0, 1], [0, 2]])
+    [2, 1]
+    >>> settled_first({0: [], 1: [], 2: []}, [1, 2], {1: [0], 2: []}, [[1, 2]]) is None
+    True
+    """
+    above = {node: tuple(those) for node, those in parents.items()}
+    above |= {decision: tuple(observed[decision]) for decision in decisions}
+    first = max(above, default=-1) + 1
+    for number, those in enumerate(utilities):
+        above[first + number] = tuple(those)
+    rule = first + len(utilities)  # each open rule is a parent of its decision
+    for number, decision in enumerate(decisions):
+        above[rule + number] = ()
+        above[decision] = (*above[decision], rule + number)
+    below: dict[int, list[int]] = {node: [] for node in above}
+    for node, those in above.items():
+        for parent in those:
+            below[parent].append(node)
+    open_ = list(decisions)
+    found: list[int] = []
+    while open_:
+        for decision in reversed(open_):
+            aims = [node for node in _descendants(decision, below) if first <= node < rule]
+            seen = {*observed[decision], decision, *given}
+            if product and aims:
+                aims = [u for u in range(first, rule) if u in aims or not seen.issuperset(above[u])]
+            others = {rule + decisions.index(other) for other in open_ if other != decision}
+            if not others & _met(aims, seen, above, below):
+                break
+        else:
+            return None
+        found.append(decision)
+        open_.remove(decision)
+    return found
+
+
 def _descendants(start: int, below: Mapping[int, Sequence[int]]) -> list[int]:
     found = {start: None}
     queue = [start]
@@ -75,13 +127,20 @@ def _requisite_observations(
     below: Mapping[int, Sequence[int]],
 ) -> set[int]:
     """Return the observed nodes that a Bayes ball thrown from the aims meets (Shachter 1998)."""
-    met: set[int] = set()
+    return {node for node in _met(aims, seen, above, below) if node in seen}
+
+
+def _met(
+    aims: Sequence[int],
+    seen: Collection[int],
+    above: Mapping[int, Sequence[int]],
+    below: Mapping[int, Sequence[int]],
+) -> set[int]:
+    """Return all nodes that the ball meets."""
     visited = {(node, False) for node in aims}  # a node, and whether the ball came from a parent
     queue = list(visited)
     for node, from_parent in queue:  # grows during the loop
         observed = node in seen
-        if observed:
-            met.add(node)
         steps: list[tuple[int, bool]] = []
         if observed == from_parent:
             steps += [(parent, False) for parent in above[node]]
@@ -91,4 +150,4 @@ def _requisite_observations(
             if step not in visited:
                 visited.add(step)
                 queue.append(step)
-    return met
+    return {node for node, _ in visited}

@@ -373,3 +373,71 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated() -> None:
     d.add_utility("u", {(True, 1): 1, ...: 0}, parents=["sum", "go"])
     with pgm.config(memory_limit="10 MB"), pytest.raises(pgm.TooLarge, match="observe less"):
         d.solve()
+
+
+def team(seed: int) -> pgm.InfluenceDiagram:
+    """Decisions that each see something else of what is hidden, and are worth something together."""
+    rng = np.random.default_rng(seed)
+    d = pgm.InfluenceDiagram(memory="limited")
+    d.add_chance("h", rng.dirichlet(np.ones(3)), states=range(3))
+    names = [f"d{i}" for i in range(2 + seed % 2)]
+    for i, name in enumerate(names):
+        if rng.random() < 0.8:
+            d.add_chance(f"o{i}", rng.dirichlet(np.ones(2), 3), parents=["h"], states=range(2))
+        d.add_decision(name, range(2), observes=[f"o{i}"] if f"o{i}" in d else [])
+    d.add_utility("worth", rng.integers(-9, 10, (3, *[2] * len(names))).astype(float), parents=["h", *names])
+    return d
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_forgotten_is_no_help(seed: int) -> None:
+    d = team(seed)
+    wanted = float(best_policy(d, limited=True))
+    policy = d.solve()
+    assert policy.exact
+    assert policy.expected_utility == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert d.evaluate(policy) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert all([v.name for v in policy[name].given] == list(d.parents(name)) for name in policy)
+    full = d.copy()
+    full.memory = "full"
+    assert full.solve().expected_utility >= wanted - 1e-9
+
+
+def test_forgetting_costs_something_in_these_tests() -> None:
+    lost = []
+    for seed in range(30):
+        full = team(seed)
+        full.memory = "full"
+        lost.append(float(full.solve().expected_utility) - float(team(seed).solve().expected_utility))
+    assert sum(one > 1e-6 for one in lost) > 10
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_limited_memory_is_the_best_of_all_policies(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d = random_diagram(rng, chances=2, decisions=2, combine="product" if seed % 5 == 4 else "sum")
+    d.memory = "limited"
+    rows = [int(np.prod([d.variables[k].card for k in d.parents(name)])) for name in d.decisions]
+    if np.prod([float(d.variables[n].card) ** r for n, r in zip(d.decisions, rows, strict=True)]) > 1000:
+        return
+    assert d.solve().expected_utility == pytest.approx(float(best_policy(d, limited=True)), abs=1e-9)
+
+
+def test_a_search_that_is_cut_short_says_what_is_possible() -> None:
+    rng = np.random.default_rng(5)
+    d = pgm.InfluenceDiagram(memory="limited")
+    d.add_chance("h", rng.dirichlet(np.ones(6)), states=range(6))
+    for i in range(6):
+        d.add_chance(f"o{i}", rng.dirichlet(np.ones(3), 6), parents=["h"], states=range(3))
+        d.add_decision(f"d{i}", range(3), observes=[f"o{i}"])
+    d.add_utility("worth", rng.random((6, *[3] * 6)), parents=["h", *[f"d{i}" for i in range(6)]])
+    with pgm.config(time_limit=0.5):
+        policy = d.solve()
+        other = d.evaluate(dict.fromkeys(d.decisions, 0))
+    assert not policy.exact
+    low, high = policy.report.bounds
+    assert low == pytest.approx(float(policy.expected_utility))
+    assert high > low
+    assert policy.report.error == pytest.approx(high - low)
+    assert "time limit" in policy.report.advice
+    assert other <= high

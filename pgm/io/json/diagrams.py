@@ -40,6 +40,8 @@ def write_diagram(diagram: InfluenceDiagram, *, expand: bool) -> dict[str, Any]:
         nodes.append(node | written_cpd(diagram.cpd(name), expand))
     made: dict[str, Any] = {"nodes": nodes, "decisions": list(diagram.decisions)}
     made["utilities"] = [_written(name, diagram._utilities[name]) for name in diagram.utilities]
+    if diagram.memory != "full":
+        made["memory"] = diagram.memory
     if diagram.combine != "sum":
         made["combine"] = diagram.combine
     return made
@@ -65,11 +67,14 @@ def read_diagram(part: Part) -> InfluenceDiagram:
         if key in whole:
             part.at(key).text("a text")
     body = part.at(DIAGRAM)
-    found = body.members("an influence diagram", ["nodes", "decisions", "utilities"], ["combine"])
+    found = body.members("an influence diagram", ["nodes", "decisions", "utilities"], ["combine", "memory"])
     combine = found.get("combine", "sum")
     if combine not in ("sum", "product"):
         body.fail('expected "sum" or "product"', "combine")
-    diagram = InfluenceDiagram(whole.get("name", ""), combine=combine)
+    memory = found.get("memory", "full")
+    if memory not in ("full", "limited"):
+        body.fail('expected "full" or "limited"', "memory")
+    diagram = InfluenceDiagram(whole.get("name", ""), memory, combine=combine)
     nodes = [body.at("nodes", i) for i in range(len(body.at("nodes").elements("a list of nodes")))]
     variables: dict[str, Variable] = {}
     for node in nodes:

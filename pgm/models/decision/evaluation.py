@@ -18,7 +18,7 @@ from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
 from pgm.variables import Variable
 
-from .policy import Policy, as_cpd
+from .policy import Policy, as_cpd, certain
 from .solving import refuse, solved
 from .tables import expected
 
@@ -146,7 +146,7 @@ def _of_rows(variable: Variable, given: tuple[Variable, ...], rule: Mapping[Any,
             f"The rule of {variable.name!r} has no action for {row}; the key `...` stands for all rows left "
             "out."
         )
-    return _certain(variable, given, codes)
+    return certain(variable, given, codes)
 
 
 def _of_function(diagram: InfluenceDiagram, variable: Variable, rule: Callable[..., Any]) -> CPD:
@@ -168,13 +168,7 @@ def _of_function(diagram: InfluenceDiagram, variable: Variable, rule: Callable[.
     codes = np.empty(shape, dtype=np.int64)
     for at, states in zip(np.ndindex(*shape), product(*[v.states for v in given]), strict=True):
         codes[at] = variable.code(rule(**dict(zip(named, states, strict=True))))
-    return _certain(variable, given, codes)
-
-
-def _certain(variable: Variable, given: tuple[Variable, ...], codes: np.ndarray) -> CPD:
-    values = np.zeros((*codes.shape, variable.card))
-    np.put_along_axis(values, codes[..., np.newaxis], 1.0, axis=-1)
-    return _table(variable, given, values)
+    return certain(variable, given, codes)
 
 
 def _table(variable: Variable, given: tuple[Variable, ...], values: np.ndarray) -> CPD:

@@ -47,10 +47,12 @@ _MEMORIES = ("full", "limited")
 class InfluenceDiagram:
     """A decision problem: chance nodes with their distributions, decisions in order, and utilities.
 
-    Decisions are taken in the order in which they are added. What was known when one was taken stays known.
+    Decisions are taken in the order in which they are added.
 
     Args:
         name: what the diagram is called in print and in files.
+        memory: "full": what was known when a decision was taken stays known; "limited": a decision knows what
+            it observes and nothing else.
         combine: how several utilities make one: "sum", or "product" of utilities that are not negative.
 
     >>> d = InfluenceDiagram("umbrella")
@@ -63,17 +65,20 @@ class InfluenceDiagram:
     """
 
     name: str
+    memory: str
     combine: str
     _network: BayesianNetwork  # decisions are roots in it, whose distribution does not count
     _decisions: dict[str, Decision]
     _utilities: dict[str, Utility]
 
-    def __init__(self, name: str = "", *, combine: str = "sum") -> None:
+    def __init__(self, name: str = "", memory: str = "full", *, combine: str = "sum") -> None:
         if not isinstance(name, str):
             raise InvalidArgument(f"The name of a diagram is text, not {shown(name)}.")
         if combine not in ("sum", "product"):
             raise InvalidArgument(f'combine= is "sum" or "product", not {shown(combine)}.')
-        self.name, self.combine = name, combine
+        if memory not in ("full", "limited"):
+            raise InvalidArgument(f'memory= is "full" or "limited", not {shown(memory)}.')
+        self.name, self.memory, self.combine = name, memory, combine
         self._network = BayesianNetwork(name)
         self._decisions, self._utilities = {}, {}
         self._prepared: dict[Any, Any] = {}
@@ -135,6 +140,8 @@ class InfluenceDiagram:
     def known(self, decision: str) -> tuple[str, ...]:
         """Return what is known when a decision is taken: what it observes, and all that was known before.
 
+        With limited memory it is what the decision observes.
+
         Args:
             decision: the name of a decision.
 
@@ -148,7 +155,9 @@ class InfluenceDiagram:
         >>> d.known("umbrella")
         ('forecast', 'plan')
         """
-        self._decision(decision)
+        own = self._decision(decision)
+        if self.memory == "limited":
+            return own.observes
         found: dict[str, None] = {}
         for name, one in self._decisions.items():
             found.update(dict.fromkeys(one.observes))
@@ -554,7 +563,7 @@ class InfluenceDiagram:
 
     def copy(self) -> Self:
         """Return an independent copy of the diagram."""
-        made = type(self)(self.name, combine=self.combine)
+        made = type(self)(self.name, self.memory, combine=self.combine)
         made._network = self._network.copy()
         made._decisions, made._utilities = dict(self._decisions), dict(self._utilities)
         return made
@@ -578,7 +587,7 @@ class InfluenceDiagram:
         ('Regen',)
         """
         called = renamed(self.nodes, new)
-        made = type(self)(self.name, combine=self.combine)
+        made = type(self)(self.name, self.memory, combine=self.combine)
         made._network = self._network.rename({old: called[old] for old in self._network})
 
         def names(old: Iterable[str]) -> tuple[str, ...]:
@@ -603,6 +612,7 @@ class InfluenceDiagram:
             return NotImplemented
         return (
             self.combine == other.combine
+            and self.memory == other.memory
             and list(self._decisions) == list(other._decisions)
             and self._decisions == other._decisions
             and self._utilities == other._utilities

@@ -278,7 +278,7 @@ def _each(
 
 def _controlled(diagram: InfluenceDiagram, name: str, states: Sequence[Any]) -> InfluenceDiagram:
     """The diagram in which a chance node is decided before all else."""
-    made = type(diagram)(diagram.name, combine=diagram.combine)
+    made = type(diagram)(diagram.name, diagram.memory, combine=diagram.combine)
     made._network = diagram._network.do({name: states[0]})
     made._decisions = {name: Decision(()), **diagram._decisions}
     made._utilities = dict(diagram._utilities)

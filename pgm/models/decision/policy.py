@@ -327,9 +327,22 @@ def _below(diagram: InfluenceDiagram, name: str) -> set[str]:
 
 def as_cpd(advice: Advice) -> CPD:
     """Return a rule as a distribution that is certain."""
-    values = np.zeros(advice.values.shape)
-    np.put_along_axis(values, advice.actions[..., np.newaxis], 1.0, axis=-1)
-    return _table(advice.decision, advice.given, values)
+    return certain(advice.decision, advice.given, advice.actions)
+
+
+def certain(variable: Variable, given: tuple[Variable, ...], codes: np.ndarray, spread: float = 0.0) -> CPD:
+    """Return a decision as a distribution in which actions are certain.
+
+    Args:
+        variable: the decision.
+        given: what it depends on.
+        codes: of the action, by what is given.
+        spread: the probability of each action instead.
+    """
+    values = np.full((*codes.shape, variable.card), spread)
+    if not spread:
+        np.put_along_axis(values, codes[..., np.newaxis], 1.0, axis=-1)
+    return _table(variable, given, values)
 
 
 def at_random(diagram: InfluenceDiagram, decision: str) -> CPD:

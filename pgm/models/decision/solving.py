@@ -18,7 +18,7 @@ from pgm.printing import html_facts, joined, text_facts
 from pgm.runtime.clock import start_clock
 
 from .policy import Advice, Policy
-from .tables import Tables, check_room
+from .tables import Tables, check_room, information
 
 if TYPE_CHECKING:
     from .influence_diagram import InfluenceDiagram
@@ -39,6 +39,10 @@ def solved(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Policy
     observed = observe(diagram.variables, given)
     refuse(diagram, observed)
     clock = start_clock()
+    if diagram.memory == "limited":
+        from .limited import solved_with_limited_memory
+
+        return solved_with_limited_memory(diagram, observed, clock)
     tables = Tables.of(diagram, observed)
     layout = laid_out(diagram, observed, tables)
     check_room(layout.plan)
@@ -164,22 +168,11 @@ def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables) -> L
 
 
 def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables) -> Layout:
-    names = list(diagram.variables)
+    names, hard = list(diagram.variables), observed.hard
     place = {name: i for i, name in enumerate(names)}
-    network, hard = diagram._network, observed.hard
     waiting = tuple([name for name in diagram.decisions if name not in hard])
-    parents: dict[int, Sequence[int]] = {}
-    for name in names:
-        own = () if name in diagram.decisions else network.parents(name)
-        parents[place[name]] = [place[p] for p in own]
-    seen = {place[name] for name in hard}
-    for number, name in enumerate(observed.weights):  # what is uncertain is a child that was observed
-        parents[len(names) + number] = [place[name]]
-        seen.add(len(names) + number)
-    known = {place[d]: [place[name] for name in diagram.known(d) if name not in hard] for d in waiting}
-    product = diagram.combine == "product"
-    order = [place[d] for d in waiting]
-    needed = requisite(parents, order, known, tables.utility_scopes, seen, product=product)
+    flow = information(diagram, observed, waiting, tables.utility_scopes)
+    needed = requisite(*flow, product=diagram.combine == "product")
     first: dict[int, int] = {}  # of each variable that matters the first decision to which it does
     for d in waiting:
         for v in needed[place[d]]:

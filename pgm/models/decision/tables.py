@@ -185,3 +185,31 @@ def check_room(plan: Schedule) -> None:
 
 def _sliced(scope: Sequence[int], values: np.ndarray, hard: Mapping[int, int]) -> np.ndarray:
     return values[tuple([hard[v] if v in hard else slice(None) for v in scope])] if hard else values
+
+
+def information(
+    diagram: InfluenceDiagram,
+    observed: Observed,
+    waiting: Sequence[str],
+    utility_scopes: Sequence[Sequence[int]],
+) -> tuple[dict[int, list[int]], list[int], dict[int, list[int]], Sequence[Sequence[int]], set[int]]:
+    """Return the arrows, open decisions, what is known at each, utilities and what is given, as numbers.
+
+    Args:
+        diagram: the diagram.
+        observed: the past.
+        waiting: the open decisions, in order.
+        utility_scopes: of the tables of utilities.
+    """
+    names, hard = list(diagram.variables), observed.hard
+    place = {name: i for i, name in enumerate(names)}
+    parents = {
+        place[name]: [] if name in diagram.decisions else [place[p] for p in diagram._network.parents(name)]
+        for name in names
+    }
+    given = {place[name] for name in hard}
+    for number, name in enumerate(observed.weights):  # what is uncertain is a child that was observed
+        parents[len(names) + number] = [place[name]]
+        given.add(len(names) + number)
+    known = {place[d]: [place[name] for name in diagram.known(d) if name not in hard] for d in waiting}
+    return parents, [place[d] for d in waiting], known, utility_scopes, given

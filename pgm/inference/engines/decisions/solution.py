@@ -13,7 +13,6 @@ from pgm.runtime.clock import Clock
 from .schedule import Schedule, Scope, Step
 
 _TIE = 1e-12  # actions whose values differ by less, relative to the largest of the table, are equally good
-_FEW = 16  # states that are summed over one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +175,7 @@ def _expectation(p: np.ndarray, v: np.ndarray) -> np.ndarray:
     if not np.isfinite(v).all():
         # Only what cannot happen is not finite: it counts for nothing.
         v = np.where((p == 0.0) & ~np.isfinite(v), 0.0, v)
-    if p.shape[0] > _FEW and math.prod(rest) * p.shape[0] > 4096:
+    if math.prod(rest) * p.shape[0] > 4096:
         found = _by_matrices(p, v)
         if found is not None:
             return found
