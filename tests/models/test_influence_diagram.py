@@ -431,7 +431,7 @@ def test_a_search_that_is_cut_short_says_what_is_possible() -> None:
         d.add_chance(f"o{i}", rng.dirichlet(np.ones(3), 6), parents=["h"], states=range(3))
         d.add_decision(f"d{i}", range(3), observes=[f"o{i}"])
     d.add_utility("worth", rng.random((6, *[3] * 6)), parents=["h", *[f"d{i}" for i in range(6)]])
-    with pgm.config(time_limit=0.5):
+    with pgm.config(time_limit=1.5):
         policy = d.solve()
         other = d.evaluate(dict.fromkeys(d.decisions, 0))
     assert not policy.exact

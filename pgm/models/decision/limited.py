@@ -74,7 +74,12 @@ def _climbed(
     best: tuple[float, dict[str, CPD]] | None = None
     for start in range(_STARTS):
         rules = {name: _some_rule(diagram, name, random) for name in waiting} if start else {}
-        found = _improved(diagram, given, rules, list(reversed(waiting)), clock)
+        try:
+            found = _improved(diagram, given, rules, list(reversed(waiting)), clock)
+        except OutOfTime:
+            if best is None:
+                raise
+            break
         if best is None or found[0] > best[0] + _ROUNDING * max(1.0, abs(best[0])):
             best = found
     assert best is not None
