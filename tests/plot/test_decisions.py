@@ -1,0 +1,60 @@
+"""Influence diagrams and rules as pictures: what is drawn is what is known."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.patches import FancyBboxPatch, Polygon
+
+import pgm
+from tests.models.test_influence_diagram import clinic, oil
+
+
+def words(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+def test_each_kind_of_node_has_its_shape() -> None:
+    ax = oil().plot()
+    assert sum(type(artist) is Polygon for artist in ax.get_children()) == 2  # utilities
+    round_ = [a for a in ax.get_children() if isinstance(a, FancyBboxPatch)]
+    corners = sorted(a.get_boxstyle().rounding_size for a in round_)
+    assert corners == [0.01, 0.01, 5.0, 5.0]  # decisions are square
+    assert {"oil", "test?", "report", "drill", "profit", "cost"} <= set(words(ax))
+
+
+def test_what_actions_are_worth_stands_in_the_picture() -> None:
+    ax = oil().plot(given={})
+    assert {"20", "22.5", "32.5", "-10", "41.0%", "50.0%"} <= set(words(ax))
+    assert ax.get_title() == "oil wildcatter: expected utility 22.5"
+    after = clinic().plot(given={"test": True})
+    assert {"-33.333", "13.333"} <= set(words(after))
+
+
+def test_a_rule_is_a_table_of_actions() -> None:
+    ax = oil().solve().plot()
+    assert words(ax).count("yes") == 3
+    assert words(ax).count("no") == 1
+    assert words(ax).count("-") == 4
+    assert ax.get_title().replace("\n", " ") == "what to do at drill"
+    rows = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert rows[0] == "test?=no, report=no test"
+    assert rows[-1] == "test?=yes, report=closed"
+
+
+def test_values_of_information_are_bars() -> None:
+    d = clinic()
+    d.add_chance("weather", 0.5)
+    ax = d.value_of_information(before="treat").plot()
+    assert [round(bar.get_width(), 6) for bar in ax.patches] == [5.4, 0.0]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["disease", "weather"]
+
+
+def test_too_many_cases_are_refused() -> None:
+    d = pgm.InfluenceDiagram()
+    for i in range(13):
+        d.add_chance(f"x{i}", 0.5)
+    d.add_decision("go", [0, 1], observes=[f"x{i}" for i in range(13)])
+    d.add_chance("many", pgm.AtLeast(7, [f"x{i}" for i in range(13)]))
+    d.add_utility("u", {(True, 1): 1, (False, 1): -1, ...: 0}, parents=["many", "go"])
+    with pytest.raises(pgm.InvalidArgument, match="8,192 cases"):
+        d.solve().plot()
