@@ -33,6 +33,10 @@ class Regression:
         theirs = (other.count, other.zz, other.xz, other.xx)
         return Regression(*(a + b for a, b in zip(mine, theirs, strict=True)))
 
+    def weighted(self, weight: float) -> Regression:
+        """The moments of so many such steps."""
+        return Regression(*(weight * part for part in (self.count, self.zz, self.xz, self.xx)))
+
     def residual(self, coefficients: np.ndarray) -> np.ndarray:
         """The mean square of the residuals."""
         if len(self.zz) == 1:
@@ -56,6 +60,58 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         """These moments and those of other series, added up."""
         return Moments(self.start + other.start, self.state + other.state, self.output + other.output)
+
+    def weighted(self, weight: float) -> Moments:
+        """The moments of so many such series."""
+        return Moments(*(part.weighted(weight) for part in (self.start, self.state, self.output)))
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Steps that a prior stands for: what they showed is as likely as numbers are to be believed before.
+
+    A normal distribution of coefficients given the noise, and an inverse Wishart one of the noise, have the
+    density of such steps.
+    """
+
+    of: Regression
+
+    def log_density(self, coefficients: np.ndarray, noise: np.ndarray) -> float:
+        """What these steps add to the objective, but for a constant; numbers without noise add nothing."""
+        some = np.flatnonzero(np.diagonal(noise) > 0.0)
+        if not some.size:
+            return 0.0
+        values, vectors = np.linalg.eigh(noise[np.ix_(some, some)])
+        kept = values > 1e-13 * values[-1]
+        turned = vectors[:, kept]
+        r = self.of
+        mixed = coefficients @ r.xz.T
+        left = r.xx - mixed - mixed.T + coefficients @ r.zz[0] @ coefficients.T
+        squares = (np.einsum("ij,ik,kj->j", turned, left[np.ix_(some, some)], turned) / values[kept]).sum()
+        return float(-0.5 * (r.count[0] * np.log(values[kept]).sum() + squares))
+
+    def added(self, r: Regression) -> Regression:
+        """The moments of what was seen and of these steps."""
+        if len(r.zz) == 1:
+            return r + self.of
+        alone = Regression(self.of.count, self.of.zz, self.of.xz, np.diag(np.diagonal(self.of.xx)))
+        return r + alone  # outputs with independent noise
+
+
+def pseudo_steps(now: np.ndarray, noise: np.ndarray, strength: np.ndarray, steps: float) -> Prior | None:
+    """A prior around numbers as they are; None: it says nothing.
+
+    Args:
+        now: the coefficients, (rows, k).
+        noise: the covariance.
+        strength: for each regressor, in how many steps it alone was 1, and led to what `now` says.
+        steps: in how many steps the noise had this covariance.
+    """
+    if not strength.any() and not steps:
+        return None
+    xz = now * strength
+    count = np.full(len(now), float(steps))
+    return Prior(Regression(count, np.diag(strength)[None], xz, xz @ now.T + steps * noise))
 
 
 def moments(

@@ -176,6 +176,24 @@ def test_statsmodels_has_the_same_numbers(gaps: bool) -> None:
     assert smoothed.lag_one_covariance == pytest.approx(ahead, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_statsmodels_has_the_same_numbers_of_random_systems(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    A = rng.normal(size=(n, n))
+    A *= 0.95 / np.abs(np.linalg.eigvals(A)).max()
+    root, noise = rng.normal(size=(n, n)), rng.normal(size=(m, m))
+    lds = LinearDynamicalSystem(
+        A, rng.normal(size=(m, n)), root @ root.T, noise @ noise.T + 0.1 * np.eye(m), rng.normal(size=n), 2.0
+    )
+    y = gappy(80, m, seed)
+    peer, filtered, smoothed = of_statsmodels(lds, y), lds.filter(y), lds.smooth(y)
+    assert lds.score(y) == pytest.approx(peer.llf, rel=1e-9)
+    assert filtered.mean == pytest.approx(peer.filtered_state.T, abs=1e-8)
+    assert smoothed.mean == pytest.approx(peer.smoothed_state.T, abs=1e-8)
+    assert smoothed.covariance == pytest.approx(peer.smoothed_state_cov.transpose(2, 0, 1), abs=1e-8)
+
+
 def test_statsmodels_has_the_same_diffuse_likelihood() -> None:
     lds = plane(R=np.diag([0.5, 0.4, 0.6]), covariance="diffuse")
     y = np.random.default_rng(1).normal(size=(50, 3)).cumsum(axis=0)

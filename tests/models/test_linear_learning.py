@@ -9,6 +9,7 @@ import pytest
 
 import pgm
 from pgm import LinearDynamicalSystem
+from pgm.models.dynamic import linear_learning
 from tests.known.book import near
 from tests.models.test_linear_dynamical_system import gappy, plane, scalar
 
@@ -155,3 +156,104 @@ def test_noise_that_collapses_is_named() -> None:
         )
     with pytest.raises(pgm.InvalidArgument, match="was not fitted"):
         _ = scalar().fit_report
+
+
+def drawn(n: int = 6, steps: int = 40, seed: int = 3) -> list[np.ndarray]:
+    system = pgm.LinearDynamicalSystem(A=0.8, C=1.0, Q=0.5, R=0.3)
+    return [np.array(one.observations) for one in system.sample(steps, sequences=n, seed=seed)]
+
+
+def begin() -> pgm.LinearDynamicalSystem:
+    return pgm.LinearDynamicalSystem(A=0.5, C=1.0, Q=1.0, R=1.0, b=[0.1], mean=0.0, covariance=1.0)
+
+
+def test_a_weight_of_two_is_the_series_twice() -> None:
+    y = drawn(3)
+    a = begin().fit(y, weights=[2, 0, 1], max_iter=7)
+    b = begin().fit([y[0], y[0], y[2]], max_iter=7)
+    np.testing.assert_allclose(a.A, b.A, rtol=1e-10)
+    np.testing.assert_allclose(a.R, b.R, rtol=1e-10)
+    assert a.fit_report.log_likelihoods == pytest.approx(b.fit_report.log_likelihoods)
+    with pytest.raises(pgm.InvalidArgument, match="weights= has a number"):
+        begin().fit(y, weights=[1.0, 2.0])
+
+
+def test_a_prior_is_so_many_further_steps() -> None:
+    """At rest the gradient of log-likelihood and log prior vanishes; the prior is written out here."""
+    y = drawn(2, 30)
+    weights = {"A": 40.0, "Q": 25.0, "R": 15.0, "b": 3.0, "mean": 4.0, "covariance": 6.0}
+    found = begin().fit(y, fixed=["C"], prior=weights, max_iter=4000, tol=1e-14)
+    first = begin()
+
+    def objective(x: np.ndarray) -> float:
+        A, Q, R, b, mean, covariance = x
+        lds = pgm.LinearDynamicalSystem(A=A, C=1.0, Q=Q, R=R, b=[b], mean=mean, covariance=covariance)
+        log = lds.score(y)
+        log -= 0.5 * (25 * np.log(Q) + (25 * first.Q[0, 0] + 40 * (A - 0.5) ** 2 + 3 * (b - 0.1) ** 2) / Q)
+        log -= 0.5 * (15 * np.log(R) + 15 * 1.0 / R)
+        log -= 0.5 * (6 * np.log(covariance) + (6 * 1.0 + 4 * mean**2) / covariance)
+        return float(log)
+
+    rest = np.array(
+        [found.A, found.Q, found.R, found.b[:, None], found.mean[:, None], found.covariance]
+    ).ravel()
+    for i in range(6):
+        step = np.zeros(6)
+        step[i] = 1e-4
+        slope = (objective(rest + step) - objective(rest - step)) / 2e-4
+        assert abs(slope) < 2e-3, i
+    plain = begin().fit(y, fixed=["C"], max_iter=4000, tol=1e-12)
+    assert abs(found.A[0, 0] - 0.5) < abs(plain.A[0, 0] - 0.5)
+    strong = begin().fit(y, prior=1e9, max_iter=3)
+    np.testing.assert_allclose(strong.A, first.A, rtol=1e-6)
+    np.testing.assert_allclose(strong.Q, first.Q, rtol=1e-6)
+    with pytest.raises(pgm.InvalidArgument, match="prior= names 'a'"):
+        begin().fit(y, prior={"a": 1.0})
+    with pytest.raises(pgm.InvalidArgument, match="prior= of 'A' is a number that is not negative"):
+        begin().fit(y, prior={"A": -1.0})
+
+
+def test_a_prior_of_several_numbers_never_lets_the_objective_fall() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=(50, 3))
+    y[rng.random(y.shape) < 0.2] = np.nan
+    lds = pgm.LinearDynamicalSystem(
+        A=0.5 * np.eye(2), C=rng.normal(size=(3, 2)), Q=np.eye(2), R=np.eye(3) + 0.2
+    )
+    task = linear_learning.Task(lds, y, None, None, None, (), prior={"A": 5.0, "Q": 8.0, "C": 2.0, "R": 9.0})
+    now, before = task.p, -np.inf
+    for k in range(30):
+        step = task.expect(now)
+        assert step.objective >= before - 1e-9
+        before, now = step.objective, task.maximise(now, step.statistics, k)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_strides_climb_as_high_in_fewer_steps(gaps: bool) -> None:
+    y = drawn(4, 60)
+    if gaps:
+        y[1][10:30] = np.nan
+    slow = begin().fit(y, fixed=["C"], max_iter=3000, tol=1e-11)
+    fast = begin().fit(y, fixed=["C"], max_iter=3000, tol=1e-11, method="squarem")
+    assert fast.fit_report.log_likelihoods[-1] >= slow.fit_report.log_likelihoods[-1] - 1e-5
+    assert fast.fit_report.iterations < slow.fit_report.iterations / 2
+    assert (np.diff(fast.fit_report.log_likelihoods) >= -1e-9).all()
+    with pytest.raises(pgm.InvalidArgument, match="method= is"):
+        begin().fit(y, method="viterbi")
+
+
+def test_of_several_starts_the_best_is_kept() -> None:
+    rng = np.random.default_rng(5)
+    truth = pgm.LinearDynamicalSystem(A=[[0.9, 0.3], [-0.3, 0.9]], C=rng.normal(size=(3, 2)), Q=0.1, R=0.2)
+    y = np.array(truth.sample(150, seed=1).observations)
+    poor = pgm.LinearDynamicalSystem(A=0.1 * np.eye(2), C=np.full((3, 2), 0.1), Q=1.0, R=1.0)
+    one, many = poor.copy().fit(y, max_iter=20), poor.copy().fit(y, max_iter=20, starts=4, seed=2)
+    ends = [logs[-1] for logs in many.fit_report.starts]
+    assert len(ends) == 4
+    assert many.fit_report.log_likelihoods[-1] == max(ends) > one.fit_report.log_likelihoods[-1]
+    assert ends[0] == one.fit_report.log_likelihoods[-1]
+    assert poor.copy().fit(y, max_iter=20, starts=4, seed=2) == many
+    held = poor.copy().fit(y, fixed=["A", "Q"], max_iter=2, starts=3, seed=0)
+    assert (held.A == poor.A).all()
+    with pytest.raises(pgm.InvalidArgument, match="starts= is a whole number"):
+        poor.fit(y, starts=0)

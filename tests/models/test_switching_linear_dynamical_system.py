@@ -411,3 +411,72 @@ def test_a_file_holds_every_bit() -> None:
     fewer["switching-linear-dynamical-system"]["systems"].pop()
     with pytest.raises(pgm.FileFormatError, match="one system for each of 3 regimes expected, found 2"):
         pgm.read(io.StringIO(json.dumps(fewer)), format="json")
+
+
+def kim(y: np.ndarray) -> tuple[list[Any], list[Any]]:
+    """GPB2 and Kim's smoother (1994) with covariances and inverses, for complete observations."""
+    own, P, K = list(SYSTEMS.values()), np.array(MOVES), 3
+    zero = np.zeros(2)
+    state: list[Any] = []
+    for t, row in enumerate(y):
+        found: dict[tuple[int, int], Any] = {}
+        for i in range(K):
+            for j, s in enumerate(own):
+                if t:
+                    m, V, p = state[-1]["m"][i], state[-1]["V"][i], state[-1]["p"][i] * P[i, j]
+                    before, wide = s.A @ m + (zero if s.b is None else s.b), s.A @ V @ s.A.T + s.Q
+                else:
+                    before, wide, p = s.mean, s.covariance, INITIAL[j] / K
+                S = s.C @ wide @ s.C.T + s.R
+                off = row - s.C @ before - (0 if s.d is None else s.d)
+                G = wide @ s.C.T @ np.linalg.inv(S)
+                like = np.exp(-0.5 * off @ np.linalg.solve(S, off)) / np.sqrt(np.linalg.det(2 * np.pi * S))
+                found[i, j] = (before + G @ off, wide - G @ S @ G.T, p * like, before, wide)
+        total = sum(each[2] for each in found.values())
+        p = np.array([sum(found[i, j][2] for i in range(K)) for j in range(K)]) / total
+        m = [sum(found[i, j][2] * found[i, j][0] for i in range(K)) / total / p[j] for j in range(K)]
+        V = [
+            sum(
+                found[i, j][2] * (found[i, j][1] + np.outer(found[i, j][0] - m[j], found[i, j][0] - m[j]))
+                for i in range(K)
+            )
+            / total
+            / p[j]
+            for j in range(K)
+        ]
+        state.append({"m": m, "V": V, "p": p, "ways": found})
+    m, V, p = state[-1]["m"], state[-1]["V"], state[-1]["p"]
+    means, chances = [p @ np.array(m)], [p]
+    for t in range(len(y) - 2, -1, -1):
+        now, ways = state[t], state[t + 1]["ways"]
+        joint = now["p"][:, None] * P
+        joint = joint / joint.sum(axis=0) * p
+        pairs: dict[tuple[int, int], Any] = {}
+        for j in range(K):
+            for k in range(K):
+                J = now["V"][j] @ own[k].A.T @ np.linalg.inv(ways[j, k][4])
+                pairs[j, k] = (
+                    now["m"][j] + J @ (m[k] - ways[j, k][3]),
+                    now["V"][j] + J @ (V[k] - ways[j, k][4]) @ J.T,
+                )
+        p = joint.sum(axis=1)
+        m = [sum(joint[j, k] * pairs[j, k][0] for k in range(K)) / p[j] for j in range(K)]
+        V = [
+            sum(
+                joint[j, k] * (pairs[j, k][1] + np.outer(pairs[j, k][0] - m[j], pairs[j, k][0] - m[j]))
+                for k in range(K)
+            )
+            / p[j]
+            for j in range(K)
+        ]
+        means.insert(0, p @ np.array(m))
+        chances.insert(0, p)
+    return means, chances
+
+
+def test_the_smoother_of_gpb2_is_kims() -> None:
+    y = np.array(three().sample(9, seed=6).observations)
+    means, chances = kim(y)
+    found = three().smooth(y, engine="gpb2")
+    np.testing.assert_allclose(found.mean, means, rtol=1e-8)
+    np.testing.assert_allclose(found.regimes.values, chances, rtol=1e-8)

@@ -440,9 +440,14 @@ class LinearDynamicalSystem(Tabular):
         inputs: Any = None,
         lengths: Any = None,
         sequence: Any = None,
+        weights: Any = None,
         fixed: Any = (),
+        prior: Any = None,
+        starts: int = 1,
+        method: str = "em",
         max_iter: int = 100,
         tol: float = 1e-6,
+        seed: int | np.random.Generator | None = None,
     ) -> Self:
         """Learn the matrices by EM (Shumway & Stoffer 1982), beginning with those given; returns the system.
 
@@ -454,11 +459,17 @@ class LinearDynamicalSystem(Tabular):
             inputs: a row for each step.
             lengths: the number of steps of each series.
             sequence: the column that names series.
+            weights: how much each series counts; 1 if left out.
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
                 where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
                 zero stays.
+            prior: how many steps the numbers that there are weigh, for each part by name, or one number for
+                all: as if so many more had had this noise, or had been made by these coefficients.
+            starts: how often to begin; all but the first from numbers around those given. The best is kept.
+            method: "em"; or "squarem" for longer strides (Varadhan & Roland 2008), where many are needed.
             max_iter: how many steps at most.
             tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            seed: of the starts.
 
         Raises:
             InvalidArgument: matrices change from step to step; an option is out of range; noise collapses.
@@ -468,8 +479,10 @@ class LinearDynamicalSystem(Tabular):
         >>> float(found.A[0, 0].round(6)), [round(log, 6) for log in found.fit_report.log_likelihoods]
         (0.9478, [-7.346238, -6.537988])
         """
-        task = linear_learning.Task(self, y, inputs, lengths, sequence, fixed)
-        self._p, self._fit_report = task.run(max_iter, tol)
+        task = linear_learning.Task(
+            self, y, inputs, lengths, sequence, fixed, weights=weights, prior=prior, method=method
+        )
+        self._p, self._fit_report = task.run(starts, max_iter, tol, generator(seed))
         if self._start == "stationary":
             self._start = "fitted"
         return self
@@ -521,6 +534,8 @@ class LinearDynamicalSystem(Tabular):
                     f"The observation of {where} has no noise and is not what those before it determine: its "
                     "probability is zero. Give R= some noise."
                 )
+            if run.finite:
+                continue
             finite = np.isfinite(run.log) & np.isfinite(run.filtered).all(axis=1)
             table = run.filtered_covariance
             if table is not None:

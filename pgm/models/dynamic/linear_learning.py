@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.errors import InvalidArgument, listed, nearest, shown
-from pgm.learning import Step, climb
+from pgm.learning import Collapsed, Step, climb, strides
 from pgm.learning import linear_systems as em
 from pgm.results import FitReport
 from pgm.runtime.clock import start_clock
 
 from .linear_questions import Parameters, asked, prepared
+from .numbers import weights_of
 
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
 
 _NAMES = ("A", "C", "Q", "R", "B", "D", "b", "d", "mean", "covariance")
+METHODS = ("em", "squarem")
 _COVARIANCES = ("Q", "R", "covariance")
 
 
@@ -37,7 +39,17 @@ class Task:
     """One fit: the system, what was observed of it, and what is held."""
 
     def __init__(
-        self, system: LinearDynamicalSystem, y: Any, inputs: Any, lengths: Any, sequence: Any, fixed: Any
+        self,
+        system: LinearDynamicalSystem,
+        y: Any,
+        inputs: Any,
+        lengths: Any,
+        sequence: Any,
+        fixed: Any,
+        *,
+        weights: Any = None,
+        prior: Any = None,
+        method: Any = "em",
     ) -> None:
         if system._p.varying:
             raise InvalidArgument("Only matrices that are the same in all steps are learned.")
@@ -51,13 +63,82 @@ class Task:
         squares = np.where(seen, every, 0.0) ** 2
         self.sizes = squares.sum(axis=0) / np.maximum(seen.sum(axis=0), 1)
         self.n_rows = int(seen.any(axis=1).sum())
+        if method not in METHODS:
+            raise InvalidArgument(
+                f"method= is {listed(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
+            )
+        self.method = method
+        self.weights = weights_of(weights, len(self.question.y))
+        self.priors = _priors(self.p, prior)
 
-    def run(self, max_iter: int, tol: float) -> tuple[Parameters, FitReport]:
-        """Climb from the numbers that the system has."""
-        found, reports, _ = climb(
-            [lambda: self.p], self.expect, self.maximise, max_iter=max_iter, tol=tol, clock=self.clock
+    def run(
+        self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
+    ) -> tuple[Parameters, FitReport]:
+        """Climb from the numbers that the system has, and from others around them; keep the best."""
+        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
+            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        begin: list[Callable[[], Parameters]] = [lambda: self.p]
+        begin += [lambda seed=seed: self.around(seed) for seed in random.spawn(int(starts) - 1)]  # type: ignore[misc]
+        found, reports, number = climb(
+            begin,
+            self.expect,
+            self.maximise,
+            max_iter=max_iter,
+            tol=tol,
+            clock=self.clock,
+            stride=self.stride if self.method == "squarem" else None,
         )
-        return found, reports[0].changed(n_parameters=self.n_free(), n_rows=self.n_rows)
+        logs = tuple(report.log_likelihoods for report in reports)
+        made = reports[number].changed(n_parameters=self.n_free(), n_rows=self.n_rows, starts=logs)
+        return found, made
+
+    def around(self, random: np.random.Generator) -> Parameters:
+        """Other numbers to begin with: what is free is moved by about its size, covariances are scaled."""
+        made: dict[str, Any] = {}
+        for name, free in self.free.masks.items():
+            now = getattr(self.p, name)
+            size = np.sqrt((now**2).mean()) or 1.0
+            made[name] = np.where(free, now + size * random.standard_normal(now.shape), now)
+        assert isinstance(self.p.A, np.ndarray)
+        A, own = made["A"], np.abs(np.linalg.eigvals(self.p.A)).max()
+        grown = np.abs(np.linalg.eigvals(A)).max()
+        if self.free.masks["A"].all() and grown > max(own, 1.0):  # it grows no faster than what was given
+            made["A"] = A * max(own, 1.0) / grown
+        for name, blocks in self.free.blocks.items():
+            made[name] = getattr(self.p, name).copy()
+            for block in blocks:
+                made[name][np.ix_(block, block)] *= np.exp(random.standard_normal())
+        return replace(self.p, **made)
+
+    def stride(self, first: Parameters, second: Parameters, third: Parameters) -> Parameters | None:
+        """Where three parameters in a row lead; None where a covariance would be none."""
+        names = [*self.free.masks, *self.free.blocks]
+
+        def flat(p: Parameters) -> np.ndarray:
+            return np.concatenate([getattr(p, name).ravel() for name in names])
+
+        wide = np.isinf(flat(third))  # a diffuse start stays
+        way = [np.where(wide, 0.0, flat(each)) for each in (first, second, third)]
+        for far in strides(*way):
+            made: dict[str, Any] = {}
+            at = 0
+            for name in names:
+                now = getattr(third, name)
+                made[name] = np.where(wide, np.inf, far)[at : at + now.size].reshape(now.shape)
+                at += now.size
+            if all(self._is_covariance(made[name], getattr(third, name)) for name in self.free.blocks):
+                return replace(third, **made)
+        return None
+
+    @staticmethod
+    def _is_covariance(far: np.ndarray, near: np.ndarray) -> bool:
+        """Whether what has noise still has."""
+        some = np.flatnonzero((np.diagonal(near) > 0.0) & np.isfinite(np.diagonal(near)))
+        if not some.size:
+            return True
+        own = (far[np.ix_(some, some)] + far[np.ix_(some, some)].T) / 2
+        least = np.linalg.eigvalsh(near[np.ix_(some, some)])[0]
+        return bool(np.linalg.eigvalsh(own)[0] > 1e-3 * max(least, 0.0))
 
     def n_free(self) -> int:
         """How many numbers were learned."""
@@ -69,14 +150,32 @@ class Task:
     def expect(self, now: Parameters) -> Step[em.Moments]:
         """The E-step."""
         question = prepared(now, self.question.given)
-        runs = self.system._runs(question, smooth=True, clock=self.clock)
+        try:
+            runs = self.system._runs(question, smooth=True, clock=self.clock)
+        except InvalidArgument as error:  # it grows beyond all numbers: another start may do better
+            raise Collapsed(str(error)) from None
         _, output = _stacked(now)
         inputs: list[Any] = [None] * len(runs) if question.given.inputs is None else question.given.inputs
         each = [
             em.moments(run, y, u, output, now.R) for run, y, u in zip(runs, question.y, inputs, strict=True)
         ]
-        log = float(sum(run.log.sum() for run in runs))
-        return Step(log, log, reduce(add, each))
+        each = [found.weighted(w) for found, w in zip(each, self.weights, strict=True)]
+        log = float(sum(w * run.log.sum() for run, w in zip(runs, self.weights, strict=True)))
+        return Step(log, log + self._log_prior(now), reduce(add, each))
+
+    def _log_prior(self, now: Parameters) -> float:
+        """The logarithm of the prior's density, but for a constant."""
+        assert isinstance(now.Q, np.ndarray)
+        state, output = _stacked(now)
+        numbers = {
+            "state": (state, now.Q),
+            "output": (output, now.R),
+            "start": (now.mean[:, None], now.covariance),
+        }
+        return sum(prior.log_density(*numbers[name]) for name, prior in self.priors.items())
+
+    def _with_prior(self, name: str, seen: em.Regression) -> em.Regression:
+        return self.priors[name].added(seen) if name in self.priors else seen
 
     def maximise(self, now: Parameters, found: em.Moments, iteration: int) -> Parameters:
         """The M-step: coefficients given noise, then noise given these."""
@@ -87,23 +186,63 @@ class Task:
         of_output = _side_by_side(now, masks, "CDd", now.m) > 0
         made: dict[str, Any] = {}
         Q, R = now.Q, now.R
-        if found.state.count[0] > 0:
-            state = em.coefficients_of(found.state, state, Q, of_state)
-            Q = em.covariance_of(Q, found.state.residual(state), blocks["Q"])
-        output = em.coefficients_of(found.output, output, R, of_output)
-        seen = found.output.count > 0
+        moves, looks, begins = (self._with_prior(n, getattr(found, n)) for n in ("state", "output", "start"))
+        if moves.count[0] > 0:
+            state = em.coefficients_of(moves, state, Q, of_state)
+            Q = em.covariance_of(Q, moves.residual(state), blocks["Q"])
+        output = em.coefficients_of(looks, output, R, of_output)
+        seen = looks.count > 0
         some = [kept for block in blocks["R"] if (kept := block[seen[block]]).size]
-        R = em.covariance_of(R, found.output.residual(output), some)
+        R = em.covariance_of(R, looks.residual(output), some)
         em.check_noise("R", R, now.R, self.sizes, self.system.observations, iteration)
         made |= _unstacked(now, state, "ABb") | _unstacked(now, output, "CDd") | {"Q": Q, "R": R}
         if not np.isinf(now.covariance).any():
-            mean = em.coefficients_of(found.start, now.mean[:, None], now.covariance, masks["mean"][:, None])
-            left = found.start.residual(mean)
+            mean = em.coefficients_of(begins, now.mean[:, None], now.covariance, masks["mean"][:, None])
+            left = begins.residual(mean)
             made |= {
                 "mean": mean[:, 0],
                 "covariance": em.covariance_of(now.covariance, left, blocks["covariance"]),
             }
         return replace(now, **made)
+
+
+def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
+    """Read `prior=`: by name of a part, as many steps as its numbers are to weigh; or one number for all."""
+    there = [name for name in _NAMES if getattr(p, name) is not None]
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        given = dict.fromkeys(there, given)
+    weight = dict.fromkeys(_NAMES, 0.0)
+    for name, value in given.items():
+        if name not in there:
+            raise InvalidArgument(
+                f"prior= names {shown(name)}; there are {listed(there)}.{nearest(name, there)}"
+            )
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or not 0.0 <= value < np.inf
+        ):
+            raise InvalidArgument(
+                f"prior= of {name!r} is a number that is not negative, how many steps it weighs, not "
+                f"{shown(value)}."
+            )
+        weight[name] = float(value)
+    assert isinstance(p.Q, np.ndarray)
+
+    def strength(names: str) -> np.ndarray:
+        return np.repeat([weight[name] for name in names], [p.n, p.n_inputs, 1])
+
+    state, output = _stacked(p)
+    made = {
+        "state": em.pseudo_steps(state, p.Q, strength("ABb"), weight["Q"]),
+        "output": em.pseudo_steps(output, p.R, strength("CDd"), weight["R"]),
+    }
+    if not np.isinf(p.covariance).any():
+        own = np.array([weight["mean"]])
+        made["start"] = em.pseudo_steps(p.mean[:, None], p.covariance, own, weight["covariance"])
+    return {name: prior for name, prior in made.items() if prior is not None}
 
 
 def _stacked(p: Parameters) -> tuple[np.ndarray, np.ndarray]:

@@ -146,6 +146,7 @@ def read(
 def prepared(p: Parameters, given: Given) -> Question:
     """The same rows for these parameters."""
     kept: dict[Any, Schedule] = {}
+    counted_to: dict[int, np.ndarray] = {}
     schedules, series, shifts, steps = [], [], [], []
     for i, one in enumerate(given.y):
         T, clock = len(one), None if given.times is None else given.times[i]
@@ -157,7 +158,9 @@ def prepared(p: Parameters, given: Given) -> Question:
         shift = added(T, p.d, p.D, u)
         shifts.append(shift)
         series.append(Series(one if shift is None else one - shift, added(T - 1, p.b, p.B, u)))
-        steps.append(np.arange(T) if clock is None else clock)
+        if clock is None:
+            clock = counted_to.setdefault(T, np.arange(T))
+        steps.append(clock)
     return Question(given, schedules, series, shifts, steps)
 
 

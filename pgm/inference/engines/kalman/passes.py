@@ -32,6 +32,7 @@ class Run:
     smoothed_covariance: Matrices | None = None
     back: Matrices | None = None  # the regression of x[t] on x[t+1], given what was observed until t
     cross: np.ndarray | None = None  # Cov(x[t], x[t+1]) given all, where it takes more than these
+    finite: bool = False  # surely: what says so was looked at for many series at once
 
     @property
     def predicted_covariance(self) -> Matrices | None:
@@ -206,6 +207,9 @@ def _runs(
         looped(
             "means_back", link, back, predicted, filtered, smoothed, T, steps=filtered.size * n, clock=clock
         )
+    finite = bool(np.isfinite(log.sum()) and np.isfinite(filtered.sum()) and not diffuse_start)
+    finite = finite and (table is None or bool(np.isfinite(table.distinct.sum())))
+    finite = finite and (known is None or bool(np.isfinite(known.distinct.sum())))
     found = []
     for i in range(len(series)):
         own = slice(i * T, (i + 1) * T)
@@ -220,6 +224,7 @@ def _runs(
                 None if smoothed is None else smoothed[own],
                 table,
                 behind,
+                finite=finite,
             )
         )
     if diffuse_start:
