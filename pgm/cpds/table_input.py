@@ -304,7 +304,7 @@ def check_cells(shape: Sequence[int], what: str, remedy: str, limit: int | None 
             return
         limit = current().memory_limit // 8
     if cells > limit or len(shape) > MAX_AXES:
-        count = f"{cells:,}" if cells < 10**15 else f"10**{math.log10(cells):.1f}"
+        count = f"{cells:,}" if cells < 10**15 else f"10**{math.log10(cells):.0f}"
         raise TooLarge(f"{what} would have {count} numbers, and {limit:,} are allowed; {remedy}.")
 
 

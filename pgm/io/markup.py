@@ -17,7 +17,6 @@ from .text import Text
 
 _DEEPEST = 100
 _BYTES_EACH = 500  # what an element takes as an object
-_NONE: Mapping[str, str] = {}
 _BLANK = " \t\r\n"
 _LINE = re.compile(r"\r\n|\r|\n")
 _PIECE = re.compile(r"<!--.*?-->|<!\[CDATA\[|\]\]>|<\?.*?\?>|<[^>]*>|([^\s<]+)", re.DOTALL)
@@ -27,14 +26,19 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 class Element:
     """An element: `<name attributes>text children</name>`, and where it begins."""
 
-    __slots__ = ("attributes", "children", "column", "line", "name", "text")
+    __slots__ = ("_pairs", "children", "column", "line", "name", "text")
 
-    def __init__(self, name: str, attributes: dict[str, str], line: int, column: int) -> None:
+    def __init__(self, name: str, pairs: Sequence[str], line: int, column: int) -> None:
         self.name, self.line, self.column = name, line, column
-        # Most have none: an empty list and an empty dict would double the memory of an element.
-        self.attributes: Mapping[str, str] = attributes or _NONE
+        # Lists and dicts of their own would double the memory of an element.
+        self._pairs = tuple(pairs)
         self.children: Sequence[Element] = ()
         self.text = ""
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes, in the order of the file."""
+        return dict(zip(self._pairs[::2], self._pairs[1::2], strict=True))
 
     def add(self, child: Element) -> None:
         """Append another element to this one."""
@@ -62,6 +66,7 @@ class Markup:
     def _parsed(self) -> Element:
         self._parser = parser = expat.ParserCreate()
         parser.buffer_text = True
+        parser.ordered_attributes = True  # a list of names and values
         parser.specified_attributes = True  # attribute defaults of a DTD could blow up a small file
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -69,7 +74,7 @@ class Markup:
         parser.EntityDeclHandler = self._entity
         parser.SkippedEntityHandler = self._skipped
         self._pulse = progress.pulse()
-        top = Element("", {}, 1, 1)
+        top = Element("", (), 1, 1)
         self._open.append(top)
         self._texts.append([])
         try:
@@ -83,7 +88,7 @@ class Markup:
             del self._parser
         return top.children[0]
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
+    def _start(self, name: str, attributes: list[str]) -> None:
         if self._pulse is not None:
             self._pulse.beat("reading")
         self._left -= 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 import pgm
 from pgm.config import config
 from pgm.errors import FileFormatError, InvalidArgument, PGMError, TooLarge
+from pgm.io.markup import Markup
+from pgm.io.text import Text
 
 
 def loads(text: str | bytes) -> pgm.BayesianNetwork:
@@ -122,6 +125,17 @@ SIMPLE = """<BIF VERSION="0.3"><NETWORK><NAME>n</NAME>
 0.3 0.7</TABLE></DEFINITION>
 </NETWORK></BIF>
 """
+
+
+def test_elements_take_little_beside_their_text():
+    """Short elements with an attribute each, as in large files of states: within 20 times the file."""
+    text = "<a>" + "".join(f'<state id="s{i}"/>' for i in range(20_000)) + "</a>"
+    tracemalloc.start()
+    root = Markup(Text("", text)).root
+    taken = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [root.children[i].attributes for i in (0, 19_999)] == [{"id": "s0"}, {"id": "s19999"}]
+    assert taken < 15 * len(text)  # and 5 for what becomes of them
 
 
 @pytest.mark.parametrize(
