@@ -50,6 +50,17 @@ def believed() -> Figure:
     return wet_grass().plot(given={"wet": True}).figure
 
 
+def slices() -> Figure:
+    """A dynamic network: a step, and the one that it looks back at."""
+    dbn = pgm.DynamicBayesianNetwork("weather")
+    dbn.add("cloudy", {True: 0.7, False: 0.3}, parents=["cloudy[-1]"], initial=0.5)
+    dbn.add("sprinkler", {True: 0.1, False: 0.5}, parents=["cloudy"])
+    dbn.add("rain", {True: 0.8, False: 0.1}, parents=["cloudy"])
+    rows = {(True, True): 0.95, (True, False): 0.90, (False, True): 0.90, (False, False): 0.10}
+    dbn.add("wet", rows, parents=["rain", "sprinkler"])
+    return dbn.plot(title="").figure
+
+
 def bars() -> Figure:
     """An answer as bars: one variable, and two together."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(7, 2.6), layout="constrained")
@@ -170,7 +181,7 @@ def trellis() -> Figure:
     return figure
 
 
-PICTURES = [structure, believed, bars, clinic, overlays, gate, bands, trellis, rooms]
+PICTURES = [structure, believed, slices, bars, clinic, overlays, gate, bands, trellis, rooms]
 
 
 def write(folder: Path) -> None:

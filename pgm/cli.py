@@ -33,6 +33,7 @@ from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
 from pgm.results import Assignment, Density, Distribution, Report
 from pgm.runtime.loops import state
 from pgm.variables import Variable, is_missing
@@ -327,14 +328,19 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
     )
 
 
-def _read(given: argparse.Namespace) -> Model:
+def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
+    """Return the model; a dynamic network as far as it is asked about, rain[0], rain[1], ..."""
     if given.format is None and not os.path.exists(given.file) and given.file in pgm.list_networks():
         return pgm.load_network(given.file)
     if given.file == "-" and given.format is None:
         raise InvalidArgument(
             f"stdin has no name that tells its format: --format is one of {listed(FORMATS)}."
         )
-    model: Model = pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+    model: Any = pgm.read(_input(given.file), format=given.format, encoding=given.encoding)
+    if isinstance(model, DynamicBayesianNetwork) and not as_it_is:
+        texts = [*(getattr(given, "targets", None) or ()), *(getattr(given, "given", None) or ())]
+        steps = [int(step) for text in texts for step in re.findall(r"^[^=]*\[(\d+)\]", text)]
+        return model.unroll(max(steps, default=model.lag) + 1)
     return model
 
 
@@ -402,8 +408,11 @@ def info(given: argparse.Namespace) -> None:
         here = _installation()
         _json(here) if given.json else _print(_listed(here))
         return
-    model = _read(given)
+    model = _read(given, as_it_is=True)
     facts = _facts(model)
+    if isinstance(model, DynamicBayesianNetwork):
+        _json(facts) if given.json else _print(_aligned(facts))
+        return
     cost = model.plan()
     facts["all marginals"] = {
         "fits": cost.fits,
@@ -414,9 +423,12 @@ def info(given: argparse.Namespace) -> None:
         _json(facts)
         return
     marginals = facts.pop("all marginals")
+    _print(_aligned(facts | {"exact answers": _cost(marginals)}))
+
+
+def _aligned(facts: Mapping[str, Any]) -> str:
     rows = [(name, f"{value:,}" if isinstance(value, int) else str(value)) for name, value in facts.items()]
-    rows.append(("exact answers", _cost(marginals)))
-    _print("\n".join(f"{name:<16}{text}" for name, text in rows if text))
+    return "\n".join(f"{name:<16}{text}" for name, text in rows if text)
 
 
 def _installation() -> dict[str, Any]:
@@ -457,7 +469,18 @@ def _listed(here: Mapping[str, Any]) -> str:
     return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
-def _facts(model: Model) -> dict[str, Any]:
+def _facts(model: Model | DynamicBayesianNetwork) -> dict[str, Any]:
+    if isinstance(model, DynamicBayesianNetwork):
+        plan = model.plan()
+        return {
+            "kind": "dynamic Bayesian network",
+            "name": model.name,
+            "variables": len(model),
+            "looks back": f"{model.lag} step{'s' * (model.lag != 1)}",
+            "interface": f"{len(plan.interface)} variables, {plan.entries:,} entries",
+            "arcs": len(model.edges),
+            "parameters": model.n_parameters,
+        }
     states = [v.card for v in model.variables.values() if not v.continuous]
     continuous = len(model.variables) - len(states)
     few, many = min(states, default=0), max(states, default=0)
@@ -621,7 +644,7 @@ def convert(given: argparse.Namespace) -> None:
     """Write the model again."""
     if given.output == "-" and given.to is None:
         raise InvalidArgument(f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}.")
-    model = _read(given)
+    model = _read(given, as_it_is=True)
     try:
         pgm.write(model, _standard_output(given.output), format=given.to, expand=given.expand)
     except InvalidArgument as error:
@@ -641,9 +664,11 @@ def plot(given: argparse.Namespace) -> None:
             f"-o {given.output}: the ending, or --to, decides how to draw; there are {listed(_PICTURES)}."
             f"{nearest(ending, _PICTURES)}"
         )
-    model = _read(given)
+    asked = bool(given.given or given.posteriors or given.kind != "network")
+    model = _read(given, as_it_is=not asked)
     known = evidence(model, given.given)
-    ax = model.plot(given=known if known or given.posteriors else None, kind=given.kind)
+    options = {"given": known if known or given.posteriors else None, "kind": given.kind} if asked else {}
+    ax = model.plot(**options)
     figure = ax.get_figure(root=True)
     assert figure is not None
     figure.savefig(_standard_output(given.output), format=ending, bbox_inches="tight")

@@ -26,6 +26,7 @@ from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.utilities import Utility
 from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
+from pgm.models.dynamic.network_stream import NetworkStream
 from pgm.models.dynamic.nonlinear_stream import NonlinearStream
 from pgm.models.junction_tree import CliqueTree, Message
 from pgm.models.markov_network import Potentials
@@ -56,6 +57,7 @@ RECEIVED = [
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes),
+    *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan, NetworkStream),
 ]
 CLASSES = list(
     dict.fromkeys(

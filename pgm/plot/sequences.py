@@ -16,14 +16,18 @@ from pgm.printing import number
 from pgm.results import (
     Density,
     FitReport,
+    NetworkBeliefs,
+    NetworkCourse,
     SampledSequence,
     SampledSeries,
+    SampledSteps,
     SequenceForecast,
     StateBeliefs,
     StatePath,
 )
 
 from .canvas import BAR, DASHES, SOFT, STATES, Paper, Size, count_along, ink, lines, plain, shortened, tidy
+from .network_steps import network_beliefs, network_course, sampled_steps
 
 _MOST_BANDS = len(STATES)  # states with a colour of their own
 _MOST_STEPS = 40  # of a trellis
@@ -212,6 +216,9 @@ _KINDS: dict[type, Callable[[Any, Paper], Axes]] = {
     SampledSequence: _sample,
     SampledSeries: _series,
     SequenceForecast: _forecast,
+    NetworkBeliefs: network_beliefs,
+    NetworkCourse: network_course,
+    SampledSteps: sampled_steps,
 }
 
 

@@ -221,7 +221,7 @@ class NetworkCourse(_OfSteps):
         return Probability(math.exp(min(log, 0.0)), self.report, log=log)
 
     def path(self, name: str) -> StatePath:
-        """Return the states of one variable, step by step.
+        """Return the states of one variable, step by step; its probability is that of the whole course.
 
         Args:
             name: the variable.

@@ -62,7 +62,7 @@ def observed(rng: np.random.Generator, dbn: Any, steps: int, *, soft: bool = Tru
     drawn = dbn.sample(steps, seed=rng)
     data: dict[str, list[Any]] = {}
     for name, variable in dbn.variables.items():
-        if rng.random() < 0.4:
+        if variable.continuous or rng.random() < 0.4:
             continue
         column: list[Any] = []
         for value in drawn[name].tolist():

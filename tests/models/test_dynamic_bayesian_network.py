@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pickle
+from itertools import pairwise
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
 
 import pgm
+from pgm.models.dynamic.network_learning import Task
 from tests.models.random_dynamic import given, network, observed
 
 
@@ -345,3 +350,242 @@ def test_samples_follow_the_tables():
     assert after == (pytest.approx(0.7, abs=0.015), pytest.approx(0.2, abs=0.015))
     first = np.array([one["rain"][0] for one in dbn.sample(1, sequences=4_000, seed=4)])
     assert first.mean() == pytest.approx(0.4, abs=0.04)
+
+
+# --- one step at a time ---
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_stream_is_the_filter(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng, zeros=seed % 3 == 0)
+    data = observed(rng, dbn, 12)
+    whole = dbn.filter(data, targets=dbn.nodes)
+    stream, parts = dbn.stream(), []
+    for a, b in ((0, 1), (1, 4), (4, 5), (5, 12)):
+        stream = pickle.loads(pickle.dumps(stream)).copy()
+        part = {name: column[a:b] for name, column in data.items()}
+        parts.append(stream.push(part, targets=dbn.nodes).values)
+    np.testing.assert_allclose(np.concatenate(parts), whole.values, rtol=0, atol=1e-12)
+    assert stream.log_likelihood == pytest.approx(whole.log_likelihood, abs=1e-10)
+    np.testing.assert_allclose(stream.forecast(3).values, dbn.forecast(data, 3).values, rtol=0, atol=1e-12)
+
+
+def test_a_stream_of_numbers_and_what_it_refuses():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("s", {0: [0.9, 0.1], 1: [0.2, 0.8]}, parents=["s[-1]"], initial=[0.5, 0.5], states=[0, 1])
+    rows = {0: pgm.LinearGaussian({"x[-1]": 0.9}, sd=0.3), 1: pgm.LinearGaussian({"x[-1]": -0.5}, sd=1.0)}
+    dbn.add(
+        "x",
+        rows,
+        parents=["s", "x[-1]"],
+        initial={0: pgm.Gaussian(0.0, sd=1.0), 1: pgm.Gaussian(1.0, sd=2.0)},
+    )
+    x = [0.2, 0.3, 1.9, -0.6]
+    stream = dbn.stream()
+    found = [stream.push({"x": value}).values[0] for value in x]
+    np.testing.assert_allclose(found, dbn.filter({"x": x}).values, atol=1e-13)
+    with pytest.raises(pgm.UnknownVariable):
+        stream.push({"y": 1.0})
+    with pytest.raises(pgm.InvalidArgument, match="one sequence"):
+        stream.push([{"x": [1.0]}, {"x": [2.0]}])
+    assert len(stream) == 4
+    assert stream.push({}).values.shape == (1, 2)
+
+
+def test_a_stream_names_the_step_that_is_impossible():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("broken", {True: 1.0, False: 0.1}, parents=["broken[-1]"], initial=0.0)
+    stream = dbn.stream()
+    stream.push({"broken": [False, True]})
+    with pytest.raises(pgm.ImpossibleEvidence, match="Step 3"):
+        stream.push({"broken": [True, False]})
+    assert len(stream) == 2
+
+
+# --- joint questions, files, pictures ---
+
+
+def test_joint_questions_about_several_steps():
+    dbn, data = umbrella(), {"wet": [True, True, False]}
+    joint = dbn.query(["rain[0]", "rain[4]"], data)
+    same = dbn.unroll(5).query(["rain[0]", "rain[4]"], given(dbn, data))
+    np.testing.assert_array_equal(joint.values, same.values)
+    with pytest.raises(pgm.UnknownVariable, match=r"'rain'; there are 'rain\[0\]'"):
+        dbn.query("rain", data)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_files_hold_all_of_it(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng)
+    dbn.add("x", pgm.LinearGaussian({"x[-2]": 0.5}, sd=1.0), initial=[pgm.Gaussian(0.0, sd=1.0)] * 2)
+    pgm.write(dbn, tmp_path / "model.json")
+    again = pgm.read(tmp_path / "model.json")
+    assert again == dbn
+    assert (again.nodes, again.name) == (dbn.nodes, dbn.name)
+    data = observed(rng, dbn, 5)
+    data.pop("x", None)
+    np.testing.assert_array_equal(
+        again.filter(data, targets="v0").values, dbn.filter(data, targets="v0").values
+    )
+
+
+def test_files_follow_the_schema_and_bad_ones_are_refused(tmp_path):
+    schema = json.loads((Path(__file__).parents[2] / "docs/schema/pgm-2.json").read_text())
+    path = tmp_path / "model.json"
+    pgm.write(umbrella(), path)
+    text = path.read_text()
+    jsonschema.Draft202012Validator(schema).validate(json.loads(text))
+    for old, new, message in (
+        ('"rain[-1]"', '"rain[1]"', "future"),
+        ('"rain[-1]"', '"snow[-1]"', "no variable 'snow'"),
+        ('"initial"', '"first"', "first"),
+        ("[0.6, 0.4]", "[0.6, 0.5]", "sum"),
+        ('"pgm": 2', '"pgm": 1', "version 2"),
+    ):
+        assert old in text
+        path.write_text(text.replace(old, new))
+        with pytest.raises(pgm.FileFormatError, match=message):
+            pgm.read(path)
+
+
+def test_pictures():
+    dbn, data = umbrella(), {"wet": [True, True, False]}
+    assert [t.get_text() for t in dbn.plot().texts if "rain" in t.get_text()] == ["rain[-1]", "rain"]
+    assert any(t.get_text() == "rain[2]" for t in dbn.plot(steps=3).texts)
+    assert any(t.get_text() == "100%" for t in dbn.plot(data).texts)
+    for found in (dbn.smooth(data), dbn.map(data), dbn.sample(5, seed=0), dbn.forecast(data, 2)):
+        assert found.plot().get_xlabel() == "step"
+
+
+# --- learning ---
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_expected_counts_are_those_of_the_unrolled_network(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng, zeros=seed % 3 == 0)
+    steps = int(rng.integers(1, 6))
+    data = observed(rng, dbn, steps, soft=False)
+    data.pop("type", None)
+    data = data or {"v0": [None] * steps}
+    found, _ = dbn._read(data, None, None, ())
+    task = Task(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
+    own = task.expect(dbn._nodes).statistics
+    net, known = dbn.unroll(steps), given(dbn, data)
+    every = net.expected_counts({name: [value] for name, value in known.items()} or {net.nodes[0]: [None]})
+    for name, node in dbn._nodes.items():
+        for i, cpd in enumerate(node.cpds):
+            last = i == len(node.cpds) - 1
+            if not cpd.tabular:
+                continue
+            if node.static:
+                total = every[name]
+            else:
+                total = sum(
+                    every[f"{name}[{t}]"] for t in (range(i, steps) if last else [i] if i < steps else [])
+                )
+            np.testing.assert_allclose(own[name if last else f"{name}[{i}]"], total, rtol=0, atol=1e-9)
+
+
+def test_patterns_and_rows_give_the_same_counts():
+    dbn = umbrella()
+    wet = dbn.sample(300, seed=1)["wet"].tolist()
+    wet[5:60:7] = [None] * 8
+    soft = [pgm.Likelihood({True: 1.0, False: 1.0}) if value is None else value for value in wet]
+    counts = []
+    for column in (wet, soft, [pgm.OneOf(v) if v is not None else None for v in wet]):
+        found, _ = dbn._read({"wet": column}, None, None, ())
+        task = Task(dbn._nodes, found, dbn._layout(), None, None, None, "mean")
+        counts.append(task.expect(dbn._nodes).statistics)
+    for other in counts[1:]:
+        for name, own in counts[0].items():
+            np.testing.assert_allclose(other[name], own, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_likelihood_never_falls(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng)
+    lengths = [int(rng.integers(1, 25)) for _ in range(4)]
+    drawn = [observed(rng, dbn, n) for n in lengths]
+    columns = sorted({name for one in drawn for name in one})
+    data = [{c: one.get(c, [None] * n) for c in columns} for one, n in zip(drawn, lengths, strict=True)]
+    before = dbn.score(data)
+    logs = dbn.fit(data, max_iter=12).fit_report.log_likelihoods
+    assert logs[0] == pytest.approx(before, abs=1e-9)
+    assert all(b >= a - 1e-9 for a, b in pairwise(logs))
+    assert dbn.score(data) == pytest.approx(logs[-1], abs=1e-8)
+
+
+def test_baum_and_welch():
+    A, B = [[0.9, 0.1], [0.2, 0.8]], [[0.7, 0.3], [0.1, 0.9]]
+    hmm = pgm.HMM([0.5, 0.5], A, pgm.Categorical(B, symbols=["a", "b"]))
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("q", A, parents=["q[-1]"], initial=[0.5, 0.5], states=[0, 1])
+    dbn.add("o", B, parents=["q"], states=["a", "b"])
+    sequences = [hmm.sample(50, seed=i).observations.tolist() for i in range(3)]
+    hmm.fit(sequences, max_iter=10, tol=0.0, weights=[1.0, 2.0, 0.5])
+    dbn.fit([{"o": s} for s in sequences], max_iter=10, tol=0.0, weights=[1.0, 2.0, 0.5])
+    np.testing.assert_allclose(dbn.cpd("q").values, hmm.transition, atol=1e-12)
+    np.testing.assert_allclose(dbn.cpd("q", step=0).values, hmm.initial, atol=1e-12)
+
+
+def test_gaussians_learn_as_those_of_hidden_markov_models():
+    y = [0.5, 2.5, 3.5, -0.5, 1.0]
+    hmm = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], pgm.Gaussian([0.0, 3.0], sd=[1.0, 2.0**0.5]))
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("q", [[0.7, 0.3], [0.2, 0.8]], parents=["q[-1]"], initial=[0.6, 0.4], states=[0, 1])
+    dbn.add("y", {0: pgm.Gaussian(0.0, sd=1.0), 1: pgm.Gaussian(3.0, sd=2.0**0.5)}, parents=["q"])
+    hmm.fit(y, max_iter=1)
+    dbn.fit({"y": y}, max_iter=1)
+    np.testing.assert_allclose(dbn.cpd("y").bias, [0.3389805418, 2.496034654], atol=1e-9)  # O33
+    np.testing.assert_allclose(dbn.cpd("y").sd ** 2, [0.4950031473, 1.271777954], atol=1e-9)
+    np.testing.assert_allclose(dbn.cpd("q").values, hmm.transition, atol=1e-10)
+
+
+def test_complete_sequences_are_counted():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("x", {"a": [0.5, 0.5], "b": [0.5, 0.5]}, parents=["x[-1]"], initial=[0.5, 0.5], states=["a", "b"])
+    dbn.add("y", pgm.LinearGaussian({"y[-1]": 0.0}, sd=1.0), initial=pgm.Gaussian(0.0, sd=1.0))
+    rng = np.random.default_rng(0)
+    y = np.cumsum(rng.normal(size=40))
+    dbn.fit({"x": list("aabab" * 8), "y": y}, fixed=["y[0]"])
+    np.testing.assert_allclose(dbn.cpd("x").values, [[8 / 24, 16 / 24], [15 / 15, 0.0]], atol=1e-12)
+    slope, bias = np.polyfit(y[:-1], y[1:], 1)
+    assert (float(np.ravel(dbn.cpd("y").weights)[0]), float(np.ravel(dbn.cpd("y").bias)[0])) == (
+        pytest.approx(slope),
+        pytest.approx(bias),
+    )
+    assert dbn.fit_report.converged
+
+
+def test_priors_fixed_parts_and_refusals():
+    dbn = umbrella()
+    data = {"rain": [True, True], "wet": [True, False]}
+    dbn.fit(data, prior="laplace", fixed=["rain"])
+    assert dbn.cpd("rain") == umbrella().cpd("rain")
+    np.testing.assert_allclose(dbn.cpd("wet").values, [[0.5, 0.5], [0.5, 0.5]])
+    before = dbn.copy()
+    for options, message in (
+        ({"fixed": ["snow"]}, "'snow'"),
+        ({"starts": 0}, "starts="),
+        ({"prior": {"snow": "laplace"}}, "'snow'"),
+        ({"max_iter": 0}, "max_iter="),
+        ({"weights": [1.0, 2.0]}, "weights="),
+    ):
+        with pytest.raises(pgm.PGMError, match=message):
+            dbn.fit(data, **options)
+        assert dbn == before
+
+
+def test_several_starts_find_what_one_does_not():
+    truth = umbrella()
+    data = [{"wet": truth.sample(40, seed=i)["wet"].tolist()} for i in range(4)]
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("rain", {True: 0.5, False: 0.5}, parents=["rain[-1]"], initial=0.5)
+    dbn.add("wet", {True: 0.5, False: 0.5}, parents=["rain"])
+    alone = dbn.copy().fit(data).score(data)
+    assert dbn.fit(data, starts=4, seed=0).score(data) > alone + 1.0
+    assert len(dbn.fit_report.starts) == 4

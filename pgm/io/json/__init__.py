@@ -4,9 +4,9 @@
 
 "pgm" is the version of the format. A Bayesian network has "nodes", a Markov network has "variables" and
 "factors", a Markov chain "markov-chain", a hidden Markov model "hmm", a linear dynamical system
-"linear-dynamical-system", several that take turns
-"switching-linear-dynamical-system"; an influence diagram, in version 2, "influence-diagram"
-(docs/schema/pgm-2.json). "about" says where a file comes from; it is for people, and not part of the model.
+"linear-dynamical-system", several that take turns "switching-linear-dynamical-system"; in version 2
+(docs/schema/pgm-2.json) a dynamic network "dynamic-network" and an influence diagram "influence-diagram".
+"about" says where a file comes from; it is for people, and not part of the model.
 """
 
 from __future__ import annotations
@@ -26,10 +26,12 @@ from pgm.models.dynamic import (
     NonlinearDynamicalSystem,
     SwitchingLinearDynamicalSystem,
 )
+from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
 from pgm.models.dynamic.hidden import HiddenChain
 
 from .chains import read_hmm, write_hmm
 from .diagrams import DIAGRAM, read_diagram, write_diagram
+from .dynamic_networks import DYNAMIC, read_dynamic_network, write_dynamic_network
 from .factors import read_factors, write_factors, write_variables
 from .formatting import encode, escaped, lay_out
 from .hidden_chains import HIDDEN, read_hidden, write_hidden
@@ -39,7 +41,7 @@ from .networks import read_network, write_network
 from .parts import parse
 from .switching_systems import SWITCHING, read_switching_system, write_switching_system
 
-VERSION = 2  # 1 has no influence diagrams, and is written for all else
+VERSION = 2  # 1 has neither diagrams nor dynamic networks, and is written for all else
 Model = (
     SwitchingLinearDynamicalSystem
     | BayesianNetwork
@@ -49,6 +51,7 @@ Model = (
     | LinearDynamicalSystem
     | MarkovChain
     | InfluenceDiagram
+    | DynamicBayesianNetwork
 )
 
 
@@ -69,6 +72,7 @@ FORMS = {
     CHAIN: Form(MarkovChain, read_markov_chain, write_markov_chain),
     SWITCHING: Form(SwitchingLinearDynamicalSystem, read_switching_system, write_switching_system),
     KEY: Form(LinearDynamicalSystem, read_linear_system, write_linear_system),
+    DYNAMIC: Form(DynamicBayesianNetwork, read_dynamic_network, write_dynamic_network, version=2),
     DIAGRAM: Form(InfluenceDiagram, read_diagram, write_diagram, version=2, expands=True),
 }
 
@@ -119,8 +123,8 @@ def write(model: Model, *, expand: bool, about: str = "") -> str:
     head: dict[str, Any] = {"pgm": FORMS[key].version if key else 1}
     if not key and not isinstance(model, BayesianNetwork | MarkovNetwork):
         raise InvalidArgument(
-            "JSON holds networks, influence diagrams, Markov chains, hidden Markov models and linear "
-            f"dynamical systems, not {shown(model)}."
+            "JSON holds networks, dynamic ones too, influence diagrams, Markov chains, hidden Markov models "
+            f"and linear dynamical systems, not {shown(model)}."
         )
     if name := getattr(model, "name", ""):
         head["name"] = name

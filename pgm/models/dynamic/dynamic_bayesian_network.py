@@ -25,17 +25,20 @@ from pgm.evidence import names as names_of
 from pgm.inference.engines import interface as engine
 from pgm.printing import html_table, joined, text_table
 from pgm.randomness import draw_count, generator
-from pgm.results import Logarithm, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
+from pgm.results import FitReport, Logarithm, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
 from pgm.results.network_steps import INTERFACE
 from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from ..renaming import renamed
-from . import network_sampling, network_slices, network_unrolled
+from . import network_learning, network_sampling, network_slices, network_unrolled
 from .network_rows import Read, check_noise, read
 from .network_slices import Node, back_of, built, made, name_of
+from .network_stream import NetworkStream
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from pgm.models import BayesianNetwork
 
 _Answer = TypeVar("_Answer")
@@ -65,12 +68,13 @@ class DynamicBayesianNetwork:
 
     name: str
     _nodes: dict[str, Node]
+    fit_report: FitReport | None
     _layouts: dict[bool, engine.Layout]
 
     def __init__(self, name: str = "") -> None:
         if not isinstance(name, str):
             raise InvalidArgument(f"The name of a model is text, not {shown(name)}.")
-        self.name, self._nodes, self._layouts = name, {}, {}
+        self.name, self._nodes, self._layouts, self.fit_report = name, {}, {}, None
 
     # --- what there is ---
 
@@ -288,7 +292,7 @@ class DynamicBayesianNetwork:
     def copy(self) -> Self:
         """Return an independent copy."""
         made = type(self)(self.name)
-        made._nodes = dict(self._nodes)
+        made._nodes, made.fit_report = dict(self._nodes), self.fit_report
         return made
 
     __copy__ = copy
@@ -322,7 +326,7 @@ class DynamicBayesianNetwork:
     __hash__ = None  # type: ignore[assignment]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "_nodes": self._nodes}
+        return {"name": self.name, "_nodes": self._nodes, "fit_report": self.fit_report}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _layouts={})
@@ -428,16 +432,14 @@ class DynamicBayesianNetwork:
         [0.7, 0.55]
         """
         steps = _count(steps, "steps=")
-        every = (
-            [name for name, v in self.variables.items() if not v.continuous] if targets is None else targets
-        )
-        found, wanted = self._read(data, lengths, sequence, every)
+        asked = self._with_states() if targets is None else targets
+        found, wanted = self._read(data, lengths, sequence, asked)
         layout, clock = self._layout(), start_clock()
         scores = self._answered(found, lambda: engine.scores(layout, found.rows, clock))
         last = self._answered(found, lambda: engine.frontiers(layout, found.rows, clock))
         one = []
         for i, (a, b) in enumerate(pairwise(found.sequences.starts.tolist())):
-            ahead = self._nothing(steps, b - a, found, b)
+            ahead = self._nothing(steps, b - a)
             values, _, _ = self._answered(
                 found,
                 lambda ahead=ahead, i=i: engine.continued(layout, ahead, wanted, last[i], clock),  # type: ignore[misc]
@@ -445,14 +447,14 @@ class DynamicBayesianNetwork:
             one.append(NetworkBeliefs(self._some(wanted), values, scores[a:b].copy(), "forecast", b - a))
         return one[0] if found.sequences.lone else PerSequence(one, found.sequences.ids, INTERFACE)
 
-    def _nothing(self, steps: int, before: int, found: Read, end: int) -> engine.ObservedRows:
-        """Steps behind a sequence in which nothing is observed, and the numbers in it they look back at."""
-        own = found.rows
-        kind = np.minimum(np.arange(before, before + steps), self._layout().template.n_kinds - 1)
+    def _nothing(self, steps: int, before: int) -> engine.ObservedRows:
+        """Steps behind a sequence in which nothing is observed."""
+        template = self._layout().template
+        kind = np.minimum(np.arange(before, before + steps), template.n_kinds - 1).astype(np.int64)
         nothing = np.zeros(steps, np.uint8)
-        numbers = {v: np.full(steps, np.nan) for v in own.numbers}
-        assert end <= own.n
-        return engine.ObservedRows(kind.astype(np.int64), nothing, nothing, {}, {}, numbers)
+        gaps = np.full(steps + self.lag, np.nan)
+        numbers = {v: gaps for v, card in enumerate(template.cards) if card == 0}
+        return engine.ObservedRows(kind, nothing, nothing, {}, {}, numbers, history=self.lag)
 
     def score(self, data: Any, *, by: str | None = None, lengths: Any = None, sequence: Any = None) -> Any:
         """Return log P of what was observed; of densities where numbers are observed.
@@ -509,6 +511,8 @@ class DynamicBayesianNetwork:
     def map(self, data: Any, *, lengths: Any = None, sequence: Any = None) -> Any:
         """Return the most probable course: a state for each variable in each step.
 
+        Numbers that were not observed are summed out.
+
         Args:
             data: a sequence, or several; see the class.
             lengths: how many steps each sequence has, where all stand one below the other.
@@ -527,13 +531,6 @@ class DynamicBayesianNetwork:
         ((True, True, False), 0.663244)
         """
         found, _ = self._read(data, lengths, sequence, ())
-        for v, column in found.rows.numbers.items():
-            if np.isnan(column).any():
-                place = found.sequences.place(int(np.isnan(column).argmax()))
-                raise InvalidArgument(
-                    f"{place[0].upper()}{place[1:]}: {self.nodes[v]!r} is a number that was not "
-                    "observed, and a course is one of states. Unroll the network, and ask that for its `map`."
-                )
         layout, clock = self._layout(best=True), start_clock()
         codes, joints = self._answered(found, lambda: engine.most_probable(layout, found.rows, clock))
         kept = [v for v, card in enumerate(layout.template.cards) if card]
@@ -594,6 +591,99 @@ class DynamicBayesianNetwork:
         """
         return engine.plan_of(self._laid_out(best=False), self.nodes)
 
+    def stream(self) -> NetworkStream:
+        """Return a filter that takes observations as they come.
+
+        Raises:
+            IncompleteModel: a variable or a distribution is missing.
+            TooLarge: what one step hands to the next does not fit the memory limit.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> stream = dbn.stream()
+        >>> round(stream.push({"rain": True}).log_likelihood, 6), len(stream)
+        (-0.916291, 1)
+        """
+        return NetworkStream(self)
+
+    def query(self, targets: Any, data: Any = None, *, steps: int | None = None, engine: Any = "auto") -> Any:
+        """Return P(variables of certain steps | a sequence), jointly: asks the unrolled network.
+
+        Args:
+            targets: names with their steps, "rain[2]"; one or several, also of later steps.
+            data: a sequence; see the class.
+            steps: how many steps to unroll; as far as the data and the targets reach if left out.
+            engine: as for `BayesianNetwork.query`.
+
+        Raises:
+            UnknownVariable: a target that is no variable of a step.
+            InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read.
+            ImpossibleEvidence: what is observed has probability zero.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+        >>> dbn.add("wet", {True: 0.9, False: 0.1}, parents=["rain"])
+        >>> both = dbn.query(["rain[0]", "rain[2]"], {"wet": [True, True, False]})
+        >>> round(both[True, False], 6)
+        0.745993
+        """
+        known = network_unrolled.evidence(self._nodes, data)
+        reach = [network_unrolled.step_of(name, self._nodes) for name in (*names_of(targets), *known)]
+        count = max(reach, default=0) + 1 if steps is None else _count(steps, "steps=")
+        return self.unroll(count).query(targets, known, engine=engine)
+
+    # --- learning ---
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        weights: Any = None,
+        prior: Any = None,
+        estimate: str = "mean",
+        fixed: Any = None,
+        starts: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        seed: int | np.random.Generator | None = None,
+    ) -> Self:
+        """Learn the numbers of all distributions from sequences; returns the network itself.
+
+        A distribution is one for all its steps. What has gaps, or is never observed, is expected from the
+        numbers so far (EM); with complete data one step counts. It begins with the numbers that there are;
+        zeros of tables stay, and so do rows that are never used. `fit_report` says how it went.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            weights: how much each sequence counts; 1 if left out.
+            prior: as for `BayesianNetwork.fit`: "laplace", an object of pgm.priors, {name: prior}, ...
+            estimate: with a prior the "mean" of the posterior, or its "mode".
+            fixed: variables that stay as they are; "rain[0]" is the distribution of the first step alone.
+            starts: how often to begin; all but the first time with tables by chance. The best is kept.
+            max_iter: how many steps of EM at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            seed: of what begins by chance.
+
+        Raises:
+            UnknownVariable, InvalidArgument, InvalidFrame, InvalidEvidence: data that cannot be read, or an
+                option out of range.
+            ImpossibleEvidence: what is observed has probability zero with the numbers that it begins with.
+
+        >>> dbn = DynamicBayesianNetwork()
+        >>> dbn.add("rain", {True: 0.5, False: 0.5}, parents=["rain[-1]"], initial=0.5)
+        >>> dbn.fit({"rain": [True, True, False, False, False, True]}).cpd("rain").values.round(6).tolist()
+        [[0.666667, 0.333333], [0.5, 0.5]]
+        """
+        found, _ = self._read(data, lengths, sequence, ())
+        task = network_learning.Task(self._nodes, found, self._layout(), weights, fixed, prior, estimate)
+        nodes, report = self._answered(found, lambda: task.run(starts, max_iter, tol, generator(seed)))
+        self._nodes, self._layouts, self.fit_report = nodes, {}, report
+        return self
+
     # --- as another model ---
 
     def unroll(self, steps: int) -> BayesianNetwork:
@@ -615,6 +705,34 @@ class DynamicBayesianNetwork:
         return network_unrolled.unrolled(self.name, self._nodes, _count(steps, "steps="))
 
     to_network = unroll
+
+    def plot(
+        self,
+        given: Any = None,
+        *,
+        steps: int | None = None,
+        ax: Axes | None = None,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw the network: a step and those that it looks back at, or the first steps; returns the Axes.
+
+        Args:
+            given: a sequence: every variable is drawn with its posterior, in as many steps.
+            steps: how many steps to unroll; left out: as many as the picture needs.
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the drawing needs if left out.
+            title: the title; the name of the model if left out.
+        """
+        from pgm import plot
+
+        known = None if given is None else network_unrolled.evidence(self._nodes, given)
+        named = known is None and steps is None
+        if known is not None and steps is None:
+            steps = max([network_unrolled.step_of(name, self._nodes) for name in known], default=0) + 1
+        count = self.lag + 1 if steps is None else _count(steps, "steps=")
+        net, plates = network_unrolled.drawn(self.name, self._nodes, count, named=named)
+        return plot.network(net, ax=ax, given=known, plates=plates, figsize=figsize, title=title)
 
     # --- in print ---
 
@@ -653,19 +771,21 @@ class DynamicBayesianNetwork:
         template = self._layout().template
         found = read(self._nodes, template, data, lengths, sequence)
         check_noise(self._nodes, template)
+        return found, self._wanted(found, targets)
+
+    def _wanted(self, found: Read, targets: Any) -> list[int]:
+        """The variables that are asked about; if nobody says which, those that are not always observed."""
         if targets is None:
-            wanted = [
-                v for v, name in enumerate(self._nodes) if template.cards[v] and name not in found.observed
-            ]
-        else:
-            asked = names_of(targets, self.variables)
-            wanted = [self.nodes.index(name) for name in asked]
-            for v in wanted:
-                if not template.cards[v]:
-                    raise InvalidEvidence(
-                        f"{self.nodes[v]!r} is a number: only states have probabilities here."
-                    )
-        return found, wanted
+            targets = [name for name in self._with_states() if name not in found.observed]
+        every = self.variables
+        asked = names_of(targets, every)
+        for name in asked:
+            if every[name].continuous:
+                raise InvalidEvidence(f"{name!r} is a number: only states have probabilities here.")
+        return [self.nodes.index(name) for name in asked]
+
+    def _with_states(self) -> list[str]:
+        return [name for name, v in self.variables.items() if not v.continuous]
 
     def _some(self, wanted: Sequence[int]) -> tuple[Variable, ...]:
         every = list(self.variables.values())
@@ -689,13 +809,16 @@ class DynamicBayesianNetwork:
                 "before: the network gives it probability zero."
             ) from None
         except engine.Unseen as error:
-            place = found.sequences.place(error.row)
-            child, parent = self.nodes[error.child], self.nodes[error.parent]
-            raise InvalidArgument(
-                f"{place[0].upper()}{place[1:]}: {child!r} depends on the number {parent!r}, which was not "
-                "observed: only states are summed out step by step. Unroll the network, and ask that: "
-                "dbn.unroll(T)."
-            ) from None
+            place = "ahead" if error.row >= found.rows.n else found.sequences.place(error.row)
+            raise self._unseen(place, error) from None
+
+    def _unseen(self, place: str, error: engine.Unseen) -> InvalidArgument:
+        child, parent = self.nodes[error.child], self.nodes[error.parent]
+        return InvalidArgument(
+            f"{place[0].upper()}{place[1:]}: {child!r} depends on the number {parent!r}, which was not "
+            "observed: only states are summed out step by step. Unroll the network, and ask that: "
+            "dbn.unroll(T)."
+        )
 
 
 def _count(value: Any, what: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,19 @@ def read(
     sequence: Any = None,
     *,
     before: int = 0,
+    past: Mapping[int, np.ndarray] = MappingProxyType({}),
 ) -> Read:
-    """Read sequences; `before`: how many steps of the only one were taken earlier."""
+    """Read sequences.
+
+    Args:
+        nodes: the variables.
+        template: the network as the engine takes it.
+        data: what was observed.
+        lengths: of sequences that stand one below the other.
+        sequence: the column of a frame that says which sequence a row belongs to.
+        before: how many steps of the only sequence were taken earlier.
+        past: the last numbers of these.
+    """
     lone, data = _statics(nodes, data)
     if isinstance(data, Mapping):
         for name in data:
@@ -96,7 +108,9 @@ def read(
     begins[found.starts[:-1]] = 0 if before else 1
     ends[found.starts[1:] - 1] = 1
     kind = np.minimum(step, template.n_kinds - 1).astype(np.int64)
-    rows = ObservedRows(kind, begins, ends, codes, soft, numbers, own)
+    history = len(next(iter(past.values()), ()))
+    numbers = {v: np.concatenate([past[v], column]) if v in past else column for v, column in numbers.items()}
+    rows = ObservedRows(kind, begins, ends, codes, soft, numbers, own, history)
     return Read(found, rows, frozenset(observed))
 
 

@@ -8,10 +8,13 @@ from typing import Any
 
 from pgm.cpds import CPD, TableCPD
 from pgm.cpds.table_input import check_cells
+from pgm.errors import InvalidArgument, UnknownVariable
+from pgm.frames import has_parts
 from pgm.models.bayesian_network import BayesianNetwork
-from pgm.variables import Variable
+from pgm.variables import Variable, is_missing
 
-from .network_slices import Node, back_of, check_whole
+from .network_rows import read
+from .network_slices import Node, back_of, check_whole, template
 
 
 def unrolled(name: str, nodes: Mapping[str, Node], steps: int) -> BayesianNetwork:
@@ -72,3 +75,55 @@ def _kept(cpd: CPD, child: str, parents: tuple[str, ...]) -> Any:
         return cpd.values
     given = tuple([Variable.of(name, v.domain) for name, v in zip(parents, cpd.given, strict=True)])
     return cpd.renamed(Variable.of(child, cpd.child.domain), given)
+
+
+def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
+    """A sequence as evidence of the unrolled network."""
+    if data is None:
+        return {}
+    found = read(nodes, template(nodes), data)
+    if not found.sequences.lone:
+        raise InvalidArgument("Here one sequence is asked about, not several.")
+    known: dict[str, Any] = {}
+    for name, column in (data if isinstance(data, Mapping) else found.sequences.rows).items():
+        if name not in nodes:
+            continue
+        if not has_parts(column):
+            known[name] = column
+            continue
+        for t, value in enumerate(list(column)):
+            if not nodes[name].static:
+                known[f"{name}[{t}]"] = value
+            elif not is_missing(value):
+                known[name] = value
+    return known
+
+
+def step_of(name: str, nodes: Mapping[str, Node]) -> int:
+    """The step in the name of a variable of the unrolled network; 0 of what never changes."""
+    plain, back = back_of(name)
+    if plain not in nodes or (name == plain) != nodes[plain].static or back > 0:
+        examples = [node.name if node.static else f"{node.name}[0]" for node in nodes.values()]
+        raise UnknownVariable(name, examples)
+    return -back
+
+
+def drawn(
+    name: str, nodes: Mapping[str, Node], steps: int, *, named: bool
+) -> tuple[BayesianNetwork, dict[str, list[str]]]:
+    """A network to draw, with the variables of each step; `named`: the last is now, the others before it."""
+    net = unrolled(name, nodes, steps)
+    moving = [node.name for node in nodes.values() if not node.static]
+    called = {f"{node}[{t}]": f"{node}[{t}]" for node in moving for t in range(steps)}
+    if named:
+        for node in moving:
+            for t in range(steps):
+                back = steps - 1 - t
+                called[f"{node}[{t}]"] = f"{node}[-{back}]" if back else node
+        net = net.rename(called)
+    plates = {}
+    for t in range(steps):
+        back = steps - 1 - t
+        label = f"step {t}" if not named else "now" if not back else f"{back} step{'s' * (back > 1)} ago"
+        plates[label] = [called[f"{node}[{t}]"] for node in moving]
+    return net, plates

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pgm.inference.engines.interface.expected_counts import Expected, expected
 from pgm.inference.engines.interface.interface_plan import InterfacePlan, check, plan_of
 from pgm.inference.engines.interface.most_probable import best_course
 from pgm.inference.engines.interface.observed_rows import ObservedRows, Unseen
@@ -21,6 +22,7 @@ from pgm.runtime.clock import Clock
 __all__ = [
     "LOOPS",
     "Course",
+    "Expected",
     "ImpossibleRow",
     "InterfacePlan",
     "Layout",
@@ -29,6 +31,7 @@ __all__ = [
     "Unseen",
     "check",
     "continued",
+    "expected",
     "filtered",
     "frontiers",
     "most_probable",

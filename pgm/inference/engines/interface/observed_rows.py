@@ -29,7 +29,7 @@ class Unseen(Exception):
 class ObservedRows:
     """Steps of sequences, one below the other.
 
-    Rows that stand before `origin` belong to steps that were taken before; they are only looked back at.
+    Columns of numbers begin `history` rows earlier, with steps that were taken before and are looked back at.
     """
 
     kind: np.ndarray  # int64: which distributions a step has
@@ -39,6 +39,7 @@ class ObservedRows:
     soft: Mapping[int, tuple[np.ndarray, np.ndarray]]  # rows in rising order, logarithms of their weights
     numbers: Mapping[int, np.ndarray]  # of each variable that is a number, NaN where not observed
     own: np.ndarray = field(default_factory=lambda: np.empty(0, bool))  # rows that share with no other
+    history: int = 0
 
     @property
     def n(self) -> int:
@@ -141,7 +142,7 @@ class ObservedRows:
         self, layout: Layout, v: int, part: GaussianFactor, rows: np.ndarray
     ) -> tuple[list[int], np.ndarray]:
         places = part.scope.tolist()
-        y = self.numbers[v][rows]
+        y = self.numbers[v][rows + self.history]
         seen = ~np.isnan(y)
         x = self._numbers(layout, v, places[part.n_switches : -1], rows, seen)
         left = np.where(seen, y, 0.0)[:, None] - part.bias - x @ part.weights.T
@@ -157,7 +158,7 @@ class ObservedRows:
         found = np.zeros((rows.size, len(places)))
         for i, p in enumerate(places):
             u, back = layout.template.owner(p)
-            column = self.numbers[u][rows - back] if not layout.template.static[u] else self.numbers[u][rows]
+            column = self.numbers[u][rows + self.history - back]
             missing = np.isnan(column) & needed
             if missing.any():
                 raise Unseen(int(rows[missing.argmax()]), v, u)

@@ -9,6 +9,7 @@ depends only on what was observed there.
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,7 +41,7 @@ class Layout:
 
     def __init__(self, template: Template, clock: Clock, *, best: bool = False) -> None:
         """Lay it out; `best`: for the most probable course, where gates may have to be written out."""
-        self.template = template
+        self.template, self.best = template, best
         tables = PartTables(template, best=best)
         self.cards, self.fixed, self.of_rows = tables.cards, tables.fixed, tables.of_rows
         incoming: list[int] = []
@@ -63,6 +64,17 @@ class Layout:
             *((template.at[v],) for v in self.weighted),
         ]
         self._order(clock)
+
+    def renewed(self, template: Template, clock: Clock) -> Layout:
+        """The layout of the same network with other numbers: the order stays where the tables do."""
+        tables = PartTables(template, best=self.best)
+        mine = [[one.scope for one in self.fixed], [one.scope for one in self.of_rows]]
+        made_of = [[one.scope for one in tables.fixed], [one.scope for one in tables.of_rows]]
+        if mine != made_of or tables.cards != self.cards:
+            return Layout(template, clock, best=self.best)
+        made = copy.copy(self)
+        made.template, made.fixed, made.of_rows = template, tables.fixed, tables.of_rows
+        return made
 
     # --- the order ---
 
