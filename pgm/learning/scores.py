@@ -159,8 +159,39 @@ class QNML(Score):
     whole: ClassVar[bool] = True
 
 
+@dataclass(frozen=True, slots=True)
+class BGe(Score):
+    """The probability of columns of numbers under a normal-Wishart prior (Geiger & Heckerman 2002).
+
+    As corrected by Kuipers, Moffa & Heckerman 2014; the prior's mean is that of the data.
+
+    Args:
+        mean_rows: how many rows the prior's mean is worth.
+        freedom: degrees of freedom of the Wishart distribution; the number of columns and 2 if left out.
+
+    >>> BGe().continuous
+    True
+    """
+
+    mean_rows: float = 1.0
+    freedom: float | None = None
+    name: ClassVar[str] = "bge"
+    discrete: ClassVar[bool] = False
+    continuous: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        for name in ("mean_rows", "freedom"):
+            value = getattr(self, name)
+            if name == "freedom" and value is None:
+                continue
+            good = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+            if not good or not 0.0 < value < math.inf:
+                raise InvalidArgument(f"{name} is a number above 0, not {shown(value)}.")
+
+
 SCORES: dict[str, type[Score]] = {
-    kind.name: kind for kind in (BIC, AIC, BDeu, BDs, K2, LogLikelihood, FNML, QNML)
+    kind.name: kind for kind in (BIC, AIC, BDeu, BDs, K2, LogLikelihood, FNML, QNML, BGe)
 }
 
 

@@ -14,6 +14,8 @@ import numpy as np
 
 from pgm.errors import InvalidArgument, nearest, shown
 
+from .independence import Test, find_test
+
 if TYPE_CHECKING:
     from .searching.found import Found
     from .searching.problem import Problem
@@ -27,7 +29,8 @@ class Search:
     name: ClassVar[str]
     module: ClassVar[str]  # below pgm.learning.searching; imported when first used
     scores: ClassVar[bool] = True  # whether it goes by a score
-    target: str | None = None  # the node that it is about, where it is about one
+    heeds: ClassVar[frozenset[str]] = frozenset({"max_parents", "start"})  # options that not all of them do
+    samples: ClassVar[bool] = False  # whether it draws from a posterior, and so says itself how sure arcs are
 
     def find(self, problem: Problem) -> Found:
         """Search."""
@@ -99,7 +102,267 @@ def _given(search: Any, **least: int) -> dict[str, int]:
     return {name: low for name, low in least.items() if getattr(search, name) is not None}
 
 
-SEARCHES: dict[str, type[Search]] = {kind.name: kind for kind in (HillClimb, Tabu)}
+@dataclass(frozen=True, slots=True)
+class Exact(Search):
+    """The best of all networks: dynamic programming over sets of nodes (Silander & Myllymäki 2006).
+
+    Beyond what fits the memory an integer program, solved by HiGHS; at the time limit the best so far with a
+    bound. With `max_parents=` a few it takes seconds for 20 nodes.
+
+    >>> Exact().name
+    'exact'
+    """
+
+    name: ClassVar[str] = "exact"
+    module: ClassVar[str] = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class ChowLiu(Search):
+    """The tree of the highest likelihood (Chow & Liu 1968), directed away from a root.
+
+    Args:
+        root: the node without parents; the first by name if left out.
+        forest: whether to leave out what the score does not gain by.
+
+    >>> ChowLiu(root="smoke")
+    ChowLiu(root='smoke', forest=False)
+    """
+
+    root: str | None = None
+    forest: bool = False
+    name: ClassVar[str] = "chow-liu"
+    module: ClassVar[str] = "trees"
+    heeds: ClassVar[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class TAN(Search):
+    """Tree-augmented naive Bayes: a class above all, and the best tree among the rest (Friedman et al. 1997).
+
+    Args:
+        target: the class.
+        root: the node of the tree that has no other parent; the first by name if left out.
+
+    >>> TAN("disease").target
+    'disease'
+    """
+
+    target: str | None = None
+    root: str | None = None
+    name: ClassVar[str] = "tan"
+    module: ClassVar[str] = "trees"
+    heeds: ClassVar[frozenset[str]] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class K2Search(Search):
+    """Parents one by one, among those that come before in a given order (Cooper & Herskovits 1992).
+
+    Args:
+        order: all nodes, causes first.
+
+    >>> K2Search(order=["rain", "wet"]).order
+    ('rain', 'wet')
+    """
+
+    order: tuple[str, ...] = ()
+    name: ClassVar[str] = "k2"
+    module: ClassVar[str] = "k2"
+    heeds: ClassVar[frozenset[str]] = frozenset({"max_parents"})
+
+    def __post_init__(self) -> None:
+        """Keep the order as a tuple."""
+        given: object = self.order
+        if not isinstance(given, list | tuple):
+            raise InvalidArgument(f"order= lists the nodes, causes first, not {shown(given)}.")
+        object.__setattr__(self, "order", tuple(self.order))
+
+
+@dataclass(frozen=True, slots=True)
+class GES(Search):
+    """Greedy equivalence search (Chickering 2002): arcs added to, then removed from, classes of networks.
+
+    >>> GES().name
+    'ges'
+    """
+
+    name: ClassVar[str] = "ges"
+    module: ClassVar[str] = "equivalent"
+
+
+@dataclass(frozen=True, slots=True)
+class BOSS(Search):
+    """Best order score search (Andrews et al. 2023): nodes move through the order, arcs grow and shrink.
+
+    Args:
+        restarts: how often it begins again, at a random order.
+
+    >>> BOSS(restarts=3)
+    BOSS(restarts=3)
+    """
+
+    restarts: int = 0
+    name: ClassVar[str] = "boss"
+    module: ClassVar[str] = "boss"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _whole(self, restarts=0)
+
+
+@dataclass(frozen=True, slots=True)
+class PC(Search):
+    """Edges that no test of independence removes, in the form that does not depend on the order of columns.
+
+    Spirtes & Glymour 1991; Colombo & Maathuis 2014.
+
+    Args:
+        test: "g", "chi-square", "permutation", "mutual-information" or "partial-correlation", or an object of
+            pgm.independence; G squared if left out, the partial correlation where all columns are numbers.
+        alpha: independence is rejected where chance would give as much less often.
+        max_given: how many others are given at most.
+
+    >>> PC(alpha=0.01).alpha
+    0.01
+    """
+
+    test: str | Test | None = None
+    alpha: float = 0.05
+    max_given: int | None = None
+    name: ClassVar[str] = "pc"
+    module: ClassVar[str] = "skeleton"
+    scores: ClassVar[bool] = False
+    heeds: ClassVar[frozenset[str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _level(self)
+
+
+@dataclass(frozen=True, slots=True)
+class IAMB(Search):
+    """The Markov blanket of one node by tests (Tsamardinos et al. 2003), and the network of both by a score.
+
+    Args:
+        target: the node.
+        test: as for PC.
+        alpha: as for PC.
+
+    >>> IAMB("lung").target
+    'lung'
+    """
+
+    target: str | None = None
+    test: str | Test | None = None
+    alpha: float = 0.05
+    name: ClassVar[str] = "iamb"
+    module: ClassVar[str] = "skeleton"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _level(self)
+
+
+@dataclass(frozen=True, slots=True)
+class MMHC(Search):
+    """Max-min hill climbing: candidates by tests, the network by a score (Tsamardinos et al. 2006).
+
+    Args:
+        test: as for PC.
+        alpha: as for PC.
+        max_given: how many others are given at most.
+
+    >>> MMHC().max_given
+    3
+    """
+
+    test: str | Test | None = None
+    alpha: float = 0.05
+    max_given: int | None = 3
+    name: ClassVar[str] = "mmhc"
+    module: ClassVar[str] = "skeleton"
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _level(self)
+
+
+@dataclass(frozen=True, slots=True)
+class OrderMCMC(Search):
+    """Orders of the nodes drawn from their posterior (Friedman & Koller 2003): `confidence` is that of arcs.
+
+    Sets of parents are summed over exactly for each order; so a network counts as often as it has orders.
+
+    Args:
+        steps: how many moves.
+        burn_in: how many of them are not counted.
+        thin: every how many moves an order is counted.
+
+    >>> OrderMCMC(steps=20_000).burn_in
+    1000
+    """
+
+    steps: int = 10_000
+    burn_in: int = 1_000
+    thin: int = 10
+    name: ClassVar[str] = "order-mcmc"
+    module: ClassVar[str] = "sampling"
+    heeds: ClassVar[frozenset[str]] = frozenset({"max_parents", "start"})
+    samples: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _whole(self, steps=1, burn_in=0, thin=1)
+        _walk(self)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureMCMC(Search):
+    """Networks drawn from their posterior, all equally probable before (Madigan & York 1995).
+
+    Args:
+        steps: how many moves.
+        burn_in: how many of them are not counted.
+
+    >>> StructureMCMC(steps=50_000).name
+    'structure-mcmc'
+    """
+
+    steps: int = 50_000
+    burn_in: int = 5_000
+    name: ClassVar[str] = "structure-mcmc"
+    module: ClassVar[str] = "sampling"
+    samples: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _whole(self, steps=1, burn_in=0)
+        _walk(self)
+
+
+def _level(search: Any) -> None:
+    value = search.alpha
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 < value < 1.0:
+        raise InvalidArgument(f"alpha is a number between 0 and 1, not {shown(value)}.")
+    if search.test is not None:
+        find_test(search.test)
+    if getattr(search, "max_given", None) is not None:
+        _whole(search, max_given=0)
+
+
+def _walk(search: Any) -> None:
+    if search.burn_in >= search.steps:
+        raise InvalidArgument(f"burn_in={search.burn_in} leaves nothing of steps={search.steps}.")
+
+
+SEARCHES: dict[str, type[Search]] = {
+    kind.name: kind
+    for kind in (
+        *(HillClimb, Tabu, Exact, ChowLiu, TAN, K2Search, GES, BOSS, PC, IAMB, MMHC),
+        *(OrderMCMC, StructureMCMC),
+    )
+}
 
 
 def find_search(search: str | Search) -> Search:

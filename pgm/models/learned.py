@@ -114,9 +114,9 @@ class LearnedStructure(Frozen):
         if self.averaged is not None:
             facts.append(
                 (
-                    "bootstrap",
-                    f"{self.samples:,} samples; {len(self.averaged.edges):,} arcs are in more than "
-                    f"{self.threshold:.2f} of them (.averaged)",
+                    "averaged",
+                    f"{len(self.averaged.edges):,} arcs of confidence above {self.threshold:.2f} (.averaged)"
+                    + (f", of {self.samples:,} samples" if self.samples else ""),
                 )
             )
         return [*facts, *self.notes.items()]
@@ -222,6 +222,13 @@ def learn_structure(
     if score is not None and not how.scores:
         raise InvalidArgument(f'score= has no effect: search="{how.name}" goes by tests of independence.')
     by = find_score("bic" if score is None else score)
+    for option, given in (("max_parents", max_parents), ("start", start)):
+        if given is not None and option not in how.heeds:
+            raise InvalidArgument(f'{option}= has no effect on search="{how.name}".')
+    if bootstrap and how.samples:
+        raise InvalidArgument(
+            f'bootstrap= has no effect on search="{how.name}": its confidence is the posterior of each arc.'
+        )
     if isinstance(bootstrap, bool) or not isinstance(bootstrap, int | np.integer) or bootstrap < 0:
         raise InvalidArgument(f"bootstrap= is a whole number of samples, not {shown(bootstrap)}.")
     read = read_columns(
@@ -242,8 +249,7 @@ def learn_structure(
     problem = read.problem(by, known, clock, generator(seed))
     found = how.find(problem)
     samples = shares(problem, how, int(bootstrap), found)
-    order = list(read.variables)
-    return _result(problem, how, found, samples, order, name)
+    return _result(problem, how, found, samples, list(read.variables), name)
 
 
 def _result(
@@ -255,14 +261,18 @@ def _result(
     name: str,
 ) -> LearnedStructure:
     names = problem.names
-    confidence = averaged = threshold = None
+    averaged = threshold = None
+    total = found.confidence
     if samples:
-        total: dict[tuple[int, int], float] = {}
+        total = {}
         for each in samples:
             for u, v, share in each:
                 total[u, v] = total.get((u, v), 0.0) + share / len(samples)
+    confidence = None
+    clock = start_clock()  # the time of the search may be over: there is a network to be shown
+    if total is not None:
         parents, threshold = average(total, problem.known)
-        averaged = fitted(problem.variables, problem.columns, problem.weights, parents, order, name)
+        averaged = fitted(problem.variables, problem.columns, problem.weights, parents, order, name, clock)
         ranked = sorted(total.items(), key=lambda item: (-item[1], item[0]))
         confidence = {(names[u], names[v]): min(share, 1.0) for (u, v), share in ranked}
         for u, v in Found.arcs(found.parents):
@@ -271,7 +281,7 @@ def _result(
         SearchStep(m.what, None if m.arc is None else (names[m.arc[0]], names[m.arc[1]]), m.score)
         for m in found.trace
     ]
-    network = fitted(problem.variables, problem.columns, problem.weights, found.parents, order, name)
+    network = fitted(problem.variables, problem.columns, problem.weights, found.parents, order, name, clock)
     return LearnedStructure(
         network=network,
         score=found.score if how.scores else None,

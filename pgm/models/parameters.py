@@ -1,4 +1,4 @@
-"""Networks of given arrows with the parameters that data give them."""
+"""Networks of arrows that were learned, with the numbers that the same data give them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pgm.cpds import TableCPD
-from pgm.cpds.table_input import check_cells
-from pgm.learning.counts import Counts
+from pgm.learning.parameters import rules
+from pgm.runtime.clock import Clock
 from pgm.variables import Variable
 
 from .bayesian_network import BayesianNetwork
+from .fitting import Task
+from .fitting_input import Options, Rows, kinds_of
 
 
 def fitted(
@@ -21,18 +22,24 @@ def fitted(
     parents: Sequence[Sequence[int]],
     order: Sequence[str],
     name: str,
+    clock: Clock,
 ) -> BayesianNetwork:
-    """The network with these arrows whose tables are the shares in the data; uniform without data."""
-    counts = Counts(columns, [variable.card for variable in variables], weights)
-    for v, those in enumerate(parents):
-        cells = tuple(variables[u].card for u in (*those, v))
-        check_cells(cells, f"The table of {variables[v].name!r}", "set max_parents=")
-    tables = counts.tables([[*those, v] for v, those in enumerate(parents)])
-    made = {}
-    for v, (those, table) in enumerate(zip(parents, tables, strict=True)):
-        sums = table.sum(axis=-1, keepdims=True)
-        shares = np.where(sums > 0.0, table, 1.0) / np.where(sums > 0.0, sums, variables[v].card)
-        shares.flags.writeable = False
-        cpd = TableCPD.trusted(variables[v], tuple(variables[u] for u in those), shares)
-        made[variables[v].name] = cpd
-    return BayesianNetwork._from_cpds(name, [made[node] for node in order])
+    """The network with these arrows and the most likely numbers, by EM where cells are missing."""
+    names = [variable.name for variable in variables]
+    place = {node: v for v, node in enumerate(names)}
+    net = BayesianNetwork(name)
+    net._parents.update({node: tuple(names[u] for u in parents[place[node]]) for node in order})
+    net._domains.update(dict.fromkeys(order))
+    domains = {node: variables[place[node]].domain for node in order}
+    kinds = kinds_of(net, domains)
+    n_rows = len(columns[0])
+    rows = Rows(
+        n_rows,
+        {node: columns[place[node]] for node in order if not variables[place[node]].continuous},
+        {node: columns[place[node]] for node in order if variables[place[node]].continuous},
+        np.ones(n_rows) if weights is None else weights,
+        weights is None,
+    )
+    task = Task(net, kinds, rows, rules(None, "mean", {}, kinds), [], {}, clock)
+    net._take_fit(task.climbed(Options(seed=0)) if rows.gaps() else task.counted())
+    return net

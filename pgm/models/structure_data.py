@@ -10,7 +10,7 @@ import numpy as np
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidFrame, shown
-from pgm.frames import names_of, observations
+from pgm.frames import names_of, observations, weights_of
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searching.constraints import Constraints, constraints
 from pgm.learning.searching.problem import Problem
@@ -80,20 +80,8 @@ def read_columns(
 def _weights(weights: Any, n_rows: int) -> np.ndarray | None:
     if weights is None:
         return None
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"weights= is a number for each row, not {shown(weights)}.") from None
-    if found.shape != (n_rows,):
-        raise InvalidArgument(f"weights= has {found.size:,} numbers, and the frame {n_rows:,} rows.")
-    wrong = ~(found >= 0.0) | np.isinf(found)
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise InvalidArgument(
-            "weights= are numbers that are not negative; that of row "
-            f"{row:,} (the first is 0) is {found[row]:g}."
-        )
-    if not found.sum() > 0.0:
+    found = weights_of(weights, n_rows)
+    if not found.any():
         raise InvalidArgument("weights= are all 0: there is nothing to learn from.")
     return found
 

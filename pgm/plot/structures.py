@@ -62,9 +62,12 @@ def _by_confidence(sketch: Sketch, found: LearnedStructure) -> Sketch:
         color = EDGE if share >= 0.5 else LINE
         strokes[link] = Stroke(color, _THIN + (_WIDEST - _THIN) * share, head=head)
     key: list[tuple[str, Stroke | Box]] = [
-        (f"found in all of {found.samples:,} samples", Stroke(EDGE, _WIDEST)),
-        ("in half of them", Stroke(EDGE, (_THIN + _WIDEST) / 2)),
-        ("in less", Stroke(LINE, _THIN + 0.5)),
+        (
+            f"found in all of {found.samples:,} samples" if found.samples else "confidence 1",
+            Stroke(EDGE, _WIDEST),
+        ),
+        ("in half of them" if found.samples else "confidence 0.5", Stroke(EDGE, (_THIN + _WIDEST) / 2)),
+        ("in less" if found.samples else "less", Stroke(LINE, _THIN + 0.5)),
     ]
     return replace(sketch, strokes=strokes, key=key)
 

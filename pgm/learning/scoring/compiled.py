@@ -1,4 +1,4 @@
-"""Scores of families, compiled: the counts of a node and its parents, taken and summed up in one pass.
+"""Scores of families and tests, compiled: counts of a node and its parents, taken and summed up in one pass.
 
 The rows are the same for all families; what differs is a node, some parents, and one candidate more. So the
 configurations of node and parents are numbered once, and each candidate adds one pass over the rows in which
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.runtime.kinds import Flag, Floats, Ints, Ints32, ShortTable
+from pgm.runtime.kinds import ByteTable, Flag, Floats, Ints, Ints32, ShortTable
 
 DONE, STOPPED = 0, 1
 ENTROPY, DIRICHLET, SPARSE, UNIFORM, NORMALISED = 0, 1, 2, 3, 4  # kinds of score
@@ -21,7 +21,8 @@ ENTROPY, DIRICHLET, SPARSE, UNIFORM, NORMALISED = 0, 1, 2, 3, 4  # kinds of scor
 class Rows(NamedTuple):
     """Observations: what each variable was in each row."""
 
-    codes: ShortTable  # [variable, row]
+    codes: ShortTable  # [variable, row]; 0 where missing
+    gaps: ByteTable  # [variable, row]: 1 where missing; no rows if nothing is
     cards: Ints
     modes: Ints  # the most frequent state of each variable
     starts: Ints  # where its rows begin in the next two
@@ -287,4 +288,110 @@ def grow(d: Rows, v: int, parents: Ints, candidates: Ints, kind: int, amount: fl
             out[i] = _dense(d, v, x, groups, base, marginal, kind, cells, amount, table)
         else:
             out[i] = _grouped(d, v, x, ends, order, kind, cells, amount, local, sums)
+    return DONE
+
+
+def depend(
+    d: Rows, v: int, parents: Ints, candidates: Ints, kind: int, out: Floats, freedom: Floats, used: Floats,
+    stop: Flag,
+):  # fmt: skip
+    """Test v against each candidate given the parents: the statistic, its degrees of freedom, the rows used.
+
+    `kind` 0 is G squared, twice the log-likelihood ratio; 1 is Pearson's chi-square. Only states that occur
+    in a configuration count for its degrees of freedom; only rows without gaps in what is tested are used.
+    """
+    n = d.codes.shape[1]
+    gaps = d.gaps.shape[1] > 0
+    card = d.cards[v]
+    group = np.empty(n, np.int32)
+    groups = _number(d, parents, group)
+    seen = np.ones(n, np.uint8)
+    if gaps:
+        for r in range(n):
+            if d.gaps[v, r]:
+                seen[r] = 0
+        for k in range(parents.size):
+            u = parents[k]
+            for r in range(n):
+                if d.gaps[u, r]:
+                    seen[r] = 0
+    room = max(4 * n, 1024)
+    if groups * card > room:
+        groups = _ranked(group, groups)
+    widest = 1
+    for i in range(candidates.size):
+        widest = max(widest, d.cards[candidates[i]])
+    order = np.empty(n, np.int32)
+    ends = np.zeros(groups + 1, np.int32)
+    for r in range(n):
+        ends[group[r] + 1] += 1
+    for g in range(groups):
+        ends[g + 1] += ends[g]
+    at = np.empty(groups, np.int32)
+    for g in range(groups):
+        at[g] = ends[g]
+    for r in range(n):
+        order[at[group[r]]] = r
+        at[group[r]] += 1
+    table = np.zeros(card * widest, np.float64)
+    across = np.zeros(card, np.float64)
+    down = np.zeros(widest, np.float64)
+    mine = d.codes[v]
+    weighted = d.weights.size > 0
+    for i in range(candidates.size):
+        if stop[0]:
+            return STOPPED
+        x = candidates[i]
+        width = d.cards[x]
+        theirs = d.codes[x]
+        statistic, degrees, rows = 0.0, 0.0, 0.0
+        for g in range(groups):
+            if ends[g + 1] == ends[g]:
+                continue
+            for k in range(card * width):
+                table[k] = 0.0
+            for j in range(ends[g], ends[g + 1]):
+                r = order[j]
+                if gaps:
+                    if not seen[r] or d.gaps[x, r]:
+                        continue
+                table[mine[r] * width + theirs[r]] += d.weights[r] if weighted else 1.0
+            n_g = 0.0
+            for j in range(width):
+                down[j] = 0.0
+            for k in range(card):
+                across[k] = 0.0
+                for j in range(width):
+                    c = table[k * width + j]
+                    across[k] += c
+                    down[j] += c
+                n_g += across[k]
+            if n_g <= 0.0:
+                continue
+            rows += n_g
+            some, others = -1, -1
+            for k in range(card):
+                if across[k] > 0.0:
+                    some += 1
+            for j in range(width):
+                if down[j] > 0.0:
+                    others += 1
+            if some <= 0 or others <= 0:
+                continue
+            degrees += some * others
+            for k in range(card):
+                if across[k] <= 0.0:
+                    continue
+                for j in range(width):
+                    if down[j] <= 0.0:
+                        continue
+                    c = table[k * width + j]
+                    e = across[k] * down[j] / n_g
+                    if kind == 1:
+                        statistic += (c - e) * (c - e) / e
+                    elif c > 0.0:
+                        statistic += 2.0 * c * math.log(c / e)
+        out[i] = max(statistic, 0.0)
+        freedom[i] = degrees
+        used[i] = rows
     return DONE

@@ -23,9 +23,14 @@ _WHOLE = 1 << 22  # rows up to which n log n is looked up
 
 
 def rows_of(counts: Counts) -> Rows:
-    """What the loops take, of columns without gaps."""
-    codes = np.array([counts.codes(column) for column in range(len(counts.cards))], np.uint16)
-    codes = codes.reshape(len(counts.cards), counts.n_distinct)
+    """What the loops take."""
+    found = [counts.codes(column) for column in range(len(counts.cards))]
+    gaps = np.zeros((len(found), counts.n_distinct if counts.gaps.any() else 0), np.uint8)
+    if gaps.shape[1]:
+        for column, gap in zip(found, gaps, strict=True):
+            gap[column < 0] = 1
+            column[column < 0] = 0
+    codes = np.array(found, np.uint16).reshape(len(counts.cards), counts.n_distinct)
     weights = counts.weights
     if (weights == 1.0).all():
         weights = np.zeros(0)
@@ -40,6 +45,7 @@ def rows_of(counts: Counts) -> Rows:
     none = np.zeros(0, np.int32)
     return Rows(
         codes,
+        gaps,
         np.array(counts.cards, np.int64),
         np.array(modes, np.int64),
         np.array(starts, np.int64),
@@ -72,7 +78,7 @@ class DiscreteFamilies(Families):
     """
 
     def __init__(self, counts: Counts, score: Score, clock: Clock, rows: Rows | None = None) -> None:
-        super().__init__(len(counts.cards), clock)
+        super().__init__(len(counts.cards), clock, equivalent=score.equivalent)
         self.score_of, self.total_rows = score, counts.total
         self.rows = rows_of(counts) if rows is None else rows
         self.cards = np.array(counts.cards, np.float64)

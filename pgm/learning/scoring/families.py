@@ -18,11 +18,13 @@ class Families:
     Args:
         n: how many nodes there are: 0, 1, ...
         clock: the time of the search.
+        equivalent: whether networks that no data can tell apart score alike.
     """
 
-    def __init__(self, n: int, clock: Clock) -> None:
+    def __init__(self, n: int, clock: Clock, *, equivalent: bool = False) -> None:
         self.n = n
         self.clock = clock
+        self.equivalent = equivalent
         self.asked = 0  # families that were scored
         self._permitted = [np.array([u for u in range(n) if u != v], np.int64) for v in range(n)]
         self._grown: dict[tuple[int, Parents], np.ndarray] = {}

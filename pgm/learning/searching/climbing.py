@@ -17,6 +17,7 @@ from .found import Found, Move
 
 MOVING = Loops("pgm.learning.searching.compiled", "searching")
 _SLACK = 1e-9  # of the score: a smaller difference is rounding
+_WALKS, _FAR = 2, 40  # walks among equivalent graphs, and reversals in each
 _WORDS = {ADD: "add", DROP: "remove", TURN: "reverse"}
 
 
@@ -78,10 +79,60 @@ class Climber:
 
     def best(self, step: int, needed: float, least: float) -> tuple[int, int, int, float] | None:
         """The best change, as (kind, parent, child, gain)."""
-        slack = _SLACK * (1.0 + abs(self.score))
-        MOVING.best_move(self.graph, step, needed, least, slack, self._found, self._gain)
+        MOVING.best_move(self.graph, step, needed, least, self.slack, self._found, self._gain)
         kind, u, v = self._found.tolist()
         return None if kind < 0 else (kind, u, v, float(self._gain[0]))
+
+    @property
+    def slack(self) -> float:
+        """Differences of scores that are rounding."""
+        return _SLACK * (1.0 + abs(self.score))
+
+    def turn(self, parents: Sequence[Sequence[int]]) -> tuple[int, int] | None:
+        """From this graph, reverse an arc that data cannot direct, if that lets another change gain.
+
+        Such an arc u -> v is covered: the other parents of v are those of u (Chickering 1995). Return its new
+        direction, or None, and leave the graph as it was.
+        """
+        if not self.families.equivalent:
+            return None
+        if [tuple(sorted(those)) for those in parents] != self.parents:
+            self.put(parents)
+        start, score = list(self.parents), self.score
+        self.graph.until[:] = 0
+        seen = {tuple(self.parents)}
+        for walk in range(_WALKS):
+            last = (walk * self.known.n) // _WALKS  # each walk begins at other nodes
+            for _ in range(_FAR):
+                arc = self._covered(last, seen)
+                if arc is None:
+                    break
+                u, v = arc
+                last = v + 1
+                self.change(TURN, u, v)
+                seen.add(tuple(self.parents))
+                if self.best(0, 0.0, 2.0 * self.slack) is not None:
+                    return v, u
+            self.put(start)
+            self.score = score
+        return None
+
+    def _covered(self, first: int, seen: set[tuple[tuple[int, ...], ...]]) -> tuple[int, int] | None:
+        """The next covered arc whose reversal leads to a new graph, from some node on."""
+        g, n = self.graph, self.known.n
+        for k in range(n):
+            v = (first + k) % n
+            for u in self.parents[v]:
+                rest = tuple(w for w in self.parents[v] if w != u)
+                if rest != self.parents[u] or g.kept[u, v]:
+                    continue
+                if not self.known.allowed[v, u] or g.sizes[u] >= g.room[u]:
+                    continue
+                changed = list(self.parents)
+                changed[v], changed[u] = rest, tuple(sorted((*rest, v)))
+                if tuple(changed) not in seen:
+                    return u, v
+        return None
 
     def change(self, kind: int, u: int, v: int) -> None:
         """Add, remove or reverse u -> v."""
@@ -139,29 +190,7 @@ def climb(
                 assert rng is not None
                 climber.put(_shaken(best.parents, known, changes, rng))
                 best.trace.append(Move("restart", None, climber.score))
-            climber.graph.until[:] = 0
-            idle = 0
-            while max_steps is None or steps < max_steps:
-                families.clock.check("searching for a structure")
-                slack = _SLACK * (1.0 + abs(climber.score))
-                needed = max(0.0, best.score - climber.score) + slack
-                move = climber.best(steps, needed, slack if not tenure else -np.inf)
-                if move is None:
-                    break
-                kind, u, v, gain = move
-                climber.change(kind, u, v)
-                climber.score += gain
-                steps += 1
-                if tenure:
-                    climber.graph.until[u, v] = climber.graph.until[v, u] = steps + tenure
-                best.trace.append(Move(_WORDS[kind], (u, v), climber.score))
-                if climber.score > best.score + slack:
-                    best.parents, best.score = list(climber.parents), climber.score
-                    idle = 0
-                else:
-                    idle += 1
-                    if tenure and idle >= patience:
-                        break
+            steps = _ascend(climber, best, steps, tenure=tenure, patience=patience, max_steps=max_steps)
             if restarts:
                 progress.report(again + 1, restarts + 1, "searching for a structure")
             if max_steps is not None and steps >= max_steps:
@@ -173,6 +202,41 @@ def climb(
         raise OutOfTime("The time limit passed before a single network was scored.")
     best.score = families.total(best.parents)
     return best
+
+
+def _ascend(
+    climber: Climber, best: Found, steps: int, *, tenure: int, patience: int, max_steps: int | None
+) -> int:
+    """Change arcs until nothing gains any more, and note each step; return how many there have been."""
+    climber.graph.until[:] = 0
+    idle = 0
+    while max_steps is None or steps < max_steps:
+        climber.families.clock.check("searching for a structure")
+        slack = climber.slack
+        needed = max(0.0, best.score - climber.score) + slack
+        move = climber.best(steps, needed, slack if not tenure else -np.inf) if idle <= patience else None
+        if move is None:
+            turned = climber.turn(best.parents)
+            if turned is None:
+                break
+            best.trace.append(Move("reverse", turned, climber.score))
+            climber.graph.until[:] = 0
+            idle = 0
+            steps += 1
+            continue
+        kind, u, v, gain = move
+        climber.change(kind, u, v)
+        climber.score += gain
+        steps += 1
+        if tenure:
+            climber.graph.until[u, v] = climber.graph.until[v, u] = steps + tenure
+        best.trace.append(Move(_WORDS[kind], (u, v), climber.score))
+        if climber.score > best.score + slack:
+            best.parents, best.score = list(climber.parents), climber.score
+            idle = 0
+        elif tenure:
+            idle += 1
+    return steps
 
 
 def _shaken(

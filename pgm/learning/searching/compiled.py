@@ -1,15 +1,17 @@
-"""Moves between graphs, compiled: the best change of one arc, and which vertex can be reached from which."""
+"""Searches, compiled: the best change of one arc, the best network of each set, walks over orders."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from pgm.runtime.kinds import ByteTable, Floats, FloatTable, Ints, IntTable
+from pgm.runtime.kinds import ByteTable, Flag, Floats, FloatTable, Ints, Ints8, IntTable
 
 DONE, STOPPED = 0, 1
 ADD, DROP, TURN = 0, 1, 2
+NOTHING = 40.0  # nats below the largest term, where another adds no digit that matters
 FAR = -1e300  # below every score: minus infinity, and what is no number
 
 
@@ -135,3 +137,128 @@ def reach_all(arcs: ByteTable, reach: ByteTable):
                 for w in range(n):
                     reach[u, w] |= reach[v, w]
     return end
+
+
+def best_sinks(best: FloatTable, totals: Floats, sinks: Ints8, stop: Flag):
+    """The score of the best network of each set of nodes, and its last node.
+
+    `best[v, s]` is the best score of v with parents in s, a set whose bits are the nodes other than v.
+    """
+    n = best.shape[0]
+    totals[0] = 0.0
+    for s in range(1, totals.size):
+        if s % 1024 == 0 and stop[0]:
+            return STOPPED
+        top = FAR
+        sink = 0
+        for v in range(n):
+            if s >> v & 1:
+                rest = s ^ (1 << v)
+                low = rest & ((1 << v) - 1)
+                score = totals[rest] + best[v, low | (rest >> (v + 1)) << v]
+                if score > top:
+                    top = score
+                    sink = v
+        totals[s] = top
+        sinks[s] = sink
+    return DONE
+
+
+def _sets_of(masks: Ints, scores: Floats, begin, end, before):
+    """The first set of parents that lies among those before: the best, as the best stand first."""
+    for i in range(begin, end):
+        if masks[i] & ~before == 0:
+            return i
+    return -1
+
+
+def _weigh(masks: Ints, scores: Floats, begin, end, before):
+    """The logarithm of the sum over all sets of parents among those before."""
+    first = _sets_of(masks, scores, begin, end, before)
+    if first < 0:
+        return FAR
+    top = scores[first]
+    total = 0.0
+    for i in range(first, end):
+        if scores[i] < top - NOTHING:
+            break
+        if masks[i] & ~before == 0:
+            total += math.exp(scores[i] - top)
+    return top + math.log(total)
+
+
+def walk_orders(
+    masks: Ints, scores: Floats, starts: Ints, order: Ints, own: Floats, ones: Ints, others: Ints,
+    logs: Floats, burning: int, thin: int, sums: FloatTable, best: Floats, best_sets: Ints, state: Floats,
+    counted: Ints, stop: Flag,
+):  # fmt: skip
+    """Exchange two nodes of the order again and again, and accept as Metropolis does.
+
+    After the first `burning` steps every `thin`-th order adds to `sums` the posterior of each arc given it.
+    """
+    n = order.size
+    fresh = np.empty(n, np.float64)
+    before = 0
+    total = 0.0
+    for i in range(n):
+        v = order[i]
+        own[v] = _weigh(masks, scores, starts[v], starts[v + 1], before)
+        total += own[v]
+        before |= 1 << v
+    for step in range(logs.size):
+        if stop[0]:
+            return STOPPED
+        a, b = min(ones[step], others[step]), max(ones[step], others[step])
+        if a != b:
+            order[a], order[b] = order[b], order[a]
+            before = 0
+            for i in range(a):
+                before |= 1 << order[i]
+            changed = total
+            for i in range(a, b + 1):
+                v = order[i]
+                fresh[v] = _weigh(masks, scores, starts[v], starts[v + 1], before)
+                changed += fresh[v] - own[v]
+                before |= 1 << v
+            if changed > FAR / 2.0 and logs[step] < changed - total:
+                total = changed
+                state[1] += 1.0
+                for i in range(a, b + 1):
+                    own[order[i]] = fresh[order[i]]
+                _note_best(masks, scores, starts, order, best, best_sets)
+            else:
+                order[a], order[b] = order[b], order[a]
+        if step >= burning and step % thin == 0:
+            counted[0] += 1
+            before = 0
+            for i in range(n):
+                v = order[i]
+                begin, end = starts[v], starts[v + 1]
+                for k in range(begin, end):
+                    if scores[k] < own[v] - NOTHING:
+                        break
+                    if masks[k] & ~before == 0:
+                        share = math.exp(scores[k] - own[v])
+                        for u in range(n):
+                            if masks[k] >> u & 1:
+                                sums[u, v] += share
+                before |= 1 << v
+    state[0] = total
+    return DONE
+
+
+def _note_best(masks: Ints, scores: Floats, starts: Ints, order: Ints, best: Floats, best_sets: Ints):
+    """Keep the best network of this order, if it is the best so far."""
+    total = 0.0
+    before = 0
+    for i in range(order.size):
+        v = order[i]
+        total += scores[_sets_of(masks, scores, starts[v], starts[v + 1], before)]
+        before |= 1 << v
+    if total > best[0]:
+        best[0] = total
+        before = 0
+        for i in range(order.size):
+            v = order[i]
+            best_sets[v] = _sets_of(masks, scores, starts[v], starts[v + 1], before) - starts[v]
+            before |= 1 << v

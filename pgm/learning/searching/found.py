@@ -26,6 +26,7 @@ class Found:
     exact: bool = False  # whether no graph scores higher
     beside: list[set[int]] | None = None  # undirected neighbours, where a search finds a CPDAG
     confidence: dict[tuple[int, int], float] | None = None
+    blanket: tuple[str, ...] | None = None  # of a target, where a search is about one
     notes: dict[str, str] = field(default_factory=dict)  # what else is said of it
 
     def interrupt(self, error: BaseException) -> None:

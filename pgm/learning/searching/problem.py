@@ -8,11 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from pgm.errors import InvalidFrame, listed
+from pgm.errors import InvalidArgument, InvalidFrame, listed
 from pgm.learning.counts import Counts
 from pgm.learning.scores import Score
 from pgm.learning.scoring.discrete import DiscreteFamilies
 from pgm.learning.scoring.families import Families
+from pgm.learning.scoring.gaussian import GaussianFamilies
+from pgm.learning.scoring.mixed import MixedFamilies
 from pgm.runtime.clock import Clock
 from pgm.variables import Variable
 
@@ -82,9 +84,35 @@ class Problem:
         return found
 
     def _families(self) -> Families:
-        if not self.numbers:
-            return DiscreteFamilies(self.counts, self.score, self.clock)
-        raise InvalidFrame(f"The columns {listed([self.names[i] for i in self.numbers])} are continuous.")
+        numbers, score = self.numbers, self.score
+        if numbers and not score.continuous:
+            raise InvalidArgument(
+                f'score="{score.name}" is of states, and {listed([self.names[i] for i in numbers])} not: '
+                'take "bic", or cut them into states with states=pgm.Bins.'
+            )
+        if len(numbers) < self.n and not score.discrete:
+            states = [name for i, name in enumerate(self.names) if i not in numbers]
+            raise InvalidArgument(
+                f'score="{score.name}" is of numbers, and {listed(states)} have states: take "bic".'
+            )
+        if not numbers:
+            return DiscreteFamilies(self.counts, score, self.clock)
+        values = np.array([self.columns[i] for i in numbers])
+        if len(numbers) == self.n:
+            return GaussianFamilies(self.names, values, self.weights, score, self.clock)
+        return MixedFamilies(
+            DiscreteFamilies(self.counts, score, self.clock),
+            {i: k for k, i in enumerate(numbers)},
+            values,
+            self.columns,
+            self.weights,
+            score,
+            self.clock,
+        )
+
+    def with_score(self, score: Score) -> Problem:
+        """The same under another score."""
+        return replace(self, score=score)
 
     def resampled(self, weights: np.ndarray, rng: np.random.Generator) -> Problem:
         """The same with other weights; rows that weigh nothing are left out."""
