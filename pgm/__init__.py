@@ -85,7 +85,7 @@ from pgm.variables import Bins, Interval, Variable
 if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
-    from pgm.learning import scores, searches
+    from pgm.learning import independence, scores, searches
     from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
@@ -192,6 +192,7 @@ __all__ = [
     "config",
     "engines",
     "filters",
+    "independence",
     "learn_structure",
     "list_networks",
     "load_network",
@@ -241,6 +242,7 @@ _LAZY = {
     "learn_structure": "pgm.models.learned",
     "arc_strength": "pgm.models.structure_data",
     "structure_score": "pgm.models.structure_data",
+    "independence": "pgm.learning",
     "scores": "pgm.learning",
     "searches": "pgm.learning",
     "HMM": "pgm.models.dynamic",

@@ -68,6 +68,7 @@ CLASSES = list(
             *pgm.engines.ENGINES.values(),
             *pgm.scores.SCORES.values(),
             *pgm.searches.SEARCHES.values(),
+            *pgm.independence.TESTS.values(),
         ]
         if inspect.isclass(each) and not issubclass(each, Exception)
     )

@@ -1,6 +1,6 @@
 """From data to parameters and arrows: learning algorithms that do not depend on the kind of model."""
 
-from . import scores, searches
+from . import independence, scores, searches
 from .em import Collapsed, Step, climb, strides
 
-__all__ = ["Collapsed", "Step", "climb", "scores", "searches", "strides"]
+__all__ = ["Collapsed", "Step", "climb", "independence", "scores", "searches", "strides"]

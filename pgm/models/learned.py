@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.calls import guarded
-from pgm.errors import InvalidArgument, shown
+from pgm.errors import InvalidArgument, OutOfTime, TooLarge, shown
 from pgm.graphs import CPDAG
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
@@ -187,9 +187,10 @@ def learn_structure(
 
     Args:
         frame: anything of pandas, polars, pyarrow, duckdb, dask, or a dict of columns.
-        score: "bic" if left out; "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml", or an object
-            with options such as pgm.scores.BDeu(5).
-        search: how: "tabu", "hill-climb", or an object with options such as pgm.searches.Tabu(tenure=20).
+        score: "bic" if left out; "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml", "bge", or an
+            object with options such as pgm.scores.BDeu(5).
+        search: how: "tabu", "hill-climb", "ges", "boss", "exact", "chow-liu", "tan", "k2", "pc", "mmhc",
+            "iamb", "order-mcmc", "structure-mcmc", or an object with options: pgm.searches.PC(alpha=0.01).
         max_parents: the largest number of parents, of all nodes or {name: number}.
         require: arcs (parent, child) that the network has.
         forbid: arcs that it has not.
@@ -281,7 +282,14 @@ def _result(
         SearchStep(m.what, None if m.arc is None else (names[m.arc[0]], names[m.arc[1]]), m.score)
         for m in found.trace
     ]
-    network = fitted(problem.variables, problem.columns, problem.weights, found.parents, order, name, clock)
+    try:
+        network = fitted(
+            problem.variables, problem.columns, problem.weights, found.parents, order, name, clock
+        )
+    except TooLarge as error:
+        if not found.stopped_by:
+            raise
+        raise OutOfTime(f"The search was stopped too early to show a network: {error}") from None
     return LearnedStructure(
         network=network,
         score=found.score if how.scores else None,

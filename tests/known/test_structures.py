@@ -103,3 +103,20 @@ def test_C67_what_an_expert_knows():
     assert pgm.compare(pgm.BayesianNetwork(edges=joined), fig_14_5()).shd == 0
     started = pgm.learn_structure(FOUR_THOUSAND, weights="n", start=joined, search="hill-climb")
     assert [step.move for step in started.trace] == ["start"]
+
+
+def test_C64_other_searches_reach_the_class_of_the_book():
+    for search in ("tabu", "exact", "ges", "boss", "mmhc"):
+        found = pgm.learn_structure(FOUR_THOUSAND, weights="n", search=search)
+        assert found.score == near(-7764.767331)
+        assert pgm.compare(found.network, fig_14_5()).shd_cpdag == 0
+
+
+def test_G66_feature_selection_by_the_markov_blanket():
+    """What tells anything about a target once the rest is known: parents, children, their other parents."""
+    asia = pgm.load_network("asia")
+    rows = asia.sample(20_000, seed=0)
+    found = pgm.learn_structure(rows, search=pgm.searches.IAMB("dysp", alpha=0.01))
+    assert asia.markov_blanket("dysp") == {"bronc", "either"}
+    assert found.notes["Markov blanket"] == "of dysp: 'bronc', 'either'"
+    assert {node for arc in found.network.edges for node in arc} <= {"dysp", "bronc", "either"}

@@ -88,8 +88,8 @@ class GaussianFamilies(Families):
             at = int((left <= _NOTHING * self.scatter[v, v]).argmax())
             with_it = [self.names[u] for u in (*those, *([] if alone[at] else [int(others[at])]))]
             raise InvalidFrame(
-                f"The column {shown(self.names[v])} is a linear function of {listed(with_it)}: its density would "
-                "have no width. Leave one of them out."
+                f"The column {shown(self.names[v])} is a linear function of {listed(with_it)}: its density "
+                "would have no width. Leave one of them out."
             )
         n = self.count
         fit = -0.5 * n * (np.log(2.0 * math.pi * left / n) + 1.0)

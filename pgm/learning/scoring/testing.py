@@ -28,6 +28,8 @@ class Outcomes(NamedTuple):
 class Tester:
     """One test of the columns of a problem; rows with gaps in what is tested are left out of it."""
 
+    __test__ = False  # not one of pytest's
+
     def __init__(self, problem: Problem, test: Test) -> None:
         self.problem, self.test = problem, test
         self.asked = 0

@@ -74,9 +74,27 @@ def best_move(g: Graph, step: int, needed: float, least: float, slack: float, fo
                         found[0], found[1], found[2] = ADD, u, v
                         gain[0] = delta
                         if turn:
+                            _choose_direction(g, slack, found, gain)
                             return
         if found[0] < 0:
             return
+
+
+def _choose_direction(g: Graph, slack, found, gain):
+    """Of two directions that gain alike, point to where other parents promise less."""
+    u, v = found[1], found[2]
+    other = g.gains[u, v]
+    if not abs(other - gain[0]) <= slack or g.reach[u, v] or g.sizes[u] >= g.room[u]:
+        return
+    here, there = 0.0, 0.0
+    for w in range(g.arcs.shape[0]):
+        if w != u and g.gains[v, w] > 0.0:
+            here += g.gains[v, w]
+        if w != v and g.gains[u, w] > 0.0:
+            there += g.gains[u, w]
+    if there < here - slack:
+        found[1], found[2] = v, u
+        gain[0] = other
 
 
 def _better(turn, delta, best, slack, found):

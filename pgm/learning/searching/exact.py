@@ -6,6 +6,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.errors import OutOfTime
+from pgm.graphs.equivalence import compelled, extension
 from pgm.learning.searches import Exact
 from pgm.runtime.running import run
 
@@ -41,6 +42,10 @@ def search(options: Exact, problem: Problem) -> Found:
     except (OutOfTime, KeyboardInterrupt) as error:
         best.interrupt(error)
         return best
+    if families.equivalent:  # of several that are best the same one, whatever the order of rows
+        same = extension(*compelled(made.parents))
+        if same is not None and problem.known.obeyed(same):
+            made.parents = [tuple(sorted(those)) for those in same]
     made.trace = [*best.trace, Move(options.name, None, made.score)]
     return made
 

@@ -45,8 +45,8 @@ def _pc(options: PC, problem: Problem) -> Found:
     joined = known.allowed | known.allowed.T
     apart: dict[tuple[int, int], tuple[int, ...]] = {}
     found = Found([()] * n, 0.0, [Move("start", None, 0.0)])
+    level = 0
     try:
-        level = 0
         while options.max_given is None or level <= options.max_given:
             before = joined.copy()
             if not (before.sum(axis=0) > level).any():
@@ -72,6 +72,8 @@ def _pc(options: PC, problem: Problem) -> Found:
                         apart[min(x, y), max(x, y)] = given
             level += 1
     except (OutOfTime, KeyboardInterrupt) as error:
+        if level < 2:  # edges that hardly a test could remove are no network to show
+            raise
         found.interrupt(error)
     parents, beside = _directed(joined, apart, known)
     made = _extended(parents, beside, known, found)
