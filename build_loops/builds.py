@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import platform
 import re
 import struct
 import sys
@@ -24,8 +23,9 @@ _HERE = Path(__file__).parent
 
 def facts() -> dict[str, str | int]:
     """What an extension module needs of a process that loads it."""
-    bits = struct.calcsize("P") * 8
-    return {"system": sys.platform, "machine": platform.machine(), "bits": bits, "abi": "cp311-abi3"}
+    machine, bits = compiler.machine(), struct.calcsize("P") * 8
+    system, bits = ("emscripten", 32) if machine == "wasm32" else (sys.platform, bits)
+    return {"system": system, "machine": machine, "bits": bits, "abi": "cp311-abi3"}
 
 
 def place(path: Path, variant: str) -> Path:

@@ -25,6 +25,7 @@ _GNU = [
 ]
 _MICROSOFT = ["/nologo", "/std:c++17", "/Zc:__cplusplus", "/O2", "/fp:precise", "/w", "/MD", "/LD"]
 _VARIANTS = {"baseline": "x86-64", "v3": "x86-64-v3"}
+_BROWSER = ["-sSIDE_MODULE=2", "-sEXPORTED_FUNCTIONS=_PyInit_loops", "-sWASM_BIGINT"]  # as Pyodide loads them
 CHECKED = ("-DCHECKED", "-fno-wrapv")
 SANITIZED = ("-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined")
 
@@ -38,6 +39,11 @@ name another one with the environment variable CXX,
 _HEADERS = f"""\
 What to do: install the headers of this Python (Debian, Ubuntu: apt install python3-dev; Fedora: dnf
 install python3-devel), {_WITHOUT}"""
+
+
+_FOR_BROWSER = """\
+What to do: say for which, as pyodide-build does, _PYTHON_HOST_PLATFORM=emscripten-3.1.58-wasm32, and give
+it the headers of that Python, CXX="em++ -I/where/they/are"; docs/developer/release.md has the rest."""
 
 
 class CompilerError(Exception):
@@ -56,9 +62,14 @@ def found() -> list[str] | None:
     return None
 
 
+def machine() -> str:
+    """The processor that is compiled for: this one, or WebAssembly if Python is said to be a browser's."""
+    return "wasm32" if "wasm32" in sysconfig.get_platform() else platform.machine()
+
+
 def variants() -> list[str]:
     """The kinds of processor that are compiled for; one if PGM_LOOPS=native asks for the one that is here."""
-    both = platform.machine() in ("x86_64", "AMD64") and os.environ.get("PGM_LOOPS") != "native"
+    both = machine() in ("x86_64", "AMD64") and os.environ.get("PGM_LOOPS") != "native"
     return list(_VARIANTS) if both and not _microsoft(found() or ["g++"]) else ["baseline"]
 
 
@@ -74,6 +85,10 @@ def command(variant: str, more: tuple[str, ...] = ()) -> list[str]:
         raise CompilerError(f"No C++ compiler was found.\n{INSTALL}")
     if _microsoft(cxx):  # it contracts nothing and wraps whole numbers by itself
         return [*cxx, *_MICROSOFT, *(flag.replace("-D", "/D") for flag in more if flag.startswith("-D"))]
+    if machine() == "wasm32":
+        return [*cxx, *_GNU, *more, *_BROWSER]
+    if Path(cxx[0]).stem in ("em++", "emcc"):
+        raise CompilerError(f"{cxx[0]} compiles for a browser.\n{_FOR_BROWSER}")
     link = ["-bundle", "-undefined", "dynamic_lookup"] if sys.platform == "darwin" else ["-shared"]
     strip = [] if sys.platform == "darwin" or "-g" in more else ["-s"]
     return [*cxx, *_GNU, *_processor(cxx, variant), *more, *link, *strip]
@@ -112,7 +127,7 @@ def _processor(cxx: list[str], variant: str) -> list[str]:
     zig = "ziglang" in cxx or Path(cxx[0]).stem == "zig"
     if os.environ.get("PGM_LOOPS") == "native":
         return ["-march=native"]
-    if platform.machine() not in ("x86_64", "AMD64"):
+    if machine() not in ("x86_64", "AMD64"):
         return ["-mcpu=baseline"] if zig else []  # zig would take the processor that is here
     name = _VARIANTS[variant]
     return [f"-march={name.replace('-', '_') if zig else name}"]

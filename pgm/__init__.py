@@ -80,6 +80,7 @@ from pgm.results import (
     Samples,
 )
 from pgm.runtime import loops as _loops
+from pgm.runtime import narrow as _narrow
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
@@ -284,3 +285,4 @@ def __dir__() -> list[str]:
 
 
 _loops.announce()
+_narrow.install()

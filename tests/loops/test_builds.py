@@ -141,6 +141,29 @@ def test_flags_keep_the_bits_and_every_processor(tree: Tree, monkeypatch: pytest
     assert all("-march=native" in call and "-ffp-contract=off" in call for call in tree.calls()[-2:])
 
 
+def test_for_a_browser_it_is_cross_compiled(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As Pyodide loads it: one kind of processor, 32 bits, tagged with the platform that is named."""
+    monkeypatch.setenv("CXX", str(tree.root / "em++"))
+    with pytest.raises(
+        compiler.CompilerError, match=r"em\+\+ compiles for a browser(.|\n)*PYTHON_HOST_PLATFORM"
+    ):
+        tree.built()
+    monkeypatch.setenv("CXX", shlex.join([sys.executable, str(tree.script)]))
+    monkeypatch.setenv("_PYTHON_HOST_PLATFORM", "emscripten-3.1.58-wasm32")
+    assert tree.built() == {"first", "second"}
+    for call in tree.calls():
+        assert {"-sSIDE_MODULE=2", "-sEXPORTED_FUNCTIONS=_PyInit_loops", "-ffp-contract=off"} <= set(call)
+        assert not {"-shared", "-s", "-march=x86-64", "-march=x86-64-v3"} & set(call)
+    record = json.loads((tree.root / builds.RECORD).read_text())
+    assert (record["system"], record["machine"], record["bits"]) == ("emscripten", "wasm32", 32)
+    assert not list(tree.root.glob("pgm/**/_loops_v3.native"))
+    data: dict[str, object] = {"force_include": {}}
+    made = hook(tree.root)
+    made.initialize("standard", data)
+    assert data["tag"] == "cp311-abi3-emscripten_3_1_58_wasm32"
+    made.finalize("standard", data, "")
+
+
 def test_two_builds_at_once_wait_for_each_other(tree: Tree) -> None:
     tree.pause("0.3")
     found: list[set[str]] = []
