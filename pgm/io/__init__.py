@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, nearest, shown
 
-from .json import Model
 from .text import File, name_of, read_text, write_text
 from .uai import read_evidence
 from .uai_results import read_result, write_result
+
+if TYPE_CHECKING:
+    from .json import Model
 
 # File name extension, which is also the name of the format, and its module, loaded when first used.
 FORMATS = {

@@ -148,9 +148,10 @@ class _Reader(MarkedNetwork):
                     net.positions[node.name] = left, top, right, bottom
 
     def attribute(self, element: Element, name: str) -> str:
-        if name not in element.attributes:
+        every = element.attributes
+        if name not in every:
             self.fail(f'expected {name}="..." in <{element.tag}>, found none', element)
-        return element.attributes[name].strip()
+        return every[name].strip()
 
     @cached_property
     def by_id(self) -> dict[str, Variable]:
