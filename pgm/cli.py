@@ -113,6 +113,9 @@ _WORDS: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bexpand=True", "--expand"),
     (r"\bbad_rows=[\"'](\w+)[\"']", r"--bad-rows \1"),
     (r"\b(format|encoding|kind)=[\"']([\w.-]+)[\"']", r"--\1 \2"),
+    (r"max_parents=", "--max-parents "),
+    (r"(?<![\w-])(require|forbid|tiers|bootstrap|search|score)=(?=\")", r"--\1 "),
+    (r"(?<![\w-])(require|forbid|tiers|bootstrap|search|score)=", r"--\1"),
     (r"(?<![\w-])(engine|format|encoding|targets|given|seed|kind)=(?![\w\"'\[{])", r"--\1"),
     (r"\bpass --", "use --"),
     ("`k_best`", "map -k"),
@@ -187,10 +190,13 @@ def _parser() -> _Parser:
         made.add_argument(
             "file",
             nargs="?" if run is info else None,
-            help="a model: a file, packed or not, the name of a network that comes with pgm, or -"
+            help="the rows: CSV with a header, empty cells missing; or -"
+            if run is learn
+            else "a model: a file, packed or not, the name of a network that comes with pgm, or -"
             + ("; none: of this installation" if run is info else ""),
         )
-        made.add_argument("--format", help="of the file, where its name does not tell")
+        if run is not learn:
+            made.add_argument("--format", help="of the file, where its name does not tell")
         made.add_argument(
             "--encoding", help="of a file that is not UTF-8 and does not say so, such as latin-1"
         )
@@ -247,6 +253,35 @@ def _parser() -> _Parser:
     made.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
     answers(made, engine=False)
 
+    made = command("learn", learn, "learn which variables depend on which from a CSV file")
+    made.add_argument("-o", "--output", metavar="FILE", help="where the fitted network is written, or -")
+    made.add_argument("--to", metavar="FORMAT", help="of that file, where its name does not tell")
+    made.add_argument(
+        "--score", metavar="NAME[:OPTIONS]", help="bic (the default), bdeu, ... as in pgm.scores"
+    )
+    made.add_argument(
+        "--search",
+        default="tabu",
+        metavar="NAME[:OPTIONS]",
+        help="tabu (the default), boss, pc:alpha=0.01, ...",
+    )
+    made.add_argument("--max-parents", type=_whole, metavar="N", help="the largest number of parents")
+    for name, what in (("require", "has"), ("forbid", "has not")):
+        made.add_argument(
+            f"--{name}", nargs="+", default=[], metavar="A->B", help=f"arrows that the network {what}"
+        )
+    made.add_argument(
+        "--tiers", nargs="+", default=[], metavar="A,B", help="groups of names, those first that come first"
+    )
+    made.add_argument(
+        "--continuous", nargs="+", default=[], metavar="NAME", help="whole numbers that are numbers"
+    )
+    made.add_argument(
+        "--bootstrap", type=_whole, default=0, metavar="N", help="samples for the confidence of arrows"
+    )
+    made.add_argument("--seed", type=_whole, help="of all that is random")
+    answers(made, engine=False)
+
     made = command("plan", plan, "say what a question would cost, without asking it")
     made.add_argument("targets", nargs="*", default=[], help="variables; none: every variable by itself")
     known(made)
@@ -278,6 +313,7 @@ examples:
   pgm map alarm.bif --given CVP=LOW --json
   pgm predict alarm.bif patients.csv HR BP
   pgm plot alarm.bif -o alarm.svg --given CVP=LOW
+  pgm learn patients.csv -o patients.bif --score bic
 """
 
 
@@ -301,8 +337,14 @@ def engine(text: str) -> str | Engine:
     >>> engine("loopy:damping=0.5,max_iter=10").damping
     0.5
     """
+    found: str | Engine = _with_options(text, ENGINES, "--engine")
+    return found
+
+
+def _with_options(text: str, kinds: Mapping[str, type[Any]], flag: str) -> Any:
+    """The object that NAME:OPTION=VALUE,... stands for, or the name alone."""
     name, _, options = text.partition(":")
-    kind = ENGINES.get(name)
+    kind = kinds.get(name)
     if not options or kind is None:
         return name
     there = [field.name for field in dataclasses.fields(kind) if field.init]
@@ -311,9 +353,7 @@ def engine(text: str) -> str | Engine:
         key, equals, value = option.partition("=")
         if key not in there or not equals:
             has = f"it has {', '.join(there)}" if there else "it has none"
-            raise InvalidArgument(
-                f"--engine {name} has no option {shown(option)}; {has}.{nearest(key, there)}"
-            )
+            raise InvalidArgument(f"{flag} {name} has no option {shown(option)}; {has}.{nearest(key, there)}")
         try:
             found[key] = ast.literal_eval(value)
         except (ValueError, SyntaxError):  # text without quotes
@@ -594,7 +634,15 @@ def predict(given: argparse.Namespace) -> None:
 
 def _frame(model: Model, given: argparse.Namespace) -> dict[str, list[Any]]:
     """Return the columns of a CSV file: texts, floats for continuous variables, None where empty."""
-    text = read_text(_input(given.data), given.encoding)
+    return {
+        name: [_cell(model.variables[name], cell) for cell in column] if name in model.variables else column
+        for name, column in _table(given.data, given.encoding).items()
+    }
+
+
+def _table(path: str, encoding: str | None) -> dict[str, list[str]]:
+    """The columns of a CSV file as texts."""
+    text = read_text(_input(path), encoding)
     try:
         rows = [row for row in csv.reader(io.StringIO(text.content, newline=""), strict=True) if row]
     except csv.Error as error:
@@ -612,12 +660,7 @@ def _frame(model: Model, given: argparse.Namespace) -> dict[str, list[Any]]:
                 f"{len(header)}."
             )
     cells = list(zip(*body, strict=True)) or [()] * len(header)
-    return {
-        name: [_cell(model.variables[name], cell) for cell in column]
-        if name in model.variables
-        else list(column)
-        for name, column in zip(header, cells, strict=True)
-    }
+    return {name: list(column) for name, column in zip(header, cells, strict=True)}
 
 
 def _cell(variable: Variable, text: str) -> Any:
@@ -627,6 +670,51 @@ def _cell(variable: Variable, text: str) -> Any:
         with contextlib.suppress(ValueError):
             return float(text)
     return text
+
+
+def learn(given: argparse.Namespace) -> None:
+    """Learn a network from the rows of a CSV file, print how, and write it."""
+    frame = {name: _typed(column) for name, column in _table(given.file, given.encoding).items()}
+    arcs: dict[str, Any] = {
+        name: [arc for text in getattr(given, name) for arc in BayesianNetwork(edges=text).edges]
+        for name in ("require", "forbid")
+    }
+    options: dict[str, Any] = {"score": None, "start": None}
+    if given.score is not None:
+        options["score"] = _with_options(given.score, pgm.scores.SCORES, "--score")
+    found = pgm.learn_structure(
+        frame,
+        search=_with_options(given.search, pgm.searches.SEARCHES, "--search"),
+        max_parents=given.max_parents,
+        tiers=[tier.split(",") for tier in given.tiers] or None,
+        bootstrap=given.bootstrap,
+        seed=given.seed,
+        continuous=given.continuous,
+        name=os.path.splitext(os.path.basename(given.file))[0] if given.file != "-" else "",
+        **arcs,
+        **options,
+    )
+    if given.output is not None:
+        if given.output == "-" and given.to is None:
+            raise InvalidArgument(
+                f"stdout has no name that tells its format: --to is one of {listed(FORMATS)}."
+            )
+        pgm.write(found.network, _standard_output(given.output), format=given.to)
+    if given.json and given.output != "-":
+        answer = found.to_dict()
+        if found.confidence is not None:
+            answer["confidence"] = [[a, b, share] for (a, b), share in found.confidence.items()]
+        _json(_plain(answer))
+    elif given.output != "-":
+        _print(repr(found))
+
+
+def _typed(column: list[str]) -> list[Any]:
+    """The cells of a column as whole numbers or numbers, if all of them are, else as texts."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return [None if cell in _MISSING else kind(cell) for cell in column]
+    return [None if cell in _MISSING else cell for cell in column]
 
 
 def plan(given: argparse.Namespace) -> None:

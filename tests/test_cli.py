@@ -503,3 +503,34 @@ def test_the_commands_of_the_contract_run_as_written(tmp_path: Path) -> None:
             assert f"{right['HIGH']:.6f}" in ran.stdout
     assert (tmp_path / "alarm.svg").exists()
     assert (tmp_path / "b.xdsl").exists()
+
+
+def test_learn_writes_the_network_that_the_rows_show(tmp_path, capsys):
+    asia = pgm.load_network("asia")
+    frame = asia.sample(1500, seed=0).to_pandas().assign(age=[20.5 + i % 7 for i in range(1500)])
+    rows, out = tmp_path / "rows.csv", tmp_path / "net.json"
+    frame.to_csv(rows, index=False)
+    arguments = ["learn", str(rows), "-o", str(out), "--score", "bic", "--require", "asia->tub", "--json"]
+    assert main([*arguments, "--tiers", "asia,smoke", "lung,tub", "--max-parents", "3", "--seed", "0"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    net = pgm.read(out)
+    assert [tuple(arc) for arc in said["arcs"]] == list(net.edges)
+    wanted = pgm.learn_structure(
+        frame,
+        require=[("asia", "tub")],
+        tiers=[["asia", "smoke"], ["lung", "tub"]],
+        max_parents=3,
+        name="rows",
+    )
+    assert net == wanted.network
+    assert said["score"] == pytest.approx(wanted.score)
+    assert main(["learn", str(rows), "--search", "boss:restarts=1", "--bootstrap", "2", "--seed", "0"]) == 0
+    assert "averaged" in capsys.readouterr().out
+    for wrong, told in (
+        (["--search", "boss:starts=1"], "--search boss has no option 'starts=1'"),
+        (["--score", "bick"], "Did you mean 'bic'?"),
+        (["--forbid", "asia->tubb"], "--forbid"),
+        (["--search", "pc", "--score", "bic"], "--score has no effect"),
+    ):
+        assert main(["learn", str(rows), *wrong]) == 2
+        assert told in capsys.readouterr().err

@@ -14,6 +14,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 # Numbers that stand in books, and what everybody can count.
 KNOWN = {
     "wet_grass": ["0.65125", "0.497505", "0.910833", "0.922500"],  # the contract page, section 2
+    "sachs": ["0 from the truth   no network scores higher"],
     "asia": ["0.0188   0.1028   0.8340"],  # Lauritzen & Spiegelhalter (1988), short of breath; as pyAgrum
     "explaining_away": ["P(burglary) = 0.284172"],  # Russell & Norvig, section 14.4: 0.284
     "count_colourings": ["3 colours: 120 ways", "4 colours: 12,960 ways"],  # the chromatic polynomial

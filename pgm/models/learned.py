@@ -10,12 +10,13 @@ import numpy as np
 from pgm.calls import guarded
 from pgm.errors import InvalidArgument, OutOfTime, TooLarge, shown
 from pgm.graphs import CPDAG
+from pgm.graphs.equivalence import by_number
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
 from pgm.learning.searching.constraints import constraints
 from pgm.learning.searching.found import Found
 from pgm.learning.searching.problem import Problem
-from pgm.learning.searching.resampling import average, shares
+from pgm.learning.searching.resampling import average, directed, shares
 from pgm.printing import ROWS, html_facts, html_table, label, text_facts, text_table
 from pgm.randomness import generator
 from pgm.results.base import Frozen, pandas
@@ -296,7 +297,7 @@ def _result(
         search=how,
         scored_by=problem.score if how.scores else None,
         trace=SearchTrace(steps),
-        cpdag=network.cpdag(),
+        cpdag=by_number(names, *directed(found.parents, problem.known)),
         confidence=confidence,
         averaged=averaged,
         threshold=threshold,

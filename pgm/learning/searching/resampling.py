@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from pgm.errors import OutOfTime
-from pgm.graphs.equivalence import compelled, orient, topological
+from pgm.graphs.equivalence import Sets, compelled, orient, topological
 from pgm.learning.searches import Search
 from pgm.runtime import progress
 from pgm.runtime.threads import Task, run_all
@@ -51,11 +51,18 @@ def shares(problem: Problem, how: Search, samples: int, found: Found) -> list[Sh
 
 def directed_shares(parents: Sequence[Sequence[int]], known: Constraints) -> Shares:
     """Each arc that the data, with what is known, can direct counts once; others half each way."""
+    fixed, free = directed(parents, known)
+    found = [(u, v, 1.0) for v, those in enumerate(fixed) for u in sorted(those)]
+    return found + [(u, v, 0.5) for v, those in enumerate(free) for u in sorted(those)]
+
+
+def directed(parents: Sequence[Sequence[int]], known: Constraints) -> tuple[Sets, Sets]:
+    """The arcs that the data, with what is known, can direct, and the edges that may point either way."""
     fixed, free = compelled(parents)
     changed = False
     for v, those in enumerate(free):
         for u in sorted(those):
-            if u < v and u in free[v] and known.allowed[u, v] != known.allowed[v, u]:
+            if u < v and known.allowed[u, v] != known.allowed[v, u]:
                 a, b = (u, v) if known.allowed[u, v] else (v, u)
                 free[a].discard(b)
                 free[b].discard(a)
@@ -63,8 +70,7 @@ def directed_shares(parents: Sequence[Sequence[int]], known: Constraints) -> Sha
                 changed = True
     if changed:
         orient(fixed, free)
-    found = [(u, v, 1.0) for v, those in enumerate(fixed) for u in sorted(those)]
-    return found + [(u, v, 0.5) for v, those in enumerate(free) for u in sorted(those)]
+    return fixed, free
 
 
 def average(
