@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from pgm.models.dynamic import filters as filters
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
+    from pgm.models.dynamic.hmm_selection import select_states
     from pgm.models.dynamic.nonlinear_dynamical_system import NonlinearDynamicalSystem
     from pgm.models.dynamic.switching_linear_dynamical_system import SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.variants import (
@@ -204,6 +205,7 @@ __all__ = [
     "read_result",
     "scores",
     "searches",
+    "select_states",
     "set_config",
     "structure_score",
     "write",
@@ -247,6 +249,7 @@ _LAZY = {
     "scores": "pgm.learning",
     "searches": "pgm.learning",
     "HMM": "pgm.models.dynamic",
+    "select_states": "pgm.models.dynamic.hmm_selection",
     "HMMClassifier": "pgm.models.dynamic.hmm_classifier",
     "MarkovChain": "pgm.models.dynamic",
     "LinearDynamicalSystem": "pgm.models.dynamic",

@@ -24,6 +24,7 @@ from pgm.models.decision.information import ValuesOfInformation
 from pgm.models.decision.rule import Rule
 from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.utilities import Utility
+from pgm.models.dynamic.hmm_selection import StateSelection
 from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
 from pgm.models.dynamic.network_stream import NetworkStream
@@ -58,6 +59,7 @@ RECEIVED = [
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan, NetworkStream),
+    *(results.SampledSeries, LinearStream, HMMStream, StateSelection),
 ]
 CLASSES = list(
     dict.fromkeys(

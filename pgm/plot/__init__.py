@@ -11,7 +11,7 @@ from .decisions import influence_diagram, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
-from .sequences import fit, steps
+from .sequences import fit, selection, steps
 from .structures import structure
 from .traces import report
 
@@ -31,6 +31,7 @@ __all__ = [
     "report",
     "rule",
     "samples",
+    "selection",
     "state_graph",
     "states_over_time",
     "steps",

@@ -246,3 +246,32 @@ def fit(
         paper.entitle(ax, f"{found.log_likelihood:.6g} after {found.iterations} iterations{starts}", said)
         tidy(ax)
         return ax
+
+
+def selection(
+    numbers: list[int],
+    values: list[float],
+    best: int,
+    name: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw a score over the number of states, the best marked.
+
+    >>> selection([1, 2, 3], [30.0, 20.0, 25.0], 2, "BIC").get_xlabel()
+    'states'
+    """
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(5.2, 3.0)
+        ax.plot(numbers, values, color=lines(ax)[0], marker="o", markersize=3.5)
+        ax.plot(
+            [best], [values[numbers.index(best)]], "o", color=lines(ax)[1], markersize=9, fillstyle="none"
+        )
+        ax.set_xlabel("states")
+        ax.set_ylabel(name)
+        count_along(ax)
+        paper.entitle(ax, f"{best} states", name)
+        tidy(ax)
+        return ax

@@ -415,6 +415,38 @@ def test_C121_two_words_are_told_apart():
     assert words.predict([SEEN]).tolist() == [2]
 
 
+def growing() -> tuple[pgm.HMM, list[np.ndarray], list[np.ndarray]]:
+    """O40: a model of three states, and sequences drawn from it to learn from and to compare by."""
+    emitted = [[0.85, 0.05, 0.05, 0.05], [0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.45, 0.45]]
+    truth = pgm.HMM([1 / 3] * 3, 0.7 * np.eye(3) + 0.1, pgm.Categorical(emitted))
+    learn = [one.observations for one in truth.sample(40, sequences=20, seed=40)]
+    return truth, learn, [one.observations for one in truth.sample(40, sequences=200, seed=41)]
+
+
+def test_C120_three_states_by_held_out_sequences():
+    truth, learn, held = growing()
+    symbols = pgm.Categorical(symbols=[0, 1, 2, 3])
+    found = pgm.select_states(
+        learn, emission=symbols, n_states=range(1, 6), score="validation", validation=held, starts=4, seed=0
+    )
+    assert found.n_states == 3
+    logs = [one.log_likelihood for one in found.candidates]
+    assert logs == sorted(logs)
+    best = found.best.validation
+    assert best is not None
+    assert best / 8000 == pytest.approx(truth.score(held) / 8000, abs=0.02)
+
+
+def test_C140_states_are_split_while_that_helps():
+    _, learn, held = growing()
+    symbols = pgm.Categorical(symbols=[0, 1, 2, 3])
+    found = pgm.select_states(
+        learn, emission=symbols, score="validation", validation=held, search="split", seed=0
+    )
+    assert found.n_states == 3
+    assert [one.n_states for one in found.candidates] == [1, 2, 3, 4]  # four are tried, and are no better
+
+
 def test_C122_gradient_of_the_conditional_likelihood():
     """O41: what is expected of a symbol in a state counts by how far the class is off."""
 

@@ -167,7 +167,7 @@ class HMMClassifier(Tabular):
         made, own = {}, "em" if self.method == "conditional" else self.method
         for code, (name, model) in enumerate(begin.items()):
             mine = np.flatnonzero(codes == code)
-            part = _of_sequences(read, mine)
+            part = some_sequences(read, mine)
             made[name] = model.copy()
             made[name]._learn(
                 part, None, self.starts, self.max_iter, self.tol, random.spawn(1)[0],
@@ -374,7 +374,7 @@ def _class_prior(given: Any, classes: list[Any], counts: np.ndarray) -> np.ndarr
     return np.asarray(found / found.sum())
 
 
-def _of_sequences(read: Sequences, which: np.ndarray) -> Sequences:
+def some_sequences(read: Sequences, which: np.ndarray) -> Sequences:
     """Some of the sequences."""
     lengths = read.lengths[which]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

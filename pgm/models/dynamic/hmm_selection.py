@@ -1,0 +1,275 @@
+"""How many hidden states there are: models of several sizes, by a criterion or on held-out sequences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pgm.distributions import Emission
+from pgm.errors import InvalidArgument, listed, shown
+from pgm.frames import Sequences
+from pgm.printing import Tabular
+from pgm.randomness import generator
+from pgm.runtime.progress import report as report_progress
+
+from .hmm import HMM
+from .hmm_classifier import log_likelihoods, some_sequences
+from .hmm_learning import Numbers, Task
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SCORES = ("bic", "aic", "validation")
+_SEARCHES = ("starts", "split")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model with so many states, and how good it is."""
+
+    n_states: int
+    model: HMM
+    log_likelihood: float
+    aic: float
+    bic: float
+    validation: float | None  # log P of sequences that were held out
+
+
+class StateSelection(Tabular):
+    """Models with different numbers of states; `model` is the best by `score`.
+
+    >>> import pgm
+    >>> data = [[0.0, 0.1, 5.0, 5.1, 0.2, 0.1, 4.9], [5.0, 5.2, 0.0, -0.1, 0.1]]
+    >>> found = select_states(data, emission=pgm.Gaussian(form="tied"), n_states=[1, 2], seed=0)
+    >>> found.n_states, [one.n_states for one in found.candidates]
+    (2, [1, 2])
+    """
+
+    def __init__(self, candidates: Iterable[Candidate], score: str) -> None:
+        """Take the candidates, and what they are compared by."""
+        self.candidates, self.score = tuple(candidates), score
+        self.best = max(self.candidates, key=lambda one: _goodness(one, score))
+
+    @property
+    def model(self) -> HMM:
+        """The best model."""
+        return self.best.model
+
+    @property
+    def n_states(self) -> int:
+        """How many states the best model has."""
+        return self.best.n_states
+
+    def to_dict(self) -> dict[str, Any]:
+        """A list for each column of the table."""
+        names = ("n_states", "log_likelihood", "aic", "bic", "validation")
+        return {name: [getattr(one, name) for one in self.candidates] for name in names}
+
+    def to_pandas(self) -> Any:
+        """A DataFrame with a row for each number of states."""
+        from pgm.results.base import pandas
+
+        return pandas().DataFrame(self.to_dict()).set_index("n_states")
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        figsize: tuple[float, float] | None = None,
+        title: str | None = None,
+    ) -> Axes:
+        """Draw what the models are compared by over the number of states; returns the Axes.
+
+        Args:
+            ax: axes to draw on; a new figure if left out.
+            figsize: width and height of a new figure in inches; the size that the content needs if left out.
+            title: what stands above; what is shown if left out.
+        """
+        from pgm import plot
+
+        numbers = [one.n_states for one in self.candidates]
+        values = [getattr(one, self.score) for one in self.candidates]
+        name = {"bic": "BIC", "aic": "AIC"}.get(self.score, "log-likelihood of held-out sequences")
+        return plot.selection(numbers, values, self.n_states, name, ax, figsize=figsize, title=title)
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        held = any(one.validation is not None for one in self.candidates)
+        rows = []
+        for one in self.candidates:
+            validation = [] if not held else [f"{one.validation:.6g}"]
+            numbers = [f"{x:.6g}" for x in (one.log_likelihood, one.aic, one.bic)]
+            rows.append([f"{one.n_states:,}", *numbers, *validation, "best" if one is self.best else ""])
+        header = ["states", "log-likelihood", "AIC", "BIC", *(["held out"] if held else []), ""]
+        return header, rows, f"chosen by {self.score}"
+
+
+def _goodness(one: Candidate, score: str) -> float:
+    if score == "validation":
+        return -math.inf if one.validation is None else one.validation
+    return -float(getattr(one, score))
+
+
+def select_states(
+    data: Any,
+    *,
+    emission: Any,
+    n_states: Any = range(1, 8),
+    score: str = "bic",
+    search: str = "starts",
+    validation: Any = None,
+    folds: int | None = None,
+    lengths: Any = None,
+    sequence: Any = None,
+    prior: Any = None,
+    starts: int = 5,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    seed: int | np.random.Generator | None = None,
+) -> StateSelection:
+    """Fit hidden Markov models of several sizes, and choose the number of states.
+
+    Args:
+        data: sequences, as for `HMM.fit`.
+        emission: what the states emit, its numbers yet to be learned: `pgm.Gaussian(dim=2)`, ...
+        n_states: the numbers of states that are tried.
+        score: "bic" or "aic", the smallest; or "validation", the largest likelihood of sequences held out.
+        search: "starts" fits each size from several guesses; "split" divides the state of the model before
+            that gains most, and stops when the score is no better.
+        validation: the sequences that are held out; or
+        folds: into how many parts the data are divided, of which each is held out once.
+        lengths: how many steps each sequence has, where all stand one below the other.
+        sequence: the column of a data frame that says which sequence a row belongs to.
+        prior: pseudo-counts, as for `HMM.fit`.
+        starts: how often each model begins; the best is kept.
+        max_iter: how many steps of EM at most.
+        tol: as for `HMM.fit`.
+        seed: of the guesses.
+
+    Raises:
+        InvalidArgument: an option is out of range, or does not go with another; a value is no symbol.
+
+    >>> import pgm
+    >>> data = [[0.0, 0.1, 5.0, 5.1, 0.2, 0.1, 4.9], [5.0, 5.2, 0.0, -0.1, 0.1]]
+    >>> select_states(data, emission=pgm.Gaussian(form="tied"), n_states=[1, 2], seed=0).model.n_states
+    2
+    """
+    if score not in _SCORES or search not in _SEARCHES:
+        what, given, known = (
+            ("score", score, _SCORES) if score not in _SCORES else ("search", search, _SEARCHES)
+        )
+        raise InvalidArgument(f"{what}= is one of {listed(known)}, not {shown(given)}.")
+    if not isinstance(emission, Emission) or emission.n_states is not None:
+        raise InvalidArgument(
+            f"emission= is a distribution that has no numbers yet, such as pgm.Gaussian(dim=2), not "
+            f"{shown(emission)}."
+        )
+    sizes = _sizes(n_states)
+    if (score == "validation") != (validation is not None or folds is not None):
+        raise InvalidArgument(
+            'score="validation" needs validation= or folds=, the sequences that are held out; other scores '
+            "need none."
+        )
+    if folds is not None and (validation is not None or search == "split"):
+        raise InvalidArgument('folds= goes neither with validation= nor with search="split".')
+    if search == "split" and not hasattr(emission, "with_parameters"):
+        raise InvalidArgument(f'search="split" does not go with a {type(emission).__name__}.')
+    random = generator(seed)
+    first = HMM(n_states=1, emission=emission)
+    read = first._read(data, lengths, sequence)
+    held = None if validation is None else first._read(validation, None, sequence)
+    if folds is not None and (
+        isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(read)
+    ):
+        raise InvalidArgument(f"folds= is a number from 2 to {len(read)}, the sequences, not {shown(folds)}.")
+
+    def fitted(size: int, part: Sequences) -> HMM:
+        made = HMM(n_states=size, emission=emission)
+        made._learn(part, None, starts, max_iter, tol, random.spawn(1)[0], prior=prior)
+        return made
+
+    def candidate(model: HMM) -> Candidate:
+        report = model.fit_report
+        assert report is not None
+        found = None if held is None else float(log_likelihoods(model, held).sum())
+        if folds is not None:
+            found = 0.0
+            for fold in range(folds):
+                outside = np.arange(len(read)) % folds == fold
+                other = fitted(model.n_states, some_sequences(read, np.flatnonzero(~outside)))
+                found += float(log_likelihoods(other, some_sequences(read, np.flatnonzero(outside))).sum())
+        return Candidate(model.n_states, model, report.log_likelihood, report.aic, report.bic, found)
+
+    made = []
+    for i, size in enumerate(sizes):
+        report_progress(i, len(sizes), "choosing the number of states")
+        if i == 0 or search == "starts":
+            made.append(candidate(fitted(size, read)))
+            continue
+        model = made[-1].model
+        while model.n_states < size:
+            model = max(
+                _grown(model, read, prior, max_iter, tol, random),
+                key=lambda one: one.fit_report.log_likelihood,  # type: ignore[union-attr]
+            )
+        made.append(candidate(model))
+        if _goodness(made[-1], score) <= _goodness(made[-2], score):
+            break
+    report_progress(len(sizes), len(sizes), "choosing the number of states")
+    return StateSelection(made, score)
+
+
+def _sizes(n_states: Any) -> list[int]:
+    try:
+        found = sorted(set(n_states))
+    except TypeError:
+        found = [None]
+    if not found or not all(isinstance(n, int | np.integer) and n >= 1 for n in found):
+        raise InvalidArgument(
+            f"n_states= is a range or a list of whole numbers, 1 at least, not {shown(n_states)}."
+        )
+    return [int(n) for n in found]
+
+
+def _grown(
+    model: HMM, read: Sequences, prior: Any, max_iter: int, tol: float, random: np.random.Generator
+) -> Iterator[HMM]:
+    """Models with one state more, of which each has divided another state."""
+    task = Task(model, read)
+    now = Numbers(model.initial, model.transition, model.emission)
+    seen = task.expect(now).statistics.seen
+    for state in range(model.n_states):
+        made = _split(now, task.observed.rows, seen, state, random)
+        grown = HMM(made.start, made.move, made.emission)
+        grown._learn(read, None, 1, max_iter, tol, random, prior=prior)
+        yield grown
+
+
+def _split(
+    now: Numbers, rows: np.ndarray, seen: np.ndarray, state: int, random: np.random.Generator
+) -> Numbers:
+    """One state as two: its rows are divided, and each is entered half as often."""
+    emission: Any = now.emission
+    parts = emission.first_guess(rows, np.ones(len(rows)), 2, random)
+    sums = parts.sum(axis=1, keepdims=True)
+    shares = np.where(sums > 0.0, parts / np.where(sums > 0.0, sums, 1.0), 0.5)
+    weights = np.insert(seen, state + 1, seen[:, state] * shares[:, 1], axis=1)
+    weights[:, state] *= shares[:, 0]
+    wide = [np.insert(p, state + 1, p[state], axis=0) for p in emission.parameters()]
+    emission = _several(emission, wide)
+    emission = emission.fitted(emission.gathered(rows, weights))
+    half = np.ones(len(now.start) + 1)
+    half[state : state + 2] = 0.5
+    start = np.insert(now.start, state + 1, now.start[state]) * half
+    move = np.insert(now.move, state + 1, now.move[state], axis=0)
+    move = np.insert(move, state + 1, move[:, state], axis=1)
+    return Numbers(start, move * half, emission)
+
+
+def _several(emission: Any, parameters: list[np.ndarray]) -> Any:
+    made = emission.with_parameters(parameters)
+    assert made is not None
+    return made
