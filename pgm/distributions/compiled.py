@@ -63,8 +63,13 @@ def weighted_sums(rows: Floats, weights: Floats, dim: int, weight: Floats, sums:
                 sums[at + s] += weights[o + s] * x
 
 
-def weighted_products(rows: Floats, weights: Floats, dim: int, k: int, mean: Floats, scatter: Floats):
-    """Of each state the weighted products of what is off its mean: (dim, dim, states), the lower triangle."""
+def weighted_products(
+    rows: Floats, weights: Floats, dim: int, k: int, mean: Floats, diagonal: int, scatter: Floats
+):
+    """Of each state the weighted products of what is off its mean: (dim, dim, states), the lower triangle.
+
+    Where only the `diagonal` is needed, the rest stays zero.
+    """
     off = np.empty(dim * k)
     for t in range(weights.size // k):
         o = t * k
@@ -75,7 +80,7 @@ def weighted_products(rows: Floats, weights: Floats, dim: int, k: int, mean: Flo
                 off[at + s] = x - mean[at + s]
         for i in range(dim):
             at = i * k
-            for j in range(i + 1):
+            for j in range(i if diagonal != 0 else 0, i + 1):
                 other = j * k
                 to = (i * dim + j) * k
                 for s in range(k):

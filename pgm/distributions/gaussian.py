@@ -337,7 +337,8 @@ class Gaussian:
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
         """Sufficient statistics of weighted rows; missing entries are expected, given the rest."""
-        return gathered(rows, weights, self._mean, self._covariance)
+        alone = self.form in ("diagonal", "spherical")
+        return gathered(rows, weights, self._mean, self._covariance, alone)
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """What was observed, and draws from these states, given the rest of a row, where it was not."""

@@ -71,7 +71,11 @@ def patterns(rows: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def gathered(
-    rows: np.ndarray, weights: np.ndarray, means: np.ndarray | None, covariances: np.ndarray | None
+    rows: np.ndarray,
+    weights: np.ndarray,
+    means: np.ndarray | None,
+    covariances: np.ndarray | None,
+    diagonal: bool = False,
 ) -> GaussianStatistics:
     """Sufficient statistics of weighted rows; what is missing is expected, given the rest and each state.
 
@@ -80,6 +84,7 @@ def gathered(
         weights: a column for each state.
         means: of each state now; needed where something is missing.
         covariances: of each state now.
+        diagonal: of products only those of an entry with itself are needed.
     """
     total: GaussianStatistics | None = None
     for at, seen in patterns(rows):
@@ -89,7 +94,7 @@ def gathered(
         if not shares.any():
             continue
         if seen.size == rows.shape[1]:
-            part = complete_statistics(some, shares)
+            part = complete_statistics(some, shares, diagonal)
         else:
             if means is None or covariances is None:
                 raise InvalidArgument("Rows with gaps are fitted by EM, from a Gaussian that has numbers.")
@@ -99,7 +104,7 @@ def gathered(
     return total or GaussianStatistics(np.zeros(k), np.zeros((k, dim)), np.zeros((k, dim, dim)))
 
 
-def complete_statistics(rows: np.ndarray, weights: np.ndarray) -> GaussianStatistics:
+def complete_statistics(rows: np.ndarray, weights: np.ndarray, diagonal: bool = False) -> GaussianStatistics:
     """Sufficient statistics of rows without gaps, a column of weights for each state.
 
     >>> complete_statistics(np.array([[0.0], [2.0]]), np.ones((2, 1))).scatter.tolist()
@@ -111,7 +116,7 @@ def complete_statistics(rows: np.ndarray, weights: np.ndarray) -> GaussianStatis
     weight, sums, products = np.zeros(k), np.zeros((dim, k)), np.zeros((dim, dim, k))
     NORMALS.weighted_sums(flat, shares, dim, weight, sums.reshape(-1))
     mean = np.divide(sums, weight, out=np.zeros_like(sums), where=weight > 0)
-    NORMALS.weighted_products(flat, shares, dim, k, mean.reshape(-1), products.reshape(-1))
+    NORMALS.weighted_products(flat, shares, dim, k, mean.reshape(-1), int(diagonal), products.reshape(-1))
     lower = products.transpose(2, 0, 1)
     scatter = lower + np.tril(lower, -1).transpose(0, 2, 1)
     return GaussianStatistics(weight, np.ascontiguousarray(mean.T), scatter)

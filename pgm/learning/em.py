@@ -41,6 +41,7 @@ def climb(
     clock: Clock,
     what: str = "EM",
     stride: Callable[[_P, _P, _P], _P | None] | None = None,
+    glance: Callable[[_P], Step[_S]] | None = None,
 ) -> tuple[_P, list[FitReport], int]:
     """Climb from each start; return the best parameters, the report of each start, and which was best.
 
@@ -53,6 +54,7 @@ def climb(
         clock: at its limit the best so far is kept, marked as not converged.
         what: the label of the progress report.
         stride: where three parameters in a row lead, or None; a stride is taken if it leads higher.
+        glance: an E-step of which the statistics are not needed.
     """
     if isinstance(max_iter, bool) or not isinstance(max_iter, int | np.integer) or max_iter < 1:
         raise InvalidArgument(f"max_iter= is a whole number of at least 1, not {shown(max_iter)}.")
@@ -63,7 +65,9 @@ def climb(
     failed: Collapsed | None = None
     for number, start in enumerate(starts):
         try:
-            found, report, objective = _one(start(), expect, maximise, max_iter, tol, clock, what, stride)
+            found, report, objective = _one(
+                start(), expect, maximise, max_iter, tol, clock, what, stride, glance or expect
+            )
         except OutOfTime:
             if best is None:
                 raise
@@ -92,6 +96,7 @@ def _one(
     clock: Clock,
     what: str,
     stride: Callable[[_P, _P, _P], _P | None] | None,
+    glance: Callable[[_P], Step[_S]],
 ) -> tuple[_P, FitReport, float]:
     step = expect(parameters)
     logs = [step.log_likelihood]
@@ -102,7 +107,7 @@ def _one(
         try:
             clock.check(what)
             raised = maximise(parameters, step.statistics, iteration + 1)
-            next_step = expect(raised)
+            next_step = (glance if len(logs) == max_iter else expect)(raised)
         except OutOfTime:
             stopped = "time limit"
             break

@@ -281,3 +281,27 @@ def test_paths_given_what_was_observed_are_drawn_from_their_posterior(in_logs):
     for path, count in counts.items():
         p = float(every[path] / total)
         assert abs(count / n - p) <= 5 * np.sqrt(p * (1 - p) / n)
+
+
+@pytest.mark.parametrize("coded", [True, False])
+@pytest.mark.parametrize("lengths", [[5000], [1, 700, 1, 2, 400], [9000, 3, 1]])
+def test_counts_of_many_states_by_products_of_matrices(coded, lengths):
+    """Beside plain sums in logarithms: pieces of long sequences, weights, states that cannot be reached."""
+    rng, k = np.random.default_rng(len(lengths)), 9
+    start, move = rng.dirichlet(np.ones(k)), rng.dirichlet(np.ones(k), k)
+    start[0] = 0.0
+    chain = Chain(start / start.sum(), move)
+    logs = np.log(rng.random((6, k)))
+    logs[2] = 0.0
+    logs[3, 4] = -np.inf
+    code = rng.integers(0, 6, sum(lengths)).astype(np.int32)
+    starts = np.cumsum([0, *lengths])
+    rows = Rows(logs, code, starts) if coded else Rows(logs[code], np.empty(0, np.int32), starts)
+    weight = rng.random(len(lengths)) - 0.3
+    found = engine.expected(chain, rows, weight, start_clock())
+    slow = Chain(chain.start, chain.move)
+    slow.__dict__.update(is_safe=False, is_narrow=True)
+    truth = engine.expected(slow, rows, weight, start_clock())
+    for name in ("first", "pairs", "seen", "logs"):
+        mine, theirs = getattr(found, name), getattr(truth, name)
+        assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-9), name

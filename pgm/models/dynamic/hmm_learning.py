@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,8 @@ class Task:
             raise InvalidArgument(
                 'form="tied" is one covariance for all states: fix the emission of all of them, or of none.'
             )
-        self.last: tuple[Numbers, engine.Expected] | None = None
+        self.counted: tuple[Numbers, engine.Expected] | None = None  # the last E-step
+        self.raised: tuple[Numbers, engine.Expected] | None = None  # the last M-step, and what it was made of
         self._take_prior(prior)
 
     def _take_prior(self, prior: Any) -> None:
@@ -104,15 +106,35 @@ class Task:
 
     def expect(self, now: Numbers) -> Step[engine.Expected]:
         """Expected counts, or those along the best paths."""
-        chain = engine.Chain(now.start, now.move)
-        rows = engine.Rows(
-            self.seen.logs(now.emission.log_rows(self.observed.rows)), self.seen.code, self.read.starts
-        )
-        try:
+        chain, rows = self._chain(now)
+        with self._naming_steps():
             if self.method == "viterbi":
                 found = self._along_best(chain, rows)
             else:
                 found = engine.expected(chain, rows, self.weight, self.clock)
+        found = replace(found, seen=self.seen.together(found.seen, len(self.observed.rows)))
+        self.counted = now, found
+        return self._step(now, found)
+
+    def glance(self, now: Numbers) -> Step[engine.Expected]:
+        """The likelihood alone."""
+        chain, rows = self._chain(now)
+        with self._naming_steps():
+            if self.method == "viterbi":
+                logs = engine.best_paths(chain, rows, self.clock)[1]
+            else:
+                logs = engine.log_likelihoods(chain, rows, self.clock)
+        nothing = np.empty(0)
+        return self._step(now, engine.Expected(nothing, nothing, nothing, logs))
+
+    def _chain(self, now: Numbers) -> tuple[engine.Chain, engine.Rows]:
+        logs = self.seen.logs(now.emission.log_rows(self.observed.rows))
+        return engine.Chain(now.start, now.move), engine.Rows(logs, self.seen.code, self.read.starts)
+
+    @contextmanager
+    def _naming_steps(self) -> Iterator[None]:
+        try:
+            yield
         except engine.ImpossibleStep as error:
             place, state = self.read.place(error.row), self.seen.state_of(error.row)
             label = "" if state < 0 else f" in the state {shown(self.model.states[state])}"
@@ -121,8 +143,8 @@ class Task:
                 "observed before, with the numbers that learning begins with. Zeros stay zero: begin with "
                 "others, or leave out what is to be learned."
             ) from None
-        found = replace(found, seen=self.seen.together(found.seen, len(self.observed.rows)))
-        self.last = now, found
+
+    def _step(self, now: Numbers, found: engine.Expected) -> Step[engine.Expected]:
         log = float(self.weight @ found.logs)
         with np.errstate(divide="ignore", invalid="ignore"):
             prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
@@ -159,7 +181,9 @@ class Task:
                 if seen.sum() > 0.0:
                     raise
             self._check(emission, f"in iteration {iteration}")
-        return Numbers(start, move, emission)
+        made = Numbers(start, move, emission)
+        self.raised = made, found
+        return made
 
     def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
         """Where three numbers in a row lead."""
@@ -276,6 +300,7 @@ class Task:
             clock=self.clock,
             what="Baum-Welch",
             stride=self.stride if self.method == "squarem" else None,
+            glance=self.glance,
         )
         kept = () if self.method == "viterbi" else self._never_visited(best)
         logs = tuple(report.log_likelihoods for report in reports)
@@ -285,11 +310,13 @@ class Task:
         return best, made
 
     def _never_visited(self, now: Numbers) -> tuple[Any, ...]:
-        if self.last is None or self.last[0] is not now:
+        made = next((one for one in (self.counted, self.raised) if one is not None and one[0] is now), None)
+        if made is None:
             self.clock = Clock(None, None)  # what was learned is looked at even when the time is over
-            self.expect(now)
-        assert self.last is not None
-        visits = self.last[1].seen.sum(axis=0)
+            found = self.expect(now).statistics
+        else:
+            found = made[1]
+        visits = found.seen.sum(axis=0)
         return tuple(s for s, v in zip(self.model.states, visits.tolist(), strict=True) if not v > 0.0)
 
     def _n_free(self, now: Numbers) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.distributions import Emission
 from pgm.errors import InvalidArgument, listed, shown
 from pgm.frames import Sequences
@@ -113,6 +114,7 @@ def _goodness(one: Candidate, score: str) -> float:
     return -float(getattr(one, score))
 
 
+@guarded
 def select_states(
     data: Any,
     *,

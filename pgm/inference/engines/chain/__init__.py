@@ -24,6 +24,9 @@ _LEAST = 2.0**-300  # transitions from here on do not lose states
 _LEAST_WITH_ZEROS = 2.0**-200  # the same, where some are impossible
 _RANGE = math.log(2.0**64)  # of the largest likelihood of a row: others are divided by it
 _SPARSE = 0.4  # the share of transitions up to which only those are visited
+_WIDE = 8  # states from which on pairs are counted by products of matrices
+_PIECE = 32768  # numbers of each of two matrices in such a product
+_ONE_THREAD = 2**18  # multiplications of a product for which none takes more than one thread
 _AT_ONCE = 8192  # rows of sequences whose way forwards is kept for the way back
 _LN2 = math.log(2.0)
 _NO_FLOATS, _NO_INTS = np.empty(0), np.empty(0, np.int64)
@@ -289,6 +292,14 @@ def expected(chain: Chain, rows: Rows, weight: np.ndarray, clock: Clock) -> Expe
         for begin, end in _groups(rows.starts):
             part = rows.part(begin, end)
             alpha, share = _forward(chain, part, clock)
+            if not arc.size and k >= _WIDE:
+                log, shift = np.log(share), part.shift_of()
+                logs[begin:end] = np.add.reduceat(log if shift is None else log + shift, part.starts[:-1])
+                by_row = seen if coded else seen[int(rows.starts[begin]) : int(rows.starts[end])]
+                pairs += _backward_apart(
+                    chain, part, weight[begin:end], alpha, share, first, by_row, clock
+                ).reshape(-1)
+                continue
             kept = seen.reshape(-1) if coded else _NO_FLOATS
             _backward(chain, part, weight[begin:end], alpha, share, first, pairs, kept, clock=clock)
             log, shift = np.log(share), part.shift_of()
@@ -492,6 +503,63 @@ def _backward(
         _run("backward_of_four", chain.flat, *shared, chain=chain, rows=rows, clock=clock)
     else:
         _run("backward", chain.turned, *chain.arcs, *shared, chain=chain, rows=rows, clock=clock)
+
+
+def _backward_apart(
+    chain: Chain,
+    rows: Rows,
+    weight: np.ndarray,
+    alpha: np.ndarray,
+    share: np.ndarray,
+    first: np.ndarray,
+    seen: np.ndarray,
+    clock: Clock,
+) -> np.ndarray:
+    """Add what is expected to `first` and `seen`; return it of pairs, without the factor of the transition.
+
+    A long sequence is taken in pieces, so that what the product of matrices reads is still near.
+    """
+    k, coded, total = chain.k, int(rows.code.size > 0), rows.n_rows
+    lone = rows.starts.size == 2
+    size = _PIECE // k if lone else total
+    carried = np.zeros(k + 1)
+    found = np.zeros((k, k))
+    ways = np.zeros((min(size, total) + 1, k))
+    for end in range(total, 0, -size):
+        begin = max(end - size, 0)
+        here = slice(begin, end)
+        starts = np.array([0, end - begin]) if lone else rows.starts
+        like = rows.like if coded else rows.like[begin * k : end * k]
+        code = rows.code[here] if coded else rows.code
+        count = end - begin
+        ways[count] = carried[:k] * weight[-1] if carried[k] else 0.0
+        args = (
+            chain.turned,
+            like,
+            code,
+            starts,
+            int(begin > 0),
+            weight,
+            alpha[here].reshape(-1),
+            share[here],
+        )
+        own = seen if coded else seen[here]
+        sums = (carried, ways[:count].reshape(-1), first, own.reshape(-1), 1 - coded)
+        _run("backward_apart", *args, *sums, chain=chain, rows=Rows(rows.logs, code, starts), clock=clock)
+        found += _product(alpha[here], ways[1 : count + 1])
+        carried[k] = 1.0
+    return found
+
+
+def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The first, turned, times the second, in parts so small that no library starts threads for one."""
+    n, k = left.shape
+    size = max(_ONE_THREAD // (k * k), 1)
+    many = n // size
+    whole = many * size
+    parts = (table[:whole].reshape(many, size, k) for table in (left, right))
+    found = np.matmul(next(parts).transpose(0, 2, 1), next(parts)).sum(axis=0)
+    return np.asarray(found + left[whole:].T @ right[whole:])
 
 
 def _forward_in_logs(

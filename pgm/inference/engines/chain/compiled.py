@@ -72,6 +72,22 @@ def _back(k, turned, at, to, arc, w, out):
             out[i] = x
 
 
+def _total(a, k):
+    """The sum of the first k numbers, four at a time: none waits for the sum of all before it."""
+    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+    j = 0
+    while j + 4 <= k:
+        s0 += a[j]
+        s1 += a[j + 1]
+        s2 += a[j + 2]
+        s3 += a[j + 3]
+        j += 4
+    while j < k:
+        s0 += a[j]
+        j += 1
+    return (s0 + s1) + (s2 + s3)
+
+
 def forward(
     start: Floats,
     move: Floats,
@@ -113,9 +129,7 @@ def forward(
                 _ahead(k, move, at, to, arc, a, 0, ahead)
             for j in range(k):
                 a[j] = ahead[j] * like[b + j]
-            total = 0.0
-            for j in range(k):
-                total += a[j]
+            total = _total(a, k)
             if not total > 0.0 or (safe != 0 and is_first and total < _FIRST):
                 where[0] = t
                 return IMPOSSIBLE if safe == 0 or (not total > 0.0 and not is_first) else NARROW
@@ -341,6 +355,74 @@ def backward_of_four(
     return DONE
 
 
+def backward_apart(
+    turned: Floats,
+    like: Floats,
+    code: Ints32,
+    starts: Ints,
+    begun: int,
+    weight: Floats,
+    alpha: Floats,
+    share: Floats,
+    carried: Floats,
+    ways: Floats,
+    first: Floats,
+    seen: Floats,
+    by_row: int,
+    stop: Flag,
+):
+    """What is expected but for pairs: these are `alpha`, turned, times `ways` one row later.
+
+    That is one product of matrices for many rows; afterwards `alpha` is zero in the last row of a sequence.
+    The first sequence has `begun` before these rows, or not. Where the last goes on after them, `carried` is
+    w of the next row, with one behind it, else zero; afterwards it is w of the first row here. `seen` is by
+    code, or by row.
+    """
+    k = first.size
+    coded = code.size > 0
+    beta = np.empty(k)
+    w = np.empty(k)
+    for n in range(starts.size - 1):
+        begin, last = starts[n], starts[n + 1] - 1
+        heavy = weight[n]
+        goes_on = n == starts.size - 2 and carried[k] != 0.0
+        for j in range(k):
+            w[j] = carried[j]
+        for t in range(last, begin - 1, -1):
+            if t % _LOOK == 0 and stop[0] != 0:
+                return STOPPED
+            o = t * k
+            if t == last and not goes_on:
+                for j in range(k):
+                    beta[j] = 1.0
+            else:
+                for j in range(k):
+                    beta[j] = 0.0
+                _times(k, turned, w, 0, beta)
+            b = code[t] * k if coded else o
+            c = o if by_row != 0 else b
+            inverse = 1.0 / share[t]
+            for j in range(k):
+                # From a state that cannot be reached the way on may seem as likely as it wants.
+                x = beta[j] if alpha[o + j] != 0.0 else 0.0
+                w[j] = like[b + j] * inverse * x
+                beta[j] = alpha[o + j] * x * heavy
+            for j in range(k):
+                ways[o + j] = w[j] * heavy
+            for j in range(k):
+                seen[c + j] += beta[j]
+            if t == last and not goes_on:
+                for j in range(k):
+                    alpha[o + j] = 0.0
+        if n > 0 or begun == 0:
+            for j in range(k):
+                first[j] += beta[j]
+        if n == 0:
+            for j in range(k):
+                carried[j] = w[j]
+    return DONE
+
+
 def lagged(
     turned: Floats,
     at: Ints,
@@ -415,6 +497,7 @@ def score(
         if not total > 0.0 or (safe != 0 and total < _FIRST):
             return NARROW  # or impossible: whoever looks for the step will see
         half = (end - begin - 1) // 2 if safe != 0 else 0
+        # A row changes sums by 2**-364 to 2**64 at most, and what is above _TINY after four has lost nothing.
         for i in range(half):
             if i % _LOOK == 0 and stop[0] != 0:
                 return STOPPED
@@ -424,14 +507,13 @@ def score(
             _ahead(k, turned, at, to, arc, w, 0, back)
             b = code[begin + 1 + i] * k if coded else (begin + 1 + i) * k
             _ahead(k, move, at, to, arc, a, 0, ahead)
-            total = 0.0
-            other = 0.0
             for j in range(k):
-                x = ahead[j] * like[b + j]
-                a[j] = x
-                total += x
-                other += back[j]
-            if not total > 0.0 or not other > 0.0:
+                a[j] = ahead[j] * like[b + j]
+            if i % 4 != 3 and i != half - 1:
+                continue
+            total = _total(a, k)
+            other = _total(back, k)
+            if not total > _TINY or not other > _TINY:
                 return NARROW
             if not _LOW <= total <= _UP:
                 power += _scaled(a, total)
@@ -442,11 +524,9 @@ def score(
                 return STOPPED
             b = code[t] * k if coded else t * k
             _ahead(k, move, at, to, arc, a, 0, ahead)
-            total = 0.0
             for j in range(k):
-                x = ahead[j] * like[b + j]
-                a[j] = x
-                total += x
+                a[j] = ahead[j] * like[b + j]
+            total = _total(a, k)
             if not total > 0.0:
                 return NARROW
             if not _LOW <= total <= _UP:
