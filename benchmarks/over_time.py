@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import hidden_markov, kalman
+from benchmarks import dynamic, hidden_markov, kalman
 from benchmarks.exact import Part, run_parts
 from benchmarks.harness import Options, Report
 
-PARTS: dict[str, Part] = {"hmm": hidden_markov.run, "kalman": kalman.run}
+PARTS: dict[str, Part] = {"hmm": hidden_markov.run, "kalman": kalman.run, "dynamic": dynamic.run}
 
 
 def run(parts: Sequence[str], options: Options) -> Report:

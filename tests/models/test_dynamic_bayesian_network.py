@@ -589,3 +589,118 @@ def test_several_starts_find_what_one_does_not():
     alone = dbn.copy().fit(data).score(data)
     assert dbn.fit(data, starts=4, seed=0).score(data) > alone + 1.0
     assert len(dbn.fit_report.starts) == 4
+
+
+# --- what is not exact, and says so ---
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_one_cluster_of_all_is_exact_and_clusters_apart_are_near(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng, zeros=seed % 2 == 0)
+    data = [observed(rng, dbn, 6), observed(rng, dbn, 3)]
+    columns = sorted({name for one in data for name in one})
+    data = [{c: one.get(c, [None] * len(next(iter(one.values())))) for c in columns} for one in data]
+    exact = dbn.filter(data, targets=dbn.nodes)
+    whole = dbn.filter(data, targets=dbn.nodes, engine=pgm.filters.BoyenKoller(clusters=[list(dbn.nodes)]))
+    np.testing.assert_allclose(whole.values, exact.values, rtol=0, atol=1e-10)
+    assert whole.log_likelihood == pytest.approx(exact.log_likelihood, abs=1e-9)
+    apart = dbn.filter(data, targets=dbn.nodes, engine="boyen-koller")
+    assert (apart[0].exact, apart[0].report.error, exact[0].exact) == (False, None, True)
+    np.testing.assert_allclose(apart[0].values[0], exact[0].values[0], atol=1e-10)  # nothing is forgotten yet
+    if seed % 2:  # without zeros
+        assert np.abs(apart.values - exact.values).max() < 0.1
+
+
+def test_clusters_apart_are_marginals_multiplied_after_each_step():
+    rows = {(1, 1): [0.9, 0.1], (1, 2): [0.6, 0.4], (2, 1): [0.4, 0.6], (2, 2): [0.1, 0.9]}
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("a", rows, parents=["a[-1]", "b[-1]"], initial=[0.7, 0.3], states=[1, 2])
+    dbn.add("b", rows, parents=["b[-1]", "a[-1]"], initial=[0.5, 0.5], states=[1, 2])
+    dbn.add("o", [[[0.9, 0.1], [0.5, 0.5]], [[0.4, 0.6], [0.2, 0.8]]], parents=["a", "b"], states=[0, 1])
+    seen, table = [0, 1, 1, None, 0], np.array([[rows[i, j] for j in (1, 2)] for i in (1, 2)])
+    move = np.einsum("abi,baj->abij", table, table)
+    belief, log, found = None, 0.0, []
+    for o in seen:
+        joint = np.outer([0.7, 0.3], [0.5, 0.5]) if belief is None else np.einsum("ab,abij->ij", belief, move)
+        if o is not None:
+            joint = joint * np.array([[0.9, 0.1], [0.5, 0.5], [0.4, 0.6], [0.2, 0.8]])[:, o].reshape(2, 2)
+        log += np.log(joint.sum())
+        joint /= joint.sum()
+        found.append(joint.sum(axis=1))
+        belief = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    answer = dbn.filter({"o": seen}, engine="boyen-koller")
+    np.testing.assert_allclose(answer.marginal("a").values, found, atol=1e-12)
+    assert answer.log_likelihood == pytest.approx(log, abs=1e-12)
+
+
+def test_independent_chains_lose_nothing_by_being_kept_apart():
+    dbn = pgm.DynamicBayesianNetwork()
+    for name, stay in (("a", 0.7), ("b", 0.9)):
+        dbn.add(name, {True: stay, False: 1 - stay}, parents=[f"{name}[-1]"], initial=0.5)
+        dbn.add(f"seen {name}", {True: 0.8, False: 0.3}, parents=[name])
+    data = {"seen a": [True, False, True], "seen b": [False, None, True]}
+    exact, found = dbn.filter(data), dbn.filter(data, engine="boyen-koller")
+    np.testing.assert_allclose(found.values, exact.values, atol=1e-12)
+    assert found.log_likelihood == pytest.approx(exact.log_likelihood, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_particles_are_as_far_off_as_they_say(seed):
+    rng = np.random.default_rng(seed)
+    dbn = network(rng)
+    data = observed(rng, dbn, 6)
+    exact = dbn.filter(data, targets=dbn.nodes)
+    how = pgm.filters.Particles(samples=4_000, seed=seed)
+    found = dbn.filter(data, targets=dbn.nodes, engine=how)
+    assert np.abs(found.values - exact.values).max() < 5 * found.report.error
+    assert found.log_likelihood == pytest.approx(exact.log_likelihood, abs=0.2)
+    assert not found.exact
+    assert found.report.samples == 4_000
+    assert found == dbn.filter(data, targets=dbn.nodes, engine=how)
+
+
+def test_particles_follow_numbers_that_nobody_sees():
+    lds = pgm.LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("x", pgm.LinearGaussian({"x[-1]": 0.9}, sd=0.5**0.5), initial=pgm.Gaussian(0.0, sd=1.0))
+    dbn.add("y", pgm.LinearGaussian({"x": 1.0}, sd=0.8**0.5))
+    dbn.add("high", pgm.Logistic({"x": 2.0}))
+    y = [1.0, 0.5, -0.3, 1.2, 2.0]
+    with pytest.raises(pgm.InvalidArgument, match="'y' depends on the number 'x'"):
+        dbn.filter({"y": y})
+    found = dbn.filter({"y": y}, engine=pgm.filters.Particles(samples=20_000, seed=1))
+    assert found.log_likelihood == pytest.approx(lds.score(y), abs=0.05)
+    state = lds.filter(y)
+    draws = np.random.default_rng(0).normal(state.mean[-1, 0], state.covariance[-1, 0, 0] ** 0.5, 200_000)
+    high = (1 / (1 + np.exp(-2 * draws))).mean()
+    assert found.marginal("high")[-1][True] == pytest.approx(high, abs=0.02)
+
+
+def test_no_engine_approximates_unasked_and_bad_ones_are_refused():
+    dbn, data = umbrella(), {"wet": [True]}
+    assert dbn.filter(data, engine="interface") == dbn.filter(data)
+    for engine, message in (("loopy", "filters no dynamic network"), (3, "filters no dynamic network")):
+        with pytest.raises(pgm.InvalidArgument, match=message):
+            dbn.filter(data, engine=engine)
+    with pytest.raises(pgm.UnknownVariable, match="clusters="):
+        dbn.filter(data, engine=pgm.filters.BoyenKoller(clusters=[["snow"]]))
+    for clusters in ("ab", [["a"], ["a"]], [3]):
+        with pytest.raises(pgm.InvalidArgument):
+            pgm.filters.BoyenKoller(clusters=clusters)
+    broken = pgm.DynamicBayesianNetwork()
+    broken.add("x", {True: 1.0, False: 0.0}, parents=["x[-1]"], initial=0.0)
+    with pytest.raises(pgm.NoSupportFound, match="Step 1"):
+        broken.filter({"x": [False, True]}, engine="particles")
+    with pytest.raises(pgm.ImpossibleEvidence, match="Step 1"):
+        broken.filter({"x": [False, True]}, engine="boyen-koller")
+
+
+def test_an_interface_that_is_too_large_is_filtered_by_name():
+    dbn = pgm.DynamicBayesianNetwork()
+    for i in range(64):
+        dbn.add(f"x{i}", {True: 0.9, False: 0.1}, parents=[f"x{i}[-1]"], initial=0.5)
+    dbn.add("y", pgm.NoisyOr({f"x{i}": 0.05 for i in range(64)}))
+    data = {"y": [True, False, True]}
+    one, other = dbn.filter(data, engine="boyen-koller"), dbn.filter(data, engine="particles")
+    assert np.abs(one.values - other.values).max() < 5 * other.report.error

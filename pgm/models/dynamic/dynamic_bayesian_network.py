@@ -22,7 +22,7 @@ from pgm.errors import (
     shown,
 )
 from pgm.evidence import names as names_of
-from pgm.inference.engines import interface as engine
+from pgm.inference.engines import interface
 from pgm.printing import html_table, joined, text_table
 from pgm.randomness import draw_count, generator
 from pgm.results import FitReport, Logarithm, NetworkBeliefs, NetworkCourse, PerSequence, SampledSteps
@@ -31,7 +31,7 @@ from pgm.runtime.clock import start_clock
 from pgm.variables import Variable
 
 from ..renaming import renamed
-from . import network_learning, network_sampling, network_slices, network_unrolled
+from . import network_engines, network_learning, network_sampling, network_slices, network_unrolled
 from .network_rows import Read, check_noise, read
 from .network_slices import Node, back_of, built, made, name_of
 from .network_stream import NetworkStream
@@ -69,7 +69,7 @@ class DynamicBayesianNetwork:
     name: str
     _nodes: dict[str, Node]
     fit_report: FitReport | None
-    _layouts: dict[bool, engine.Layout]
+    _layouts: dict[bool, interface.Layout]
 
     def __init__(self, name: str = "") -> None:
         if not isinstance(name, str):
@@ -333,12 +333,22 @@ class DynamicBayesianNetwork:
 
     # --- questions ---
 
-    def filter(self, data: Any, *, targets: Any = None, lengths: Any = None, sequence: Any = None) -> Any:
+    def filter(
+        self,
+        data: Any,
+        *,
+        targets: Any = None,
+        engine: Any = "auto",
+        lengths: Any = None,
+        sequence: Any = None,
+    ) -> Any:
         """Return P(variable | what was observed until then) for each step.
 
         Args:
             data: a sequence, or several; see the class.
             targets: names; if left out all variables with states that are not observed in each step.
+            engine: "interface", which is exact and what "auto" takes; for an interface that is too large,
+                or numbers that are not observed, "boyen-koller", "particles", or an object of pgm.filters.
             lengths: how many steps each sequence has, where all stand one below the other.
             sequence: the column of a data frame that says which sequence a row belongs to.
 
@@ -353,9 +363,12 @@ class DynamicBayesianNetwork:
         >>> dbn.filter({"wet": [True, None]}).marginal("rain").values[:, 1].round(6).tolist()
         [0.857143, 0.628571]
         """
-        found, wanted = self._read(data, lengths, sequence, targets)
+        how = network_engines.engine_of(engine)
+        found, wanted = self._read(data, lengths, sequence, targets, fits=how is None)
+        if how is not None:
+            return network_engines.filtered(self, found, wanted, how)
         layout, clock = self._layout(), start_clock()
-        values, scores = self._answered(found, lambda: engine.filtered(layout, found.rows, wanted, clock))
+        values, scores = self._answered(found, lambda: interface.filtered(layout, found.rows, wanted, clock))
         return self._beliefs(found, wanted, values, scores, "filtered")
 
     def smooth(
@@ -397,7 +410,7 @@ class DynamicBayesianNetwork:
         layout, clock = self._layout(), start_clock()
         values, scores = self._answered(
             found,
-            lambda: engine.smoothed(
+            lambda: interface.smoothed(
                 layout,
                 found.rows,
                 wanted,
@@ -435,26 +448,26 @@ class DynamicBayesianNetwork:
         asked = self._with_states() if targets is None else targets
         found, wanted = self._read(data, lengths, sequence, asked)
         layout, clock = self._layout(), start_clock()
-        scores = self._answered(found, lambda: engine.scores(layout, found.rows, clock))
-        last = self._answered(found, lambda: engine.frontiers(layout, found.rows, clock))
+        scores = self._answered(found, lambda: interface.scores(layout, found.rows, clock))
+        last = self._answered(found, lambda: interface.frontiers(layout, found.rows, clock))
         one = []
         for i, (a, b) in enumerate(pairwise(found.sequences.starts.tolist())):
             ahead = self._nothing(steps, b - a)
             values, _, _ = self._answered(
                 found,
-                lambda ahead=ahead, i=i: engine.continued(layout, ahead, wanted, last[i], clock),  # type: ignore[misc]
+                lambda ahead=ahead, i=i: interface.continued(layout, ahead, wanted, last[i], clock),  # type: ignore[misc]
             )
             one.append(NetworkBeliefs(self._some(wanted), values, scores[a:b].copy(), "forecast", b - a))
         return one[0] if found.sequences.lone else PerSequence(one, found.sequences.ids, INTERFACE)
 
-    def _nothing(self, steps: int, before: int) -> engine.ObservedRows:
+    def _nothing(self, steps: int, before: int) -> interface.ObservedRows:
         """Steps behind a sequence in which nothing is observed."""
         template = self._layout().template
         kind = np.minimum(np.arange(before, before + steps), template.n_kinds - 1).astype(np.int64)
         nothing = np.zeros(steps, np.uint8)
         gaps = np.full(steps + self.lag, np.nan)
         numbers = {v: gaps for v, card in enumerate(template.cards) if card == 0}
-        return engine.ObservedRows(kind, nothing, nothing, {}, {}, numbers, history=self.lag)
+        return interface.ObservedRows(kind, nothing, nothing, {}, {}, numbers, history=self.lag)
 
     def score(self, data: Any, *, by: str | None = None, lengths: Any = None, sequence: Any = None) -> Any:
         """Return log P of what was observed; of densities where numbers are observed.
@@ -480,7 +493,7 @@ class DynamicBayesianNetwork:
             raise InvalidArgument(f'by= is "sequence", "step" or left out, not {shown(by)}.')
         found, _ = self._read(data, lengths, sequence, ())
         layout, clock = self._layout(), start_clock()
-        shares = self._answered(found, lambda: engine.scores(layout, found.rows, clock))
+        shares = self._answered(found, lambda: interface.scores(layout, found.rows, clock))
         starts = found.sequences.starts
         if by == "step":
             return shares if found.sequences.lone else np.split(shares, starts[1:-1])
@@ -532,13 +545,13 @@ class DynamicBayesianNetwork:
         """
         found, _ = self._read(data, lengths, sequence, ())
         layout, clock = self._layout(best=True), start_clock()
-        codes, joints = self._answered(found, lambda: engine.most_probable(layout, found.rows, clock))
+        codes, joints = self._answered(found, lambda: interface.most_probable(layout, found.rows, clock))
         kept = [v for v, card in enumerate(layout.template.cards) if card]
         starts = found.sequences.starts.tolist()
 
         @cache
         def shares() -> np.ndarray:
-            return engine.scores(self._layout(), found.rows, start_clock())
+            return interface.scores(self._layout(), found.rows, start_clock())
 
         def likely(i: int) -> Callable[[], float]:
             return lambda: float(shares()[starts[i] : starts[i + 1]].sum())
@@ -578,7 +591,7 @@ class DynamicBayesianNetwork:
         ]
         return drawn[0] if sequences is None else PerSequence(drawn, None, INTERFACE)
 
-    def plan(self) -> engine.InterfacePlan:
+    def plan(self) -> interface.InterfacePlan:
         """Return how large the interface between two steps is, and what a step costs; allocates nothing.
 
         Raises:
@@ -589,7 +602,7 @@ class DynamicBayesianNetwork:
         >>> dbn.plan().entries
         2
         """
-        return engine.plan_of(self._laid_out(best=False), self.nodes)
+        return interface.plan_of(self._laid_out(best=False), self.nodes)
 
     def stream(self) -> NetworkStream:
         """Return a filter that takes observations as they come.
@@ -756,21 +769,23 @@ class DynamicBayesianNetwork:
 
     # --- how ---
 
-    def _laid_out(self, *, best: bool) -> engine.Layout:
+    def _laid_out(self, *, best: bool) -> interface.Layout:
         if best not in self._layouts:
             template = network_slices.template(self._nodes)
-            self._layouts[best] = engine.Layout(template, start_clock(), best=best)
+            self._layouts[best] = interface.Layout(template, start_clock(), best=best)
         return self._layouts[best]
 
-    def _layout(self, *, best: bool = False) -> engine.Layout:
+    def _layout(self, *, best: bool = False) -> interface.Layout:
         layout = self._laid_out(best=best)
-        engine.check(layout, self.nodes)
+        interface.check(layout, self.nodes)
         return layout
 
-    def _read(self, data: Any, lengths: Any, sequence: Any, targets: Any) -> tuple[Read, list[int]]:
-        template = self._layout().template
+    def _read(
+        self, data: Any, lengths: Any, sequence: Any, targets: Any, *, fits: bool = True
+    ) -> tuple[Read, list[int]]:
+        template = self._layout().template if fits else network_slices.template(self._nodes)
         found = read(self._nodes, template, data, lengths, sequence)
-        check_noise(self._nodes, template)
+        check_noise(self._nodes, template, found)
         return found, self._wanted(found, targets)
 
     def _wanted(self, found: Read, targets: Any) -> list[int]:
@@ -802,17 +817,17 @@ class DynamicBayesianNetwork:
     def _answered(self, found: Read, work: Callable[[], _Answer]) -> _Answer:
         try:
             return work()
-        except engine.ImpossibleRow as error:
+        except interface.ImpossibleRow as error:
             place = found.sequences.place(error.row)
             raise ImpossibleEvidence(
                 f"{place[0].upper()}{place[1:]}: what is observed here is impossible after what was observed "
                 "before: the network gives it probability zero."
             ) from None
-        except engine.Unseen as error:
+        except interface.Unseen as error:
             place = "ahead" if error.row >= found.rows.n else found.sequences.place(error.row)
             raise self._unseen(place, error) from None
 
-    def _unseen(self, place: str, error: engine.Unseen) -> InvalidArgument:
+    def _unseen(self, place: str, error: interface.Unseen) -> InvalidArgument:
         child, parent = self.nodes[error.child], self.nodes[error.parent]
         return InvalidArgument(
             f"{place[0].upper()}{place[1:]}: {child!r} depends on the number {parent!r}, which was not "

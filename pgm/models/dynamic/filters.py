@@ -8,6 +8,7 @@ None of them is exact, so none is chosen unasked.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +16,7 @@ from pgm.calls import guard_constructors
 from pgm.errors import InvalidArgument, nearest, shown
 from pgm.inference.engines.options import number, seeded, whole
 
-__all__ = ["Extended", "Particles", "RaoBlackwellised", "Unscented"]
+__all__ = ["BoyenKoller", "Extended", "Particles", "RaoBlackwellised", "Unscented"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -129,6 +130,44 @@ class RaoBlackwellised:
         seeded(self)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BoyenKoller:
+    """The filter of Boyen & Koller (1998) for dynamic networks, which keeps clusters of the interface apart.
+
+    After each step it forgets how the clusters hang together; within a step all is exact.
+
+    Args:
+        clusters: variables that stay together, [["a", "b"], ...]; all others stand alone.
+
+    Raises:
+        InvalidArgument: these are no lists of names, or a variable is in two clusters.
+
+    >>> BoyenKoller(clusters=[["wear", "heat"]]).clusters
+    (('wear', 'heat'),)
+    """
+
+    clusters: Sequence[Sequence[str]] = ()
+    name: ClassVar[str] = "boyen-koller"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no list of lists of names; keep tuples."""
+        given = self.clusters
+        if isinstance(given, str) or not isinstance(given, list | tuple):
+            raise InvalidArgument(
+                f"clusters= lists groups of variables, [['a', 'b'], ...], not {shown(given)}."
+            )
+        for those in given:
+            if not isinstance(those, list | tuple) or not all(isinstance(name, str) for name in those):
+                raise InvalidArgument(
+                    f"A cluster is a list of names, such as ['a', 'b'], not {shown(those)}."
+                )
+        every = [name for those in given for name in those]
+        if len(set(every)) < len(every):
+            twice = next(name for i, name in enumerate(every) if name in every[:i])
+            raise InvalidArgument(f"{twice!r} is in two clusters: they have nothing in common.")
+        object.__setattr__(self, "clusters", tuple(map(tuple, given)))
+
+
 def _in_groups(how: object, name: str, groups: int) -> None:
     """Refuse a number that groups of equal size cannot share."""
     whole(how, name, groups)
@@ -163,4 +202,4 @@ def filter_of(engine: object) -> Filter:
     raise InvalidArgument(f"engine={shown(engine)} is not one of {names}.{nearest(engine, _KINDS)}")
 
 
-guard_constructors([Extended, Unscented, Particles, RaoBlackwellised])
+guard_constructors([BoyenKoller, Extended, Unscented, Particles, RaoBlackwellised])

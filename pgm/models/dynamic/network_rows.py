@@ -179,11 +179,13 @@ def _apart(variable: Variable, column: Sequences) -> tuple[Sequences, tuple[np.n
     return apart, (np.array(rows, np.int64), np.array(weights))
 
 
-def check_noise(nodes: Mapping[str, Node], template: Template) -> None:
-    """Refuse numbers without noise: whether one is observed says more than a density can."""
-    for (name, _), parts in zip(nodes.items(), template.parts, strict=True):
+def check_noise(nodes: Mapping[str, Node], template: Template, read: Read) -> None:
+    """Refuse numbers that are observed and have no noise: that says more than a density can."""
+    for (v, name), parts in zip(enumerate(nodes), template.parts, strict=True):
+        if template.cards[v] or np.isnan(read.rows.numbers[v]).all():
+            continue
         if any(isinstance(part, GaussianFactor) and (part.sd == 0.0).any() for part in parts):
             raise InvalidArgument(
-                f"{name!r} has no noise (sd=0): its density is infinite or zero. Give it some, or unroll the "
-                "network, whose engine knows such numbers."
+                f"{name!r} is observed and has no noise (sd=0): its density is infinite or zero. Give it "
+                "some, or unroll the network, whose engine knows such numbers."
             )

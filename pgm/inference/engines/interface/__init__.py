@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pgm.inference.engines.interface.expected_counts import Expected, expected
-from pgm.inference.engines.interface.interface_plan import InterfacePlan, check, plan_of
+from pgm.inference.engines.interface.interface_plan import InterfacePlan, check, check_slice, plan_of
 from pgm.inference.engines.interface.most_probable import best_course
 from pgm.inference.engines.interface.observed_rows import ObservedRows, Unseen
 from pgm.inference.engines.interface.part_tables import Template
@@ -30,6 +30,7 @@ __all__ = [
     "Template",
     "Unseen",
     "check",
+    "check_slice",
     "continued",
     "expected",
     "filtered",

@@ -89,6 +89,18 @@ def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
     )
 
 
+def check_slice(layout: Layout, names: Sequence[str]) -> None:
+    """Raise TooLarge if the tables of a single step do not fit, however the interface is cut."""
+    largest = max((layout.size(bucket.scope) for bucket in layout.buckets), default=1)
+    limit = current().memory_limit
+    if 48 * largest > limit:
+        raise TooLarge(
+            f"One step has a table of {largest:,} entries over some of {listed(names)}, which does not fit "
+            f"the memory limit of {size_of(float(limit))}: take smaller clusters=, or raise memory_limit "
+            "with pgm.config."
+        )
+
+
 def check(layout: Layout, names: Sequence[str]) -> None:
     """Raise TooLarge, with the plan, if it does not fit."""
     plan = plan_of(layout, names)

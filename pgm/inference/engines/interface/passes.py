@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
-from pgm.inference.engines.interface.log_tables import Piece, aligned, logs_of, onto, product, summed
+from pgm.inference.engines.interface.log_tables import Piece, aligned, logs_of, onto, product
 from pgm.inference.engines.interface.observed_rows import ObservedRows
 from pgm.inference.engines.interface.slice_layout import Layout
 from pgm.runtime.clock import Clock
@@ -320,37 +320,52 @@ class Course:
         future: np.ndarray | None,
         wanted: set[int],
     ) -> dict[int, np.ndarray]:
-        """What is believed of all variables of each of these buckets, as logarithms."""
-        layout, cards = self.layout, self.layout.cards
-        root = len(layout.buckets) - 1
+        """What is believed of all variables of each of these buckets, given messages, as logarithms."""
+        layout = self.layout
         pieces = [(s, t if t.shape[0] == 1 else t[code]) for s, t in block.pieces]
-        shape = [cards[p] for p in layout.incoming]
-        entering: list[Piece] = [(layout.incoming, past.reshape(-1, *shape))]
-        leaving: list[Piece] = [] if future is None else [(layout.outgoing, future.reshape(-1, *shape))]
-        local: list[np.ndarray] = []
-        sent: list[np.ndarray] = []
-        for b, bucket in enumerate(layout.buckets):
-            mine = [pieces[f] for f in bucket.factors]
-            mine += [(layout.buckets[c].sent, sent[c]) for c in bucket.children]
-            mine += (entering if b == layout.entry else []) + (leaving if b == root else [])
-            local.append(product(mine, bucket.scope, cards))
-            sent.append(onto((bucket.scope, local[b]), bucket.sent) if b < root else local[b])
-        needed = set(wanted)
-        for b in sorted(wanted):
-            while b != root and (b := layout.buckets[b].parent) not in needed:
-                needed.add(b)
-        found = {root: local[root]}
-        for b in range(root - 1, -1, -1):
-            if b not in needed:
-                continue
-            bucket = layout.buckets[b]
-            over = layout.buckets[bucket.parent]
-            told = onto((over.scope, found[bucket.parent]), bucket.sent)
-            with np.errstate(invalid="ignore"):
-                ratio = told - sent[b]
-            ratio = np.where(sent[b] == -np.inf, -np.inf, ratio)
-            found[b] = local[b] + aligned((bucket.sent, ratio), bucket.scope)
-        return found
+        shape = [layout.cards[p] for p in layout.incoming]
+        extra: dict[int, list[Piece]] = {layout.entry: [(layout.incoming, past.reshape(-1, *shape))]}
+        if future is not None:
+            leaving = (layout.outgoing, future.reshape(-1, *shape))
+            extra.setdefault(len(layout.buckets) - 1, []).append(leaving)
+        return tree_beliefs(layout, pieces, extra, wanted)
+
+
+def tree_beliefs(
+    layout: Layout, pieces: Sequence[Piece], extra: Mapping[int, list[Piece]], wanted: set[int]
+) -> dict[int, np.ndarray]:
+    """What is believed of all variables of each of these buckets and of the last one, as logarithms.
+
+    Args:
+        layout: the slice.
+        pieces: its tables, in the order of `layout.scopes`.
+        extra: further tables, by bucket.
+        wanted: buckets.
+    """
+    cards, root = layout.cards, len(layout.buckets) - 1
+    local: list[np.ndarray] = []
+    sent: list[np.ndarray] = []
+    for b, bucket in enumerate(layout.buckets):
+        mine = [pieces[f] for f in bucket.factors]
+        mine += [(layout.buckets[c].sent, sent[c]) for c in bucket.children]
+        local.append(product([*mine, *extra.get(b, ())], bucket.scope, cards))
+        sent.append(onto((bucket.scope, local[b]), bucket.sent) if b < root else local[b])
+    needed = set(wanted)
+    for b in sorted(wanted):
+        while b != root and (b := layout.buckets[b].parent) not in needed:
+            needed.add(b)
+    found = {root: local[root]}
+    for b in range(root - 1, -1, -1):
+        if b not in needed:
+            continue
+        bucket = layout.buckets[b]
+        over = layout.buckets[bucket.parent]
+        told = onto((over.scope, found[bucket.parent]), bucket.sent)
+        with np.errstate(invalid="ignore"):
+            ratio = told - sent[b]
+        ratio = np.where(sent[b] == -np.inf, -np.inf, ratio)
+        found[b] = local[b] + aligned((bucket.sent, ratio), bucket.scope)
+    return found
 
 
 def in_doubles_or_logs(ask: Callable[[bool], _Found]) -> _Found:
@@ -359,6 +374,3 @@ def in_doubles_or_logs(ask: Callable[[bool], _Found]) -> _Found:
         return ask(False)
     except Narrow:
         return ask(True)
-
-
-__all__ = ["LOOPS", "Block", "Course", "ImpossibleRow", "in_doubles_or_logs", "summed"]

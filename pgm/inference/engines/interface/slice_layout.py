@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,8 +40,23 @@ class Bucket:
 class Layout:
     """One step of a dynamic network: places, tables, buckets, and the operations of the frontier."""
 
-    def __init__(self, template: Template, clock: Clock, *, best: bool = False) -> None:
-        """Lay it out; `best`: for the most probable course, where gates may have to be written out."""
+    def __init__(
+        self,
+        template: Template,
+        clock: Clock,
+        *,
+        best: bool = False,
+        clusters: Sequence[Sequence[int]] | None = None,
+    ) -> None:
+        """Lay it out.
+
+        Args:
+            template: the network.
+            clock: of the question.
+            best: for the most probable course, where gates may have to be written out.
+            clusters: variables that stay together where the interface is no single table; then there is no
+                frontier, and each cluster comes in and goes out by itself.
+        """
         self.template, self.best = template, best
         tables = PartTables(template, best=best)
         self.cards, self.fixed, self.of_rows = tables.cards, tables.fixed, tables.of_rows
@@ -57,6 +73,12 @@ class Layout:
             incoming += range(at + 1, at + lag + 1)
             outgoing += range(at, at + lag)
         self.incoming, self.outgoing = tuple(incoming), tuple(outgoing)
+        apart = [] if clusters is None else [self._cluster(set(those)) for those in clusters]
+        self.clusters = [pair for pair in apart if pair[0]]
+        self.stays: Scope = self.outgoing if clusters is None else ()
+        self._joined = [self.incoming, self.outgoing]
+        if clusters is not None:
+            self._joined = [scope for pair in self.clusters for scope in pair]
         self.weighted = tuple(v for v, card in enumerate(template.cards) if card != NUMBER)
         self.scopes: list[Scope] = [
             *(f.scope for f in self.fixed),
@@ -64,6 +86,11 @@ class Layout:
             *((template.at[v],) for v in self.weighted),
         ]
         self._order(clock)
+
+    def _cluster(self, those: set[int]) -> tuple[Scope, Scope]:
+        """The places of some variables in the incoming and in the outgoing frontier."""
+        kept = [i for i, p in enumerate(self.incoming) if self.template.owner(p)[0] in those]
+        return tuple(self.incoming[i] for i in kept), tuple(self.outgoing[i] for i in kept)
 
     def renewed(self, template: Template, clock: Clock) -> Layout:
         """The layout of the same network with other numbers: the order stays where the tables do."""
@@ -83,7 +110,7 @@ class Layout:
         there = sorted({p for scope in self.scopes for p in scope} | {*self.incoming, *self.outgoing})
         number = {p: i for i, p in enumerate(there)}
         links: list[set[int]] = [set() for _ in there]
-        for scope in [*self.scopes, self.incoming, self.outgoing]:
+        for scope in [*self.scopes, *self._joined]:
             mine = [number[p] for p in scope]
             for i in mine:
                 links[i].update(mine)
@@ -91,7 +118,7 @@ class Layout:
         at = np.cumsum([0, *map(len, neighbours)], dtype=np.int64)
         flat = np.array([j for those in neighbours for j in those], np.int32)
         log2_card = np.log2(np.array([self.cards[p] for p in there], np.float64))
-        stays = set(self.outgoing)
+        stays = set(self.stays)
         stage = np.array([int(p in stays) for p in there], np.int64)
         found = triangulate_in(clock, at, flat, log2_card, stage=stage)
         self.heuristic, self.log2_entries, self.log2_largest = (
@@ -106,7 +133,7 @@ class Layout:
         turn = {p: i for i, p in enumerate(order)}
         root = len(order)
         own: list[list[int]] = [[] for _ in range(root + 1)]
-        scopes: list[set[int]] = [{p} for p in order] + [set(self.outgoing)]
+        scopes: list[set[int]] = [{p} for p in order] + [set(self.stays)]
         children: list[list[int]] = [[] for _ in range(root + 1)]
         parent = [-1] * (root + 1)
 
@@ -117,8 +144,9 @@ class Layout:
             b = place(scope)
             own[b].append(f)
             scopes[b].update(scope)
+        for scope in self._joined:  # which then lie in one bucket each
+            scopes[place(scope)].update(scope)
         self.entry = place(self.incoming)
-        scopes[self.entry].update(self.incoming)
         for b in range(root):
             sent = tuple(sorted(scopes[b] - {order[b]}))
             parent[b] = place(sent)
@@ -139,7 +167,7 @@ class Layout:
         while path[-1] != root:
             path.append(parent[path[-1]])
         self.path = tuple(path)
-        self.bucket_of = {p: b for b, p in enumerate(order)} | dict.fromkeys(self.outgoing, root)
+        self.bucket_of = {p: b for b, p in enumerate(order)} | dict.fromkeys(self.stays, root)
 
     # --- sizes ---
 

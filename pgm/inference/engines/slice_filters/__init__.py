@@ -1,0 +1,6 @@
+"""Dynamic networks whose interface is too large for one table: answers that are not exact, and say so."""
+
+from .boyen_koller import assumed_density
+from .particles import NoParticles, particle_filter
+
+__all__ = ["NoParticles", "assumed_density", "particle_filter"]

@@ -1,0 +1,219 @@
+"""A particle filter for networks in steps (Gordon, Salmond & Smith 1993), with what is observed as weights.
+
+Particles come in groups that know nothing of each other: how far the groups' answers lie apart gives the
+standard error of their mean. What a distribution says of an observed variable is weighed, not drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.cpds import CPD
+from pgm.factors import GaussianFactor
+from pgm.inference.engines.interface.observed_rows import ObservedRows
+from pgm.inference.engines.interface.part_tables import Template
+from pgm.runtime.clock import Clock
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+Parents = Sequence[Sequence[Sequence[tuple[int, int]]]]  # a variable, and how many steps back
+
+
+class NoParticles(Exception):
+    """No particle makes what is observed in this row."""
+
+    def __init__(self, row: int) -> None:
+        """Take the row."""
+        super().__init__(row)
+        self.row = row
+
+
+@dataclass(frozen=True, eq=False)
+class Swarm:
+    """What a particle filter found."""
+
+    values: np.ndarray  # (rows, states of the variables asked about)
+    shares: np.ndarray  # log P(row | rows before)
+    errors: np.ndarray  # standard errors of `values`
+    sizes: np.ndarray  # effective particles in each row
+
+
+def particle_filter(
+    template: Template,
+    cpds: Sequence[Sequence[CPD]],
+    parents: Parents,
+    data: ObservedRows,
+    wanted: Sequence[int],
+    groups: int,
+    each: int,
+    threshold: float,
+    random: np.random.Generator,
+    clock: Clock,
+) -> Swarm:
+    """Walk along all rows; `cpds` and `parents`: for each variable those of the kinds of steps."""
+    cards = [template.cards[v] for v in wanted]
+    found = Swarm(
+        np.empty((data.n, sum(cards))), np.empty(data.n), np.empty((data.n, sum(cards))), np.empty(data.n)
+    )
+    walk = _Walk(template, cpds, parents, data, groups, each, random)
+    for t in range(data.n):
+        clock.check("moving particles")
+        if data.begins[t]:
+            walk.begin()
+        before = walk.total()
+        walk.step(t)
+        found.shares[t] = walk.total() - before
+        weights = np.exp(walk.logs)
+        weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+        alive = np.flatnonzero(walk.so_far > -np.inf)
+        at = 0
+        for v, card in zip(wanted, cards, strict=True):
+            codes = walk.past[v][0].reshape(groups, each)[alive]
+            flat = codes + card * np.arange(alive.size)[:, None]
+            shares = np.bincount(flat.ravel(), weights[alive].ravel(), alive.size * card)
+            shares = shares.reshape(alive.size, card)
+            found.values[t, at : at + card] = shares.mean(axis=0)
+            spread = shares.std(axis=0, ddof=1) if alive.size > 1 else np.full(card, np.nan)
+            found.errors[t, at : at + card] = spread / math.sqrt(alive.size)
+            at += card
+        found.sizes[t] = (1.0 / (weights[alive] ** 2).sum(axis=1)).sum()
+        walk.resample(threshold)
+    return found
+
+
+class _Walk:
+    """Particles somewhere in a sequence."""
+
+    def __init__(
+        self,
+        template: Template,
+        cpds: Sequence[Sequence[CPD]],
+        parents: Parents,
+        data: ObservedRows,
+        groups: int,
+        each: int,
+        random: np.random.Generator,
+    ) -> None:
+        self.template, self.cpds, self.parents = template, cpds, parents
+        self.data, self.random = data, random
+        self.shape = groups, each
+
+    def begin(self) -> None:
+        """A new sequence."""
+        groups, each = self.shape
+        self.past = [np.zeros((lag + 1, groups * each)) for lag in self.template.lags]
+        self.past = [
+            p if card == 0 else p.astype(np.int64)
+            for p, card in zip(self.past, self.template.cards, strict=True)
+        ]
+        self.logs = np.full(self.shape, -math.log(each))
+        self.so_far = np.zeros(groups)
+
+    def total(self) -> float:
+        """The log probability so far, the mean over the groups."""
+        most = float(self.so_far.max())
+        return most + math.log(np.exp(self.so_far - most).mean())
+
+    def step(self, t: int) -> None:
+        """Draw what is not observed in a row, weigh what is."""
+        kind = int(self.data.kind[t])
+        own = np.zeros(self.shape[0] * self.shape[1])
+        for past in self.past:
+            past[1:] = past[:-1].copy()
+        for v, card in enumerate(self.template.cards):
+            past = self.past[v]
+            if self.template.static[v] and self.template.parts[v][kind] is None:
+                if (weights := self._weights(t, v)) is not None:
+                    with np.errstate(divide="ignore"):
+                        own += np.log(weights[past[0]])
+                continue
+            columns = [
+                self.past[u][0 if self.template.static[u] else back] for u, back in self._parents(v, kind)
+            ]
+            if card == 0:
+                past[0], log = self._number(t, v, kind, columns)
+            else:
+                past[0], log = self._state(t, v, kind, columns)
+            own += log
+        logs = self.logs + own.reshape(self.shape)
+        most = logs.max(axis=1)
+        if not (most > -np.inf).any():
+            raise NoParticles(t)
+        safe = np.where(most > -np.inf, most, 0.0)
+        with np.errstate(divide="ignore"):
+            sums = safe + np.log(np.exp(logs - safe[:, None]).sum(axis=1))
+        self.so_far = self.so_far + sums
+        self.logs = np.where(
+            sums[:, None] > -np.inf, logs - np.where(sums > -np.inf, sums, 0.0)[:, None], -np.inf
+        )
+
+    def _parents(self, v: int, kind: int) -> Sequence[tuple[int, int]]:
+        return self.parents[v][min(kind, len(self.parents[v]) - 1)]
+
+    def _weights(self, t: int, v: int) -> np.ndarray | None:
+        """How likely each state makes what was observed; None: nothing was."""
+        card = self.template.cards[v]
+        codes = self.data.codes.get(v)
+        if codes is not None and codes[t] >= 0:
+            return np.asarray(np.arange(card) == codes[t], float)
+        if v in self.data.soft:
+            rows, logs = self.data.soft[v]
+            at = int(np.searchsorted(rows, t))
+            if at < rows.size and rows[at] == t:
+                return np.asarray(np.exp(logs[at]))
+        return None
+
+    def _state(
+        self, t: int, v: int, kind: int, columns: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray | float]:
+        cpds = self.cpds[v]
+        n = self.shape[0] * self.shape[1]
+        given = np.column_stack(columns) if columns else np.empty((n, 0), np.int64)
+        p = np.asarray(cpds[min(kind, len(cpds) - 1)].rows(given))
+        log: np.ndarray | float = 0.0
+        if (weights := self._weights(t, v)) is not None:
+            p = p * weights
+            total = p.sum(axis=1)
+            with np.errstate(divide="ignore"):
+                log = np.log(total)
+            p = np.where(total[:, None] > 0.0, p, 1.0)
+        sums = np.cumsum(p, axis=1)
+        u = self.random.random(n) * sums[:, -1]
+        return np.minimum((sums <= u[:, None]).sum(axis=1), p.shape[1] - 1), log
+
+    def _number(
+        self, t: int, v: int, kind: int, columns: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray | float]:
+        part = self.template.parts[v][kind]
+        assert isinstance(part, GaussianFactor)
+        switches = columns[: part.n_switches]
+        which = np.zeros(self.shape[0] * self.shape[1], np.int64)
+        for column, (u, _) in zip(switches, self._parents(v, kind), strict=False):
+            which = which * self.template.cards[u] + column
+        mean = part.bias[which]
+        for i, column in enumerate(columns[part.n_switches :]):
+            mean = mean + part.weights[which, i] * column
+        sd = part.sd[which]
+        y = float(self.data.numbers[v][t + self.data.history])
+        if math.isnan(y):
+            return mean + sd * self.random.standard_normal(mean.size), 0.0
+        return np.full(mean.size, y), -0.5 * ((y - mean) / sd) ** 2 - np.log(sd) - 0.5 * _LOG_2PI
+
+    def resample(self, threshold: float) -> None:
+        """Draw anew, systematically, in the groups in which few particles weigh much."""
+        groups, each = self.shape
+        starts = self.random.random(groups)
+        weights = np.exp(self.logs)
+        few = 1.0 / np.maximum((weights**2).sum(axis=1), 1e-300) < threshold * each
+        chosen = np.arange(groups * each).reshape(groups, each)
+        for g in np.flatnonzero(few & (self.so_far > -np.inf)).tolist():
+            sums = np.cumsum(weights[g])
+            places = (np.arange(each) + starts[g]) / each * sums[-1]
+            chosen[g] = np.minimum(np.searchsorted(sums, places, side="right"), each - 1) + g * each
+            self.logs[g] = -math.log(each)
+        flat = chosen.ravel()
+        self.past = [past[:, flat] for past in self.past]
