@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
-    from pgm.models.decision import InfluenceDiagram, Policy, loss_diagram
+    from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
@@ -129,6 +129,7 @@ __all__ = [
     "DynamicBayesianNetwork",
     "Estimators",
     "Exactly",
+    "ExponentialUtility",
     "FactorGraph",
     "FactorialHMM",
     "FileFormatError",
@@ -238,6 +239,7 @@ guard_constructors(
 
 _LAZY = {
     "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
+    "ExponentialUtility": "pgm.models.decision",
     "InfluenceDiagram": "pgm.models.decision",
     "Policy": "pgm.models.decision",
     "loss_diagram": "pgm.models.decision",

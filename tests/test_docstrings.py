@@ -21,6 +21,7 @@ from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
+from pgm.models.decision.risk import RiskProfile
 from pgm.models.decision.rule import Rule
 from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.utilities import Utility
@@ -54,7 +55,7 @@ RECEIVED = [
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
     *(results.SampledSeries, LinearStream, HMMStream),
-    *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility),
+    *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes),

@@ -7,7 +7,7 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
-from .decisions import influence_diagram, rule
+from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
 from .plans import plan
@@ -29,6 +29,7 @@ __all__ = [
     "ranked",
     "ranked_assignments",
     "report",
+    "risk",
     "rule",
     "samples",
     "selection",

@@ -16,12 +16,26 @@ from pgm.errors import InvalidArgument
 from pgm.evidence import observe
 from pgm.graphs.layout import Link
 
-from .canvas import STATES, Paper, Size, bare, plain, readable_on, shortened, text_width, wrapped
+from .canvas import (
+    DASHES,
+    STATES,
+    Paper,
+    Size,
+    bare,
+    lines,
+    plain,
+    readable_on,
+    shortened,
+    text_width,
+    tidy,
+    wrapped,
+)
 from .drawing import ARROW, DASHED, Box, Sketch, Stroke, draw, refuse_many
 from .networks import posterior_rows
 
 if TYPE_CHECKING:
     from pgm.models.decision import InfluenceDiagram
+    from pgm.models.decision.risk import RiskProfile
     from pgm.models.decision.rule import Rule
 
 _INFORMATION = Stroke(style=DASHED.style, head="lower")
@@ -116,6 +130,36 @@ def rule(
         )
     with Paper(ax, figsize, title) as paper:
         return _rule(found, paper)
+
+
+def risk(
+    profiles: Mapping[str, RiskProfile],
+    ax: Axes | None = None,
+    *,
+    figsize: Size | None = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw for each profile the probability that no more than so much comes out."""
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(6.0, 3.4)
+        low = min(float(p.values[0]) for p in profiles.values())
+        high = max(float(p.values[-1]) for p in profiles.values())
+        margin = 0.05 * (high - low) or 1.0
+        for place, (name, profile) in enumerate(profiles.items()):
+            at = np.concatenate([[low - margin], profile.values, [high + margin]])
+            height = np.concatenate([[0.0], np.cumsum(profile.probabilities), [1.0]])
+            color, dashes = lines(ax)[place % len(lines(ax))], DASHES[place % len(DASHES)]
+            ax.plot(at, height, dashes, color=color, drawstyle="steps-post", label=plain(shortened(name)))
+            ax.plot([profile.mean], [0.0], "^", color=color, clip_on=False)
+        ax.set_xlim(low - margin, high + margin)
+        ax.set_ylim(0.0, 1.02)
+        ax.set_xlabel("total utility (triangles: the mean)")
+        ax.set_ylabel("P(no more than that)")
+        if len(profiles) > 1:
+            ax.legend(frameon=False)
+        tidy(ax)
+        paper.entitle(ax, "what may come out")
+        return ax
 
 
 def _rule(found: Rule, paper: Paper) -> Axes:

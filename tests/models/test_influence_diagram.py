@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import pgm
+from pgm.models.decision.risk import RiskProfile
 from tests.decision_oracle import allowed, best, best_policy, cases, random_diagram
 
 
@@ -373,6 +374,84 @@ def test_what_does_not_fit_is_refused_before_anything_is_allocated() -> None:
     d.add_utility("u", {(True, 1): 1, ...: 0}, parents=["sum", "go"])
     with pgm.config(memory_limit="10 MB"), pytest.raises(pgm.TooLarge, match="observe less"):
         d.solve()
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_aversion_to_risk_is_the_best_of_all_histories(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    d = random_diagram(rng, chances=int(rng.integers(1, 4)), decisions=int(rng.integers(1, 3)))
+    tolerance = float(rng.uniform(2.0, 30.0))
+    judged = d.copy()  # one utility, minus exp of the sum
+    cards = {name: v.card for name, v in d.variables.items()}
+    scope = tuple(dict.fromkeys(v for u in d.utilities for v in d.parents(u)))
+    total = np.zeros([cards[v] for v in scope])
+    for u in d.utilities:
+        own = d.parents(u)
+        order = [own.index(v) for v in scope if v in own]
+        total = total + d.utility(u).values.transpose(order).reshape(
+            [cards[v] if v in own else 1 for v in scope]
+        )
+        judged.remove(u)
+    judged.add_utility("judged", -np.exp(-total / tolerance), parents=scope)
+    wanted = -tolerance * np.log(-float(best(judged)))
+    policy = d.solve(risk=pgm.ExponentialUtility(tolerance))
+    assert policy.certainty_equivalent == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    assert policy.certainty_equivalent <= policy.expected_utility + 1e-9
+    assert policy.expected_utility <= d.solve().expected_utility + 1e-9
+    profile = policy.risk()
+    attitude = pgm.ExponentialUtility(tolerance)
+    assert attitude.certainty_equivalent(profile.values, profile.probabilities) == pytest.approx(wanted)
+
+
+def test_the_wildcatter_who_minds_risk() -> None:
+    assert oil().solve(risk=pgm.ExponentialUtility(100)).certainty_equivalent == pytest.approx(0.0, abs=1e-12)
+    assert oil().solve(risk=pgm.ExponentialUtility(100)).decide("test?") == "no"
+    cautious = oil().solve(risk=pgm.ExponentialUtility(200))
+    assert cautious.certainty_equivalent == pytest.approx(5.899577, abs=5e-7)
+    assert cautious.decide("test?") == "yes"
+    assert cautious.decide("drill", {"test?": "yes", "report": "none"}) == "no"
+    with pytest.raises(pgm.InvalidArgument, match="positive number"):
+        pgm.ExponentialUtility(-1)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_risk_is_the_distribution_of_all_cases(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, d = drawn(seed)
+    policy = d.solve()
+    cpds = {n: policy.network().cpd(n) for n in d.decisions}
+    wanted: dict[float, float] = {}
+    for case, p, u in cases(d, {}):
+        for name, cpd in cpds.items():
+            p *= int(cpd.table()[tuple([case[q] for q in (*cpd.parents, name)])])
+        wanted[float(u)] = wanted.get(float(u), 0.0) + float(p)
+    wanted = {u: p for u, p in sorted(wanted.items()) if p}
+    for cells in (2_000_000, 0):  # all at once, and sum by sum
+        monkeypatch.setattr("pgm.models.decision.risk._CELLS", cells)
+        found = policy.risk(seed=0)
+        if not found.exact:
+            assert d.combine == "product"
+            assert abs(found.mean - policy.expected_utility) <= 5 * found.report.error + 1e-12
+            continue
+        assert found.to_dict() == pytest.approx(wanted)
+        assert found.mean == pytest.approx(float(policy.expected_utility), rel=1e-9, abs=1e-9)
+
+
+def test_measures_of_risk() -> None:
+    profile = clinic().solve().risk()
+    assert profile.variance == pytest.approx(741.24)
+    assert profile.to_dict() == pytest.approx({-100: 0.01, -20: 0.18, 0: 0.72, 80: 0.09})
+    assert profile.probability_below() == pytest.approx(0.19)
+    assert profile.quantile(0.01) == -100
+    assert profile.quantile(0.0101) == -20
+    assert profile.expected_shortfall(0.05) == pytest.approx((-100 * 0.01 - 20 * 0.04) / 0.05)
+    sure = clinic().solve({"disease": False, "test": False}).risk()
+    assert sure.to_dict() == {0.0: 1.0}
+    assert not profile.dominates(sure)
+    better = RiskProfile(profile.values + 1, profile.probabilities.copy())
+    assert better.dominates(profile)
+    assert better.dominates(profile, order=2)
+    assert not profile.dominates(better)
+    assert pickle.loads(pickle.dumps(profile)) == profile
 
 
 def team(seed: int) -> pgm.InfluenceDiagram:

@@ -58,3 +58,11 @@ def test_too_many_cases_are_refused() -> None:
     d.add_utility("u", {(True, 1): 1, (False, 1): -1, ...: 0}, parents=["many", "go"])
     with pytest.raises(pgm.InvalidArgument, match="8,192 cases"):
         d.solve().plot()
+
+
+def test_risk_is_drawn_as_steps() -> None:
+    d = oil()
+    ax = d.solve().risk().plot({"no test": d.solve({"test?": "no"}).risk()}, label="test")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["test", "no test"]
+    steps = [line for line in ax.lines if len(line.get_xdata()) > 1]
+    assert steps[0].get_ydata().tolist() == pytest.approx([0, 0.2, 0.61, 0.82, 1.0, 1.0])

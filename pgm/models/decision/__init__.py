@@ -2,11 +2,12 @@
 
 from pgm.calls import guard_constructors, guard_methods
 
+from .attitude import ExponentialUtility
 from .influence_diagram import InfluenceDiagram
 from .losses import loss_diagram
 from .policy import Policy
 
 guard_methods([InfluenceDiagram, Policy])
-guard_constructors([InfluenceDiagram])
+guard_constructors([InfluenceDiagram, ExponentialUtility])
 
-__all__ = ["InfluenceDiagram", "Policy", "loss_diagram"]
+__all__ = ["ExponentialUtility", "InfluenceDiagram", "Policy", "loss_diagram"]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from pgm.results import ExpectedUtility
 
+    from .attitude import ExponentialUtility
     from .evaluation import Evaluation
     from .policy import Policy
     from .solving import DecisionPlan
@@ -639,11 +640,15 @@ class InfluenceDiagram:
 
     # --- questions ---
 
-    def solve(self, given: Mapping[str, Any] | None = None) -> Policy:
+    def solve(
+        self, given: Mapping[str, Any] | None = None, *, risk: ExponentialUtility | None = None
+    ) -> Policy:
         """Return the best policy: for each decision what to do, given what is known and matters then.
 
         Args:
             given: what is known already: evidence on chance nodes, and decisions that were taken.
+            risk: how totals are judged: pgm.ExponentialUtility(tolerance=...); only their mean counts if left
+                out.
 
         Raises:
             IncompleteModel: there is no utility, or no decision.
@@ -664,7 +669,7 @@ class InfluenceDiagram:
         """
         from .solving import solved
 
-        return solved(self, given)
+        return solved(self, given, risk)
 
     def evaluate(
         self, rules: Mapping[str, Any] | Policy, given: Mapping[str, Any] | None = None

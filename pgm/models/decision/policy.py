@@ -27,7 +27,9 @@ from .tables import expected
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .attitude import ExponentialUtility
     from .influence_diagram import InfluenceDiagram
+    from .risk import RiskProfile
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         advice: for each decision how its actions compare.
         value: the expected utility.
         report: how it was found.
+        attitude: to risk; None if only the mean counts.
 
     >>> import pgm
     >>> d = pgm.InfluenceDiagram()
@@ -61,12 +64,13 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     ({False: False, True: True}, 6.2)
     """
 
-    __slots__ = ("_advice", "_diagram", "_rules", "_value", "report")
+    __slots__ = ("_advice", "_diagram", "_rules", "_value", "attitude", "report")
     report: Report
     _diagram: InfluenceDiagram
     _advice: dict[str, Advice]
     _rules: dict[str, Rule]  # those that were looked at
     _value: float
+    attitude: ExponentialUtility | None  # to risk; None: only the mean counts
 
     def __init__(
         self,
@@ -75,11 +79,13 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         advice: Mapping[str, Advice],
         value: float,
         report: Report = EXACT,
+        attitude: ExponentialUtility | None = None,
     ) -> None:
         """Take a diagram of its own, the past, how actions compare, and the expected utility."""
         put(self, "_diagram", diagram)
         put(self, "_advice", dict(advice))
         put(self, "_rules", {})
+        put(self, "attitude", attitude)
         put(self, "_value", float(value))
         put(self, "report", report.changed(given=MappingProxyType(dict(given))) if given else report)
 
@@ -87,6 +93,15 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
     def expected_utility(self) -> ExpectedUtility:
         """What the policy is worth on average, given the past; a float with `.exact`."""
         return ExpectedUtility(self._value, self.report)
+
+    @property
+    def certainty_equivalent(self) -> ExpectedUtility:
+        """The sure amount that is as good as this policy, for the attitude to risk it was solved with."""
+        if self.attitude is None:
+            return self.expected_utility
+        rules = {name: as_cpd(one) for name, one in self._advice.items()}
+        value, _ = expected(self._diagram, rules, self.given, attitude=self.attitude)
+        return ExpectedUtility(float(value), self.report)
 
     @property
     def decisions(self) -> tuple[str, ...]:
@@ -121,6 +136,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             self._as_if(advice),
             self.given,
             [v.name for v in advice.given],
+            self.attitude,
         )
         values = advice.values
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -244,6 +260,31 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             found[name] = total
         return Samples(found, self.report)
 
+    def risk(self, seed: Any = None) -> RiskProfile:
+        """Return the distribution of the total utility under this policy.
+
+        It is exact where there are few enough totals, else it is simulated, and says so.
+
+        Args:
+            seed: a seed for the simulation, if it comes to that.
+
+        Raises:
+            InvalidArgument: the seed is none.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_chance("rain", 0.3)
+        >>> d.add_utility("harvest", {True: 50, False: -10}, parents=["rain"])
+        >>> d.solve().risk()
+        total  P
+        -10    0.700000
+        50     0.300000
+        mean 8, sd 27.4955, P(loss) 0.700000, mean of the worst 5 % -10
+        """
+        from .risk import risk_of
+
+        return risk_of(self, seed)
+
     def contributions(self) -> dict[str, float]:
         """Return the expected value of each utility under this policy, {utility: number}.
 
@@ -298,7 +339,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         return {name: rule.to_dict() for name, rule in self.items()}
 
     def _parts(self) -> tuple[object, ...]:
-        return self._diagram, dict(self.given), self._advice, self._value, self.report
+        return self._diagram, dict(self.given), self._advice, self._value, self.report, self.attitude
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
         rows = []
@@ -308,6 +349,8 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             only = label(next(iter(actions))) if len(actions) == 1 else f"{len(actions)} actions"
             rows.append([name, needed, str(len(rule)), only])
         note = f"expected utility {self._value:.6f}"
+        if self.attitude is not None:
+            note += f", certainty equivalent {self.certainty_equivalent:.6f}"
         if not self.exact:
             note += "\n" + self.report.summary
         return ["decision", "depends on", "cases", "action"], rows, note

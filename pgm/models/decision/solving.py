@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.config import current
-from pgm.errors import ImpossibleEvidence, InvalidEvidence, listed
+from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, listed, shown
 from pgm.evidence import Observed, observe
 from pgm.graphs.requisite import requisite
 from pgm.inference.engines.decisions import Choice, Schedule, best_actions, schedule, solve
@@ -17,8 +17,9 @@ from pgm.inference.trees.needs import size_of
 from pgm.printing import html_facts, joined, text_facts
 from pgm.runtime.clock import start_clock
 
-from .policy import Advice, Policy
-from .tables import Tables, check_room, information
+from .attitude import ExponentialUtility
+from .policy import Advice, Policy, as_cpd
+from .tables import Tables, check_room, expected, information
 
 if TYPE_CHECKING:
     from .influence_diagram import InfluenceDiagram
@@ -33,28 +34,50 @@ class Layout:
     plan: Schedule
 
 
-def solved(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Policy:
-    """Return the best policy of a diagram, given the past."""
+def solved(
+    diagram: InfluenceDiagram, given: Mapping[str, Any] | None, attitude: ExponentialUtility | None = None
+) -> Policy:
+    """Return the best policy of a diagram, given the past and an attitude to risk."""
     diagram._check_complete()
     observed = observe(diagram.variables, given)
     refuse(diagram, observed)
     clock = start_clock()
+    if attitude is not None:
+        _check_attitude(diagram, attitude)
     if diagram.memory == "limited":
         from .limited import solved_with_limited_memory
 
         return solved_with_limited_memory(diagram, observed, clock)
-    tables = Tables.of(diagram, observed)
-    layout = laid_out(diagram, observed, tables)
+    tables = Tables.of(diagram, observed, attitude=attitude)
+    product = diagram.combine == "product" or attitude is not None
+    layout = laid_out(diagram, observed, tables, product)
     check_room(layout.plan)
-    found = solve(layout.plan, tables.cards, tables.all, clock, multiply=diagram.combine == "product")
+    least = attitude is not None
+    found = solve(layout.plan, tables.cards, tables.all, clock, multiply=product, least=least)
     if found.probability == 0.0:
         raise ImpossibleEvidence("What is given has probability zero.", dict(observed.given))
     names = list(diagram.variables)
+    choices = found.choices
+    if attitude is not None:  # certainty equivalents: they compare as utilities do
+        choices = {v: replace(one, values=attitude.certain(one.values, 0.0)) for v, one in choices.items()}
     advice = {
-        name: _advice(diagram, names, layout.requisite[name], found.choices[names.index(name)])
+        name: _advice(diagram, names, layout.requisite[name], choices[names.index(name)])
         for name in layout.decisions
     }
-    return Policy(diagram.copy(), observed.given, advice, float(found.value))
+    if attitude is None:
+        return Policy(diagram.copy(), observed.given, advice, float(found.value))
+    rules = {name: as_cpd(one) for name, one in advice.items()}
+    mean = float(expected(diagram, rules, given)[0])
+    return Policy(diagram.copy(), observed.given, advice, mean, attitude=attitude)
+
+
+def _check_attitude(diagram: InfluenceDiagram, attitude: object) -> None:
+    if not isinstance(attitude, ExponentialUtility):
+        raise InvalidArgument(f"risk= takes pgm.ExponentialUtility(tolerance=...), not {shown(attitude)}.")
+    if diagram.combine == "product":
+        raise InvalidArgument('risk= judges totals that are sums, and this diagram has combine="product".')
+    if diagram.memory == "limited":
+        raise InvalidArgument('risk= does not go with memory="limited" yet: solve without either.')
 
 
 def refuse(diagram: InfluenceDiagram, observed: Observed) -> None:
@@ -142,7 +165,8 @@ def planned(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Decis
     diagram._check_complete()
     observed = observe(diagram.variables, given)
     refuse(diagram, observed)
-    layout = laid_out(diagram, observed, Tables.of(diagram, observed))
+    product = diagram.combine == "product"
+    layout = laid_out(diagram, observed, Tables.of(diagram, observed), product)
     names = list(diagram.variables)
     order = [names[s.variable] if s.variable < len(names) else "(hidden)" for s in layout.plan.steps]
     return DecisionPlan(
@@ -155,24 +179,24 @@ def planned(diagram: InfluenceDiagram, given: Mapping[str, Any] | None) -> Decis
     )
 
 
-def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables) -> Layout:
+def laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> Layout:
     """Return what matters to each decision, and the order of elimination; kept until the diagram changes."""
-    key = (frozenset(observed.hard), tuple(observed.weights))
+    key = (frozenset(observed.hard), tuple(observed.weights), product)
     found: Layout | None = diagram._prepared.get(key)
     if found is None:
-        found = _laid_out(diagram, observed, tables)
+        found = _laid_out(diagram, observed, tables, product)
         if len(diagram._prepared) > 64:
             diagram._prepared.clear()
         diagram._prepared[key] = found
     return found
 
 
-def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables) -> Layout:
+def _laid_out(diagram: InfluenceDiagram, observed: Observed, tables: Tables, product: bool) -> Layout:
     names, hard = list(diagram.variables), observed.hard
     place = {name: i for i, name in enumerate(names)}
     waiting = tuple([name for name in diagram.decisions if name not in hard])
     flow = information(diagram, observed, waiting, tables.utility_scopes)
-    needed = requisite(*flow, product=diagram.combine == "product")
+    needed = requisite(*flow, product=product)
     first: dict[int, int] = {}  # of each variable that matters the first decision to which it does
     for d in waiting:
         for v in needed[place[d]]:

@@ -22,6 +22,7 @@ from . import utilities as worth
 from .utilities import Term
 
 if TYPE_CHECKING:
+    from .attitude import ExponentialUtility
     from .influence_diagram import InfluenceDiagram
 
 _SMALL = 4096  # a distribution of so many entries is written out as one table
@@ -38,9 +39,15 @@ class Tables:
     utility_scopes: list[tuple[int, ...]]
     utilities: list[np.ndarray]
 
+    shifts: list[float]  # what an attitude to risk took off each utility
+
     @classmethod
     def of(
-        cls, diagram: InfluenceDiagram, observed: Observed, rules: Mapping[str, CPD] | None = None
+        cls,
+        diagram: InfluenceDiagram,
+        observed: Observed,
+        rules: Mapping[str, CPD] | None = None,
+        attitude: ExponentialUtility | None = None,
     ) -> Tables:
         """Gather and slice the tables.
 
@@ -48,9 +55,10 @@ class Tables:
             diagram: the diagram.
             observed: the past.
             rules: distributions of the decisions; without them these are open, and restricted as allowed.
+            attitude: how totals are judged; then utilities become factors of a product that is to be small.
         """
         place = {name: i for i, name in enumerate(diagram.variables)}
-        made = cls([v.card for v in diagram.variables.values()], [], [], [], [], [])
+        made = cls([v.card for v in diagram.variables.values()], [], [], [], [], [], [])
         hard = {place[name]: code for name, code in observed.hard.items()}
         own = [diagram._network.cpd(name) for name in diagram.chances]
         for cpd in (*own, *(rules or {}).values()):
@@ -60,6 +68,9 @@ class Tables:
             for weights in several:
                 made._add((place[name],), np.asarray(weights), -1, hard)
         for scope, values in used_terms(diagram):
+            if attitude is not None:
+                values, least = attitude.disutility(values)
+                made.shifts.append(least)
             made._add_utility([place[name] for name in scope], values, hard)
         for name, decision in diagram._decisions.items():
             if decision.allowed is not None and rules is None:
@@ -149,26 +160,32 @@ def expected(
     rules: Mapping[str, CPD],
     given: Mapping[str, Any] | None,
     keep: Sequence[str] = (),
+    attitude: ExponentialUtility | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the expected utility given each configuration of some variables, and the probability of each.
+
+    With an attitude to risk it is the certainty equivalent.
 
     Args:
         diagram: the diagram.
         rules: a distribution for each decision that is not given.
         given: the past.
         keep: the variables, in the order of the answers' axes.
+        attitude: how totals are judged.
     """
     observed = observe(diagram.variables, given)
-    tables = Tables.of(diagram, observed, rules)
+    tables = Tables.of(diagram, observed, rules, attitude)
     place = {name: i for i, name in enumerate(diagram.variables)}
     kept = tuple([place[name] for name in keep])
     out = {*kept, *[place[name] for name in observed.hard]}
     problem = tables.problem([(False, tuple([v for v in range(len(tables.cards)) if v not in out]))])
     plan = schedule(problem)
     check_room(plan)
-    multiply = diagram.combine == "product"
+    multiply = diagram.combine == "product" or attitude is not None
     found = solve(plan, tables.cards, tables.all, start_clock(), multiply=multiply, keep=kept)
-    return found.value, found.probability
+    if attitude is None:
+        return found.value, found.probability
+    return attitude.certain(found.value, math.fsum(tables.shifts)), found.probability
 
 
 def check_room(plan: Schedule) -> None:
