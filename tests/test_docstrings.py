@@ -83,7 +83,14 @@ MACHINERY = {
     *("CPD.bind", "CPD.factor", "CPD.rows", "CPD.renamed", "LinearGaussian.of", "LinearGaussian.select"),
     *("CPD.factors", "CPD.expected", "CPD.causes", "CPD.outcomes", "CPD.listed_rows", "TableCPD.trusted"),
     *("DefaultCPD.trusted", "Deterministic.trusted", "NoisyMax.trusted", "LinearGaussian.density"),
-    *("Intervals.changed", "Intervals.cells", "Rule.of", "Course.moved"),
+    *(
+        "Intervals.changed",
+        "Intervals.cells",
+        "Rule.of",
+        "ExponentialUtility.disutility",
+        "ExponentialUtility.certain",
+        "Course.moved",
+    ),
     *("FitReport.changed", "LeftToRight.mask", "LeftToRight.first", "Banded.mask", "Banded.first"),
     *(
         f"{cls}.{name}"

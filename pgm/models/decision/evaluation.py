@@ -18,7 +18,8 @@ from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
 from pgm.variables import Variable
 
-from .policy import Policy, as_cpd, certain
+from .advice import as_cpd, certain
+from .policy import Policy
 from .solving import refuse, solved
 from .tables import expected
 

@@ -25,8 +25,9 @@ from pgm.randomness import generator
 from pgm.results.report import EXACT, Report
 from pgm.runtime.clock import Clock
 
+from .advice import Advice, at_random, certain
 from .decisions import Decision
-from .policy import Advice, Policy, at_random, certain
+from .policy import Policy
 from .tables import Tables, expected, information
 
 if TYPE_CHECKING:

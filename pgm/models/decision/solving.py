@@ -17,8 +17,9 @@ from pgm.inference.trees.needs import size_of
 from pgm.printing import html_facts, joined, text_facts
 from pgm.runtime.clock import start_clock
 
+from .advice import Advice, as_cpd
 from .attitude import ExponentialUtility
-from .policy import Advice, Policy, as_cpd
+from .policy import Policy
 from .tables import Tables, check_room, expected, information
 
 if TYPE_CHECKING:
