@@ -55,6 +55,9 @@ class ExponentialUtility:
             values: what can be won.
             probabilities: of each value.
 
+        Raises:
+            ValueError: as many probabilities as values are expected.
+
         >>> ExponentialUtility(1.0).certainty_equivalent([2.0], [1.0])
         np.float64(2.0)
         """

@@ -74,9 +74,14 @@ class RiskProfile(Result, Tabular):
         Args:
             limit: a total.
 
+        Raises:
+            InvalidArgument: it is not a number.
+
         >>> RiskProfile(np.array([-10.0, 0.0]), np.array([0.2, 0.8])).probability_below()
         0.2
         """
+        if isinstance(limit, bool) or not isinstance(limit, int | float | np.number):
+            raise InvalidArgument(f"limit= is a number, not {shown(limit)}.")
         return math.fsum(self.probabilities[self.values < limit])
 
     def quantile(self, q: float) -> float:
