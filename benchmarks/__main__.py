@@ -20,6 +20,7 @@ from benchmarks import (
     pages,
     processes,
     start,
+    structures,
 )
 
 
@@ -32,6 +33,7 @@ def main() -> None:
         ("exact", exact, "exact inference beside its peers"),
         ("approximate", approximate, "inference that is not exact beside its peers"),
         ("time", over_time, "models over time beside their peers"),
+        ("structures", structures, "structures learned from data beside their peers"),
     ):
         asked = commands.add_parser(name, help=said)
         asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
@@ -97,7 +99,9 @@ def main() -> None:
         threads=given.threads,
         **changed,
     )
-    module = {"exact": exact, "approximate": approximate, "time": over_time}[given.command]
+    module = {"exact": exact, "approximate": approximate, "time": over_time, "structures": structures}[
+        given.command
+    ]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")
 

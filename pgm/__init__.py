@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
     from pgm.models.dynamic.hmm_classifier import HMMClassifier
     from pgm.models.dynamic.hmm_selection import select_states
+    from pgm.models.dynamic.learned_transitions import LearnedTransitions, learn_transitions
     from pgm.models.dynamic.nonlinear_dynamical_system import NonlinearDynamicalSystem
     from pgm.models.dynamic.switching_linear_dynamical_system import SwitchingLinearDynamicalSystem
     from pgm.models.dynamic.variants import (
@@ -149,6 +150,7 @@ __all__ = [
     "InvalidTable",
     "InvalidVariable",
     "LearnedStructure",
+    "LearnedTransitions",
     "LeftToRight",
     "Likelihood",
     "LinearDynamicalSystem",
@@ -197,6 +199,7 @@ __all__ = [
     "filters",
     "independence",
     "learn_structure",
+    "learn_transitions",
     "list_networks",
     "load_network",
     "loss_diagram",
@@ -247,6 +250,8 @@ _LAZY = {
     "learn_structure": "pgm.models.learned",
     "arc_strength": "pgm.models.structure_data",
     "structure_score": "pgm.models.structure_data",
+    "LearnedTransitions": "pgm.models.dynamic.learned_transitions",
+    "learn_transitions": "pgm.models.dynamic.learned_transitions",
     "independence": "pgm.learning",
     "scores": "pgm.learning",
     "searches": "pgm.learning",

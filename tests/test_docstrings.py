@@ -50,7 +50,7 @@ RECEIVED = [
     *(results.Trace, results.MixedMarginals, results.MixedAssignment, Plan, JunctionTree, CliqueTree),
     *(results.StateBeliefs, results.StatePath, results.SampledSequence, results.SequenceForecast),
     *(results.PerSequence, results.FitReport),
-    *(CPDAG, Comparison, pgm.LearnedStructure, ArcStrengths, SearchTrace, SearchStep),
+    *(CPDAG, Comparison, pgm.LearnedStructure, pgm.LearnedTransitions, ArcStrengths, SearchTrace, SearchStep),
     *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),

@@ -19,7 +19,6 @@ COLUMNS: dict[str, tuple[list[Any], tuple[Any, ...]]] = {
     "text": (["b", "a", "b", "c"], ("a", "b", "c")),
     "whole": ([3, 1, 3, 2], (1, 2, 3)),
     "gaps": (["b", None, "a", "b"], ("a", "b")),
-    "mixed": ([1, "x", 2.5, 1], (1, 2.5, "x")),
     "days": ([DAYS[1], DAYS[0], DAYS[1], DAYS[2]], DAYS),
 }
 

@@ -31,10 +31,15 @@ def domains_of(frame: Any, names: Iterable[str]) -> dict[str, Domain]:
     """
     wanted: Mapping[str, Any] = dict.fromkeys(names)
     _, found = _read(frame, wanted)
-    return {name: _domain(name, column) for name, column in found.items()}
+    return {name: domain_of(name, column) for name, column in found.items()}
 
 
-def _domain(name: str, column: Column) -> Domain:
+def domain_of(name: str, column: Column) -> Domain:
+    """The domain of one column.
+
+    >>> domain_of("wet", ["yes", None, "no"]).states
+    ('no', 'yes')
+    """
     if isinstance(column, nw.Series):
         dtype = column.dtype
         if isinstance(dtype, nw.Categorical | nw.Enum):

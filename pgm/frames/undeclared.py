@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +11,10 @@ import narwhals as nw
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, counted, listed, shown
-from pgm.variables import REAL, Domain, Interval, Variable, as_domain, check_name, is_missing
+from pgm.variables import REAL, Domain, Variable, check_name, is_missing
 
-from .reading import _BAD, Column, _codes, _floats, _mixed, _read, _unknown, names_of
+from .inferring import domain_of
+from .reading import _BAD, Column, _codes, _floats, _read, _unknown, names_of
 
 _ANY = Domain([0])
 _MOST = 65_535  # states of a column
@@ -105,31 +107,25 @@ def _refuse(variable: Variable, column: Column, wrong: np.ndarray) -> None:
 
 
 def _found(name: str, column: Column) -> tuple[Variable, np.ndarray]:
-    """The variable that a column's values make, and its codes or numbers."""
-    dtype = column.dtype if isinstance(column, nw.Series) else None
+    """The variable that a column's values make, and its codes or numbers.
+
+    Where there may be many rows of few values, these are numbered first, and what they are is asked of those.
+    """
     if isinstance(column, nw.Series):
-        if isinstance(dtype, nw.Categorical | nw.Enum):
-            return _categories(name, column)
-        if dtype is not None and (dtype.is_float() or dtype.is_integer() or dtype == nw.Boolean):
-            if dtype.is_float() or not column.null_count():
-                column = column.to_numpy()
-        elif column.implementation.is_pandas():
-            numbers, distinct = column.to_native().factorize()
-            return _numbered(name, column, np.asarray(numbers), list(distinct))
-    if isinstance(column, np.ndarray) and column.dtype.kind == "f":
-        return _real(name, column)
-    if isinstance(column, np.ndarray) and column.dtype.kind in "biu":
-        distinct = np.unique(column)
-        return _with(name, distinct.tolist(), column)
-    cells = column.to_list() if isinstance(column, nw.Series) else list(column)
-    seen = _Seen()
-    try:
-        numbers = np.fromiter(map(seen.__getitem__, cells), np.int64, len(cells))
-    except TypeError:
-        raise InvalidFrame(
-            f"The column {shown(name)} has values that cannot be states, such as lists; make them text."
-        ) from None
-    return _numbered(name, cells, numbers, list(seen))
+        dtype = column.dtype
+        if not isinstance(dtype, nw.Categorical | nw.Enum) and not dtype.is_numeric() and dtype != nw.Boolean:
+            if column.implementation.is_pandas():
+                numbers, distinct = column.to_native().factorize()
+                return _numbered(name, column, np.asarray(numbers), list(distinct))
+            column = column.to_list()
+    if isinstance(column, np.ndarray) and column.dtype.kind not in "biufM":
+        column = column.tolist()
+    if isinstance(column, list):
+        seen = _Seen()
+        with suppress(TypeError):  # what cannot be hashed
+            numbers = np.fromiter(map(seen.__getitem__, column), np.int64, len(column))
+            return _numbered(name, column, numbers, list(seen))
+    return _inferred(name, column)
 
 
 class _Seen(dict[Any, int]):
@@ -144,73 +140,17 @@ def _numbered(
     name: str, column: Any, numbers: np.ndarray, distinct: list[Any]
 ) -> tuple[Variable, np.ndarray]:
     """From the number of each row's value among the distinct ones; -1 is missing."""
-    present = [value for value in distinct if not is_missing(value)]
-    kinds = {
-        bool if isinstance(v, np.bool_) else float if isinstance(v, np.floating) else type(v) for v in present
-    }
-    if present and kinds <= {float}:
-        return _real(name, np.array([np.nan if is_missing(v) else v for v in column], np.float64))
-    cells = column if isinstance(column, list) or not kinds & {bool, int, float} else list(column)
-    if kinds & {bool, int, float} and _mixed(cells):  # True == 1: the distinct ones hide it
-        present = [v for v in {(type(v), v): v for v in cells}.values() if not is_missing(v)]
-        return _with(name, present, cells)
-    variable = _variable(name, present)
+    if any(isinstance(value, bool | int | float | np.generic) for value in distinct if not is_missing(value)):
+        return _inferred(name, column)  # True == 1: the distinct ones would hide it
+    variable = Variable.of(name, domain_of(name, distinct))
     table = np.array([*(-1 if is_missing(v) else variable.domain.find(v) for v in distinct), -1], np.int32)
     return variable, table[numbers]
 
 
-def _with(name: str, distinct: list[Any], column: Any) -> tuple[Variable, np.ndarray]:
-    variable = _variable(name, distinct)
-    return variable, _codes(variable, column)
-
-
-def _variable(name: str, distinct: list[Any]) -> Variable:
-    found = [value.item() if isinstance(value, np.generic) else value for value in distinct]
-    if not found:
-        raise InvalidFrame(f"The column {shown(name)} has no value: nothing can be learned of it.")
-    if all(isinstance(value, bool) for value in found):
-        found = [False, True]
-    try:
-        found.sort()
-    except TypeError:
-        found.sort(key=_rank)
-    return Variable(name, as_domain(found, declared=False))
-
-
-def _rank(value: Any) -> tuple[Any, ...]:
-    """Where a value stands among others of several kinds: numbers first, then kind by kind."""
-    if isinstance(value, int | float):
-        return (0, "", value, "")
-    return (1, type(value).__name__, value.lo if isinstance(value, Interval) else 0, str(value))
-
-
-def _real(name: str, column: np.ndarray) -> tuple[Variable, np.ndarray]:
-    values = column.astype(np.float64)
-    seen = values[~np.isnan(values)]
-    if not seen.size:
-        raise InvalidFrame(f"The column {shown(name)} has no value: nothing can be learned of it.")
-    variable = Variable.of(name, REAL)
-    _refuse(variable, column, np.isinf(values))
-    if (seen == np.floor(seen)).all():
-        raise InvalidFrame(
-            f"The column {shown(name)} has whole numbers written as floats, which may be states or numbers: "
-            f"say which with states={{{name!r}: [...]}} or continuous=[{name!r}]."
-        )
+def _inferred(name: str, column: Column) -> tuple[Variable, np.ndarray]:
+    variable = Variable.of(name, domain_of(name, column))
+    if not variable.continuous:
+        return variable, _codes(variable, column)
+    values, wrong = _floats(column)
+    _refuse(variable, column, wrong)
     return variable, values
-
-
-def _categories(name: str, column: nw.Series[Any]) -> tuple[Variable, np.ndarray]:
-    """Categories are declared, and in order only if they say so."""
-    ordered = isinstance(column.dtype, nw.Enum)
-    if column.implementation.is_pandas():
-        native = column.to_native().cat
-        ordered, states = bool(native.ordered), native.categories.tolist()
-    elif isinstance(column.dtype, nw.Enum):
-        states = list(column.dtype.categories)
-    else:
-        states = column.unique().to_list()
-    states = [value for value in states if not is_missing(value)]
-    if not states:
-        raise InvalidFrame(f"The column {shown(name)} has no value: nothing can be learned of it.")
-    variable = Variable(name, as_domain(states)) if ordered else _variable(name, states)
-    return variable, _codes(variable, column)

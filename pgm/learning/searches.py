@@ -52,7 +52,7 @@ class HillClimb(Search):
 
     Args:
         restarts: how often it begins again, at the best network with some random changes.
-        changes: how many random changes; a tenth of the nodes, at least 4, if left out.
+        changes: how many random changes; two fifths of the nodes, at least 4, if left out.
         max_steps: the most changes in all.
 
     >>> HillClimb(restarts=5)
@@ -78,7 +78,7 @@ class Tabu(Search):
         tenure: for how many steps a pair of nodes stays as it is after a change.
         patience: after how many steps without a new best it ends.
         restarts: how often it begins again, at the best network with some random changes.
-        changes: how many random changes; a tenth of the nodes, at least 4, if left out.
+        changes: how many random changes; two fifths of the nodes, at least 4, if left out.
         max_steps: the most changes in all.
 
     >>> Tabu(tenure=20).name

@@ -13,7 +13,7 @@ from pgm.graphs import CPDAG
 from pgm.graphs.equivalence import by_number
 from pgm.learning.scores import Score, find_score
 from pgm.learning.searches import Search, find_search
-from pgm.learning.searching.constraints import constraints
+from pgm.learning.searching.constraints import Constraints, constraints, without
 from pgm.learning.searching.found import Found
 from pgm.learning.searching.problem import Problem
 from pgm.learning.searching.resampling import average, directed, shares
@@ -24,6 +24,7 @@ from pgm.results.search_trace import SearchStep, SearchTrace
 from pgm.runtime.clock import start_clock
 
 from .bayesian_network import BayesianNetwork
+from .hidden_structure import hidden_variables, search_with_hidden
 from .parameters import fitted
 from .structure_data import read_columns
 
@@ -176,6 +177,7 @@ def learn_structure(
     bootstrap: int = 0,
     seed: int | np.random.Generator | None = None,
     weights: Any = None,
+    latent: Mapping[str, Any] | None = None,
     states: Mapping[str, Any] | None = None,
     continuous: str | Iterable[str] = (),
     columns: Iterable[str] | None = None,
@@ -202,6 +204,8 @@ def learn_structure(
         bootstrap: how many samples of the rows are learned from besides, for `confidence`.
         seed: of all that is random.
         weights: how much each row counts: a column's name, or a list of numbers.
+        latent: hidden variables, {name: number of states, or list of states}: structural EM finds their
+            arrows, and they stay if the score is higher with them than without.
         states: {name: states in order, or pgm.Bins} of columns whose states the data should not decide.
         continuous: columns of whole numbers that are numbers.
         columns: the columns to read; all if left out.
@@ -236,9 +240,10 @@ def learn_structure(
     read = read_columns(
         frame, weights, columns=columns, states=states, continuous=continuous, check=clock.check
     )
-    names = sorted(read.variables)
+    hidden = {} if latent is None else hidden_variables(latent, read.variables)
+
     known = constraints(
-        names,
+        sorted([*read.variables, *hidden]),
         require=require,
         forbid=forbid,
         tiers=tiers,
@@ -246,10 +251,19 @@ def learn_structure(
         leaves=leaves,
         max_parents=max_parents,
         start=start,
-        impossible=read.impossible(),
+        impossible=read.impossible(hidden),
     )
-    problem = read.problem(by, known, clock, generator(seed))
-    found = how.find(problem)
+    rng = generator(seed)
+    if hidden:
+        if bootstrap:
+            raise InvalidArgument("bootstrap= has no effect on a search with latent=: leave one of them out.")
+        problem = read.problem(by, without(known, list(hidden)), clock, rng)
+        found, network = search_with_hidden(problem, hidden, known, how)
+        if network is not None:
+            return _with_hidden(problem, how, found, network, known, name)
+    else:
+        problem = read.problem(by, known, clock, rng)
+        found = how.find(problem)
     samples = shares(problem, how, int(bootstrap), found)
     return _result(problem, how, found, samples, list(read.variables), name)
 
@@ -303,6 +317,34 @@ def _result(
         threshold=threshold,
         samples=len(samples),
         exact=found.exact and not found.stopped_by,
+        stopped_by=found.stopped_by,
+        n_rows=problem.n_rows,
+        notes=dict(found.notes),
+    )
+
+
+def _with_hidden(
+    problem: Problem, how: Search, found: Found, network: BayesianNetwork, known: Constraints, name: str
+) -> LearnedStructure:
+    network.name = name
+    steps = [
+        SearchStep(
+            m.what, None if m.arc is None else (problem.names[m.arc[0]], problem.names[m.arc[1]]), m.score
+        )
+        for m in found.trace
+    ]
+    return LearnedStructure(
+        network=network,
+        score=found.score,
+        search=how,
+        scored_by=problem.score,
+        trace=SearchTrace(steps),
+        cpdag=by_number(known.names, *directed(found.parents, known)),
+        confidence=None,
+        averaged=None,
+        threshold=None,
+        samples=0,
+        exact=False,
         stopped_by=found.stopped_by,
         n_rows=problem.n_rows,
         notes=dict(found.notes),

@@ -32,10 +32,11 @@ class ColumnsOfNodes:
     data: Mapping[str, np.ndarray]
     weights: np.ndarray | None
 
-    def impossible(self) -> list[Arc]:
+    def impossible(self, hidden: Iterable[str] = ()) -> list[Arc]:
         """Arcs that the kinds of the columns forbid: no distribution of states given a number is fitted."""
         real = [name for name, variable in self.variables.items() if variable.continuous]
-        return [(a, b) for a in real for b, variable in self.variables.items() if not variable.continuous]
+        states = [name for name, variable in self.variables.items() if not variable.continuous]
+        return [(a, b) for a in real for b in (*states, *hidden)]
 
     def problem(self, score: Score, known: Constraints, clock: Clock, rng: np.random.Generator) -> Problem:
         """The columns in the order of their names."""

@@ -112,6 +112,25 @@ def test_C64_other_searches_reach_the_class_of_the_book():
         assert pgm.compare(found.network, fig_14_5()).shd_cpdag == 0
 
 
+def test_C66_a_hidden_variable_stays_if_the_penalised_likelihood_rises():
+    """O17, twenty shopping baskets: EM ends at -32.11953678; seven parameters cost more than that gains."""
+    counts = {"111": 5, "011": 2, "101": 1, "001": 6, "000": 5, "110": 1}
+    rows = {name: [int(key[i]) for key in counts] for i, name in enumerate(("food", "diapers", "milk"))}
+    rows["n"] = list(counts.values())
+    found = pgm.learn_structure(rows, latent={"home": 2}, weights="n", seed=0)
+    with_it = -32.11953678 - 7 / 2 * math.log(20)
+    assert f"{with_it:,.3f} with 'home'" in found.notes["hidden"]
+    assert found.notes["hidden"].startswith("removed")
+    assert "home" not in found.network.nodes
+    assert found.score > with_it
+    # A hundred times as many baskets pay for it.
+    rows["n"] = [100 * n for n in rows["n"]]
+    more = pgm.learn_structure(rows, latent={"home": 2}, weights="n", seed=0, max_parents=1)
+    assert more.notes["hidden"].startswith("kept")
+    assert set(more.network.children("home")) == {"food", "diapers", "milk"}
+    assert more.score == pytest.approx(100 * -32.11953678 - 7 / 2 * math.log(2000), abs=0.02)
+
+
 def test_G66_feature_selection_by_the_markov_blanket():
     """What tells anything about a target once the rest is known: parents, children, their other parents."""
     asia = pgm.load_network("asia")

@@ -176,10 +176,10 @@ def test_frames_that_nothing_can_be_learned_from() -> None:
     for frame, said in (
         ({"a": [], "b": []}, "no rows|no value"),
         ({"a": [1, 2], "b": [None, None]}, "'b' has no value"),
-        ({"a": [1.0, 2.0], "b": [1, 2]}, "'a' has whole numbers written as floats"),
+        ({"a": [1.0, 2.0], "b": [1, 2]}, "'a' holds whole numbers as floats"),
         ({"a": [1, None], "b": [1, 2]}, "missing in the columns 'a'"),
         ({}, "no columns"),
-        ({"a": [[1], [2]]}, "cannot be states"),
+        ({"a": [[1], [2]]}, "cannot be put in order"),
         ({"a": [0.5, np.inf]}, "is continuous"),
     ):
         with pytest.raises(pgm.PGMError, match=said):

@@ -117,11 +117,10 @@ def _of_cell(d: Rows, kind, cell, n):
     return _rising(cell, n)
 
 
-def _dense(d: Rows, v, x, groups, base: Ints32, marginal: Floats, kind, cells, amount, table: Floats):
-    """The score of one candidate from the whole table of counts [configuration, state of v, state of x]."""
-    card, width = d.cards[v], d.cards[x]
-    total = groups * card * width
-    for i in range(total):
+def _fill(d: Rows, x, cells, base: Ints32, marginal: Floats, table: Floats):
+    """Leave in `table` how often each cell of `base` occurred with each state of x."""
+    width = d.cards[x]
+    for i in range(cells * width):
         table[i] = 0.0
     begin, end = d.starts[x], d.starts[x + 1]
     if d.weights.size == 0:
@@ -132,12 +131,18 @@ def _dense(d: Rows, v, x, groups, base: Ints32, marginal: Floats, kind, cells, a
             r = d.rows[i]
             table[base[r] * width + d.others[i]] += d.weights[r]
     mode = d.modes[x]
-    for i in range(groups * card):
+    for i in range(cells):
         rest = marginal[i]
         for j in range(i * width, i * width + width):
             rest -= table[j]
         if rest > 1e-9 * marginal[i]:
             table[i * width + mode] = rest
+
+
+def _dense(d: Rows, v, x, groups, base: Ints32, marginal: Floats, kind, cells, amount, table: Floats):
+    """The score of one candidate from the whole table of counts [configuration, state of v, state of x]."""
+    card, width = d.cards[v], d.cards[x]
+    _fill(d, x, groups * card, base, marginal, table)
     if kind == SPARSE:
         seen = 0
         for g in range(groups):
@@ -321,6 +326,29 @@ def depend(
     widest = 1
     for i in range(candidates.size):
         widest = max(widest, d.cards[candidates[i]])
+    across = np.zeros(card, np.float64)
+    down = np.zeros(widest, np.float64)
+    found = np.zeros(3, np.float64)
+    mine = d.codes[v]
+    weighted = d.weights.size > 0
+    if not gaps and groups * card * widest <= room:
+        base = np.empty(n, np.int32)
+        marginal = np.zeros(groups * card, np.float64)
+        for r in range(n):
+            base[r] = group[r] * card + mine[r]
+            marginal[base[r]] += d.weights[r] if weighted else 1.0
+        whole = np.empty(groups * card * widest, np.float64)
+        for i in range(candidates.size):
+            if stop[0]:
+                return STOPPED
+            x = candidates[i]
+            width = d.cards[x]
+            _fill(d, x, groups * card, base, marginal, whole)
+            found[:] = 0.0
+            for g in range(groups):
+                _test(whole, g * card * width, card, width, kind, across, down, found)
+            out[i], freedom[i], used[i] = max(found[0], 0.0), found[1], found[2]
+        return DONE
     order = np.empty(n, np.int32)
     ends = np.zeros(groups + 1, np.int32)
     for r in range(n):
@@ -334,17 +362,13 @@ def depend(
         order[at[group[r]]] = r
         at[group[r]] += 1
     table = np.zeros(card * widest, np.float64)
-    across = np.zeros(card, np.float64)
-    down = np.zeros(widest, np.float64)
-    mine = d.codes[v]
-    weighted = d.weights.size > 0
     for i in range(candidates.size):
         if stop[0]:
             return STOPPED
         x = candidates[i]
         width = d.cards[x]
         theirs = d.codes[x]
-        statistic, degrees, rows = 0.0, 0.0, 0.0
+        found[:] = 0.0
         for g in range(groups):
             if ends[g + 1] == ends[g]:
                 continue
@@ -356,42 +380,45 @@ def depend(
                     if not seen[r] or d.gaps[x, r]:
                         continue
                 table[mine[r] * width + theirs[r]] += d.weights[r] if weighted else 1.0
-            n_g = 0.0
-            for j in range(width):
-                down[j] = 0.0
-            for k in range(card):
-                across[k] = 0.0
-                for j in range(width):
-                    c = table[k * width + j]
-                    across[k] += c
-                    down[j] += c
-                n_g += across[k]
-            if n_g <= 0.0:
-                continue
-            rows += n_g
-            some, others = -1, -1
-            for k in range(card):
-                if across[k] > 0.0:
-                    some += 1
-            for j in range(width):
-                if down[j] > 0.0:
-                    others += 1
-            if some <= 0 or others <= 0:
-                continue
-            degrees += some * others
-            for k in range(card):
-                if across[k] <= 0.0:
-                    continue
-                for j in range(width):
-                    if down[j] <= 0.0:
-                        continue
-                    c = table[k * width + j]
-                    e = across[k] * down[j] / n_g
-                    if kind == 1:
-                        statistic += (c - e) * (c - e) / e
-                    elif c > 0.0:
-                        statistic += 2.0 * c * math.log(c / e)
-        out[i] = max(statistic, 0.0)
-        freedom[i] = degrees
-        used[i] = rows
+            _test(table, 0, card, width, kind, across, down, found)
+        out[i], freedom[i], used[i] = max(found[0], 0.0), found[1], found[2]
     return DONE
+
+
+def _test(table: Floats, begin, card, width, kind, across: Floats, down: Floats, found: Floats):
+    """Add to `found` the statistic of one configuration's table, its degrees of freedom, its rows."""
+    total = 0.0
+    for j in range(width):
+        down[j] = 0.0
+    for k in range(card):
+        across[k] = 0.0
+        for j in range(width):
+            c = table[begin + k * width + j]
+            across[k] += c
+            down[j] += c
+        total += across[k]
+    if total <= 0.0:
+        return
+    found[2] += total
+    some, others = -1, -1
+    for k in range(card):
+        if across[k] > 0.0:
+            some += 1
+    for j in range(width):
+        if down[j] > 0.0:
+            others += 1
+    if some <= 0 or others <= 0:
+        return
+    found[1] += some * others
+    for k in range(card):
+        if across[k] <= 0.0:
+            continue
+        for j in range(width):
+            if down[j] <= 0.0:
+                continue
+            c = table[begin + k * width + j]
+            e = across[k] * down[j] / total
+            if kind == 1:
+                found[0] += (c - e) * (c - e) / e
+            elif c > 0.0:
+                found[0] += 2.0 * c * math.log(c / e)

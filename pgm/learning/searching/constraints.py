@@ -133,6 +133,22 @@ def constraints(
     return Constraints(names, allowed, required, room, parents)
 
 
+def without(known: Constraints, names: Sequence[str]) -> Constraints:
+    """The constraints on the other nodes."""
+    kept = np.array([name not in names for name in known.names])
+    place = np.cumsum(kept) - 1
+    start = tuple(
+        tuple(int(place[u]) for u in those if kept[u]) for v, those in enumerate(known.start) if kept[v]
+    )
+    return Constraints(
+        tuple(name for name, keep in zip(known.names, kept.tolist(), strict=True) if keep),
+        known.allowed[np.ix_(kept, kept)],
+        known.required[np.ix_(kept, kept)],
+        np.minimum(known.room[kept], int(kept.sum())),
+        start,
+    )
+
+
 def _check_acyclic(what: str, arcs: np.ndarray, names: Sequence[str]) -> None:
     parents = [set(np.flatnonzero(arcs[:, v]).tolist()) for v in range(len(names))]
     order = topological(parents)

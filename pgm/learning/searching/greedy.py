@@ -15,7 +15,7 @@ def search(options: HillClimb | Tabu, problem: Problem) -> Found:
         problem.families(),
         problem.known,
         restarts=options.restarts,
-        changes=max(4, problem.n // 10) if options.changes is None else options.changes,
+        changes=max(4, 2 * problem.n // 5) if options.changes is None else options.changes,
         tenure=options.tenure if isinstance(options, Tabu) else 0,
         patience=options.patience if isinstance(options, Tabu) else 0,
         max_steps=options.max_steps,
