@@ -704,3 +704,37 @@ def test_an_interface_that_is_too_large_is_filtered_by_name():
     data = {"y": [True, False, True]}
     one, other = dbn.filter(data, engine="boyen-koller"), dbn.filter(data, engine="particles")
     assert np.abs(one.values - other.values).max() < 5 * other.report.error
+
+
+def test_sizes_are_checked_before_anything_is_allocated():
+    dbn = umbrella()
+    for ask in (
+        lambda: dbn.forecast({"wet": [True]}, steps=10**10),
+        lambda: dbn.stream().forecast(10**10),
+        lambda: dbn.unroll(10**10),
+        lambda: dbn.sample(10**12),
+        lambda: dbn.plot(steps=10**10),
+        lambda: dbn.query("rain[99999999999]", {"wet": [True]}),
+    ):
+        with pytest.raises(pgm.TooLarge):
+            ask()
+    with pytest.raises(pgm.InvalidArgument, match="starts="):
+        dbn.fit({"wet": [True]}, starts=10**9)
+    long = pgm.DynamicBayesianNetwork()
+    long.add("x", {True: 0.5, False: 0.5}, parents=["x[-1000]"], initial=[0.5] * 1000)
+    assert "10**301.0 entries" in str(long.plan())
+    with pytest.raises(pgm.TooLarge):
+        long.filter({"x": [True, None]})
+    assert long.filter({"x": [True, None]}, engine="particles").values[1, 1] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_time_limit_ends_each_of_them():
+    dbn = pgm.DynamicBayesianNetwork()
+    for i in range(10):
+        dbn.add(f"x{i}", {True: 0.9, False: 0.1}, parents=[f"x{i}[-1]"], initial=0.5)
+    dbn.add("y", pgm.NoisyOr({f"x{i}": 0.1 for i in range(10)}))
+    data = {"y": np.random.default_rng(0).random(50_000) < 0.5}
+    with pgm.config(time_limit=0.1):
+        for engine in ("interface", "boyen-koller", "particles"):
+            with pytest.raises(pgm.OutOfTime):
+                dbn.filter(data, engine=engine)

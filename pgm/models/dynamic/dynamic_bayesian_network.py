@@ -12,6 +12,7 @@ import numpy as np
 from pgm.calls import guard_constructors, guard_methods
 from pgm.cpds import CPD
 from pgm.cpds.base import printed
+from pgm.cpds.table_input import check_cells
 from pgm.errors import (
     ImpossibleEvidence,
     InvalidArgument,
@@ -446,6 +447,7 @@ class DynamicBayesianNetwork:
         """
         steps = _count(steps, "steps=")
         asked = self._with_states() if targets is None else targets
+        check_cells((steps, len(self), 8), "The forecast", "look fewer steps ahead")
         found, wanted = self._read(data, lengths, sequence, asked)
         layout, clock = self._layout(), start_clock()
         scores = self._answered(found, lambda: interface.scores(layout, found.rows, clock))

@@ -23,6 +23,7 @@ from .network_slices import Node, back_of, of_cpds, template
 from .numbers import weights_of
 
 _Nodes = dict[str, Node]
+_MOST_STARTS = 100_000
 
 
 def cpds_of(nodes: Mapping[str, Node]) -> dict[str, CPD]:
@@ -79,8 +80,14 @@ class Task:
         self, starts: Any, max_iter: int, tol: float, random: np.random.Generator
     ) -> tuple[_Nodes, FitReport]:
         """Climb from each start, and keep the best."""
-        if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
-            raise InvalidArgument(f"starts= is a whole number of at least 1, not {shown(starts)}.")
+        if (
+            isinstance(starts, bool)
+            or not isinstance(starts, int | np.integer)
+            or not 1 <= starts <= _MOST_STARTS
+        ):
+            raise InvalidArgument(
+                f"starts= is a whole number from 1 to {_MOST_STARTS:,}, not {shown(starts)}."
+            )
         seeds = random.spawn(int(starts))
         begin = [lambda: dict(self.nodes)]
         begin += [lambda seed=seed: self.guess(seed) for seed in seeds[1:]]  # type: ignore[misc]

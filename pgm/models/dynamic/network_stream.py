@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.cpds.table_input import check_cells
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.frames import has_parts
 from pgm.inference.engines import interface as engine
@@ -110,6 +111,7 @@ class NetworkStream:
         [0.4, 0.4]
         """
         count, model = steps_ahead(steps), self._model
+        check_cells((count, len(model), 8), "The forecast", "look fewer steps ahead")
         nothing = {model.nodes[0]: [None] * count}
         found = read(model._nodes, model._layout().template, nothing, before=self._steps, past=self._numbers)
         wanted = model._wanted(found, model._with_states() if targets is None else targets)

@@ -90,6 +90,7 @@ def _row_by_row(course: Course, block: Block, beta: np.ndarray, weight: np.ndarr
     size = max(1, _NUMBERS // max(layout.entries, 1))
     root = len(layout.buckets) - 1
     for a in range(0, block.b - block.a, size):
+        course.clock.check("adding up expected counts")
         some = slice(a, min(a + size, block.b - block.a))
         code = block.code[some]
         beliefs = course.beliefs(block, code, past[some], future[some], set(range(root + 1)))

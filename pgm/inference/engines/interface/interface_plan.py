@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -42,7 +43,7 @@ class InterfacePlan:
     @property
     def seconds(self) -> float:
         """A rough estimate of the time that a step takes."""
-        return seconds_of(float(self.operations))
+        return seconds_of(_float(self.operations))
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain Python objects, with `fits` and `seconds`."""
@@ -53,10 +54,10 @@ class InterfacePlan:
         return [
             ("engine", "interface (exact)"),
             ("interface", f"{len(self.interface):,} variables{over}"),
-            ("its table", f"{self.entries:,} entries"),
-            ("largest table", f"{self.largest:,} entries; {self.heuristic}"),
-            ("memory", f"{size_of(float(self.bytes))} of {size_of(float(self.memory_limit))} allowed"),
-            ("each step", f"{self.operations:,} operations, {time_of(self.seconds)}"),
+            ("its table", f"{_said(self.entries)} entries"),
+            ("largest table", f"{_said(self.largest)} entries; {self.heuristic}"),
+            ("memory", f"{size_of(_float(self.bytes))} of {size_of(float(self.memory_limit))} allowed"),
+            ("each step", f"{_said(self.operations)} operations, {time_of(self.seconds)}"),
         ]
 
     def __repr__(self) -> str:
@@ -65,6 +66,16 @@ class InterfacePlan:
 
     def _repr_html_(self) -> str:
         return html_facts(self._lines())
+
+
+def _float(number: int) -> float:
+    """A number that may be larger than any double."""
+    return float(number) if number.bit_length() < 1000 else 1e300
+
+
+def _said(number: int) -> str:
+    """A number as people write it, however large."""
+    return f"{number:,}" if number < 10**15 else f"10**{math.log10(number):.1f}"
 
 
 def plan_of(layout: Layout, names: Sequence[str]) -> InterfacePlan:
@@ -95,9 +106,9 @@ def check_slice(layout: Layout, names: Sequence[str]) -> None:
     limit = current().memory_limit
     if 48 * largest > limit:
         raise TooLarge(
-            f"One step has a table of {largest:,} entries over some of {listed(names)}, which does not fit "
-            f"the memory limit of {size_of(float(limit))}: take smaller clusters=, or raise memory_limit "
-            "with pgm.config."
+            f"One step has a table of {_said(largest)} entries over some of {listed(names)}. The memory "
+            f"limit of {size_of(float(limit))} does not hold it: take smaller clusters=, or raise "
+            "memory_limit with pgm.config."
         )
 
 
