@@ -33,6 +33,8 @@ from pgm.distributions import (
     Bernoulli,
     ByInput,
     Categorical,
+    ClassifierEmission,
+    Codebook,
     Estimators,
     Gaussian,
     GaussianMixture,
@@ -41,6 +43,7 @@ from pgm.distributions import (
     Product,
     Regression,
     Softmax,
+    StudentT,
     priors,
 )
 from pgm.errors import (
@@ -121,6 +124,8 @@ __all__ = [
     "Bins",
     "ByInput",
     "Categorical",
+    "ClassifierEmission",
+    "Codebook",
     "ConvergenceWarning",
     "CoupledHMM",
     "DefaultCPD",
@@ -182,6 +187,7 @@ __all__ = [
     "Samples",
     "Soft",
     "Softmax",
+    "StudentT",
     "SwitchingHMM",
     "SwitchingLinearDynamicalSystem",
     "TableCPD",
@@ -224,6 +230,7 @@ _FORMS = (
     *(TableCPD, NoisyOr, NoisyAnd, NoisyMax, NoisyMin, Logistic, Deterministic, TreeCPD, AtLeast, Exactly),
     *(Parity, MixtureCPD, DefaultCPD, LinearGaussian, Gaussian, Categorical),
     *(Poisson, Bernoulli, Multinomial, GaussianMixture, Product, Regression, Softmax, ByInput, Estimators),
+    *(StudentT, Codebook, ClassifierEmission),
 )
 _EVIDENCE = (OneOf, Not, Likelihood, Soft, Interval)
 guard_methods([BayesianNetwork, MarkovNetwork, *_FORMS, *_RESULTS])

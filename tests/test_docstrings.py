@@ -99,6 +99,13 @@ MACHINERY = {
         "first_guess with_parameters at".split()
     ),
     *("PseudoCounts.pseudo", "Conjugate.takes", "Conjugate.fitted", "Conjugate.log_prior"),
+    *(
+        f"{cls}.{name}"
+        for cls in ("Codebook", "ClassifierEmission")
+        for name in "n_free read log_rows gathered fitted draw filled collapsed expected_log pseudo "
+        "first_guess with_parameters at".split()
+    ),
+    *(f"{cls}.below" for cls in ("Poisson", "Bernoulli", "GaussianMixture", "StudentT")),
     *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
     *("Score.per_parameter", "BIC.per_parameter", "AIC.per_parameter", "Search.find"),
     *(
@@ -197,7 +204,7 @@ def test_every_type_that_users_receive_is_in_the_reference() -> None:
     listed = set(re.findall(r"^\.\. auto\w+:: pgm[.\w]*\.(\w+)$", REFERENCE, re.MULTILINE))
     assert not sorted({each.__name__ for each in types} - listed)
     of_fields = {"Bundled", "Profile", "Settings", "Variables"}  # of a field, a block or a view
-    of_fields |= {"RowCounts", "Configurations", "ProductStatistics"}  # of statistics
+    of_fields |= {"RowCounts", "Configurations", "ProductStatistics", "StudentStatistics"}
     errors = {each.__name__ for each in PUBLIC if inspect.isclass(each) and issubclass(each, Exception)}
     functions = {each.__name__ for each in FUNCTIONS}
     assert listed - errors - functions - {each.__name__ for each in types} <= {*of_fields, "FactorGraph"}

@@ -191,6 +191,8 @@ LONG = {
     "pgm/cpds/noisy_max.py": "one distribution: table, chain, statistics, fit and text",
     "pgm/cpds/table_input.py": "each way to write a table down, with its errors",
     "pgm/cpds/tree.py": "one distribution: table, leaves, statistics, fit and text",
+    "pgm/distributions/categorical.py": "one distribution: density, statistics, fit, parts and text",
+    "pgm/distributions/gaussian_mixture.py": "one distribution: density, statistics, fit, parts and text",
     "pgm/distributions/gaussian.py": "one distribution: density, statistics, fit, parts and text",
     "pgm/distributions/of_states.py": "what distributions of each state share: half of it is help",
     "pgm/frames/reading.py": "the one gate for data: every kind of frame, with its errors",

@@ -4,6 +4,7 @@ from typing import Any
 
 from .by_input import ByInput
 from .categorical import Categorical
+from .codebook import Codebook
 from .counts import Bernoulli, Poisson
 from .emission import Emission, Observed
 from .estimators import Estimators
@@ -13,13 +14,25 @@ from .multinomial import Multinomial
 from .product import Product
 from .protocol import LocalDistribution
 from .regression import Regression
+from .scaled_classifier import ClassifierEmission
 from .softmax import Softmax
+from .student_t import StudentT
 from .tied import Stacked, Tied
 
 # Emissions by the name that files give them: the only list.
 EMISSIONS: dict[str, type[Any]] = {
     cls.kind: cls
-    for cls in (Categorical, Gaussian, Poisson, Bernoulli, Multinomial, GaussianMixture, Product)
+    for cls in (
+        Categorical,
+        Gaussian,
+        Poisson,
+        Bernoulli,
+        Multinomial,
+        GaussianMixture,
+        Product,
+        StudentT,
+        Codebook,
+    )
 }
 
 __all__ = [
@@ -27,6 +40,8 @@ __all__ = [
     "Bernoulli",
     "ByInput",
     "Categorical",
+    "ClassifierEmission",
+    "Codebook",
     "Emission",
     "Estimators",
     "Gaussian",
@@ -39,5 +54,6 @@ __all__ = [
     "Regression",
     "Softmax",
     "Stacked",
+    "StudentT",
     "Tied",
 ]

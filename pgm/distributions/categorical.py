@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NoReturn, Self
 
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidTable, listed, shown
+from pgm.evidence import Likelihood
 from pgm.frames import Sequences
 from pgm.printing import chances, html_table, html_text, label, text_table
 from pgm.randomness import draw_count, generator
@@ -262,13 +264,46 @@ class Categorical:
 
     def read(self, sequences: Sequences) -> Observed:
         """Read symbols as codes; those that were not observed have a row of their own."""
-        codes = sequences.codes(self._domain)
         card = self._domain.card
+        if isinstance(sequences.rows, list) and any(isinstance(x, Likelihood) for x in sequences.rows):
+            return self._read_soft(sequences)
+        codes = sequences.codes(self._domain)
         codes[codes < 0] = card
         return Observed(np.array([*range(card), -1]), codes)
 
+    def _read_soft(self, sequences: Sequences) -> Observed:
+        """Each distinct row as how likely each symbol makes what was seen: ones where nothing was."""
+        soft = [i for i, x in enumerate(sequences.rows) if isinstance(x, Likelihood)]
+        plain = [None if isinstance(x, Likelihood) else x for x in sequences.rows]
+        card = self._domain.card
+        codes = replace(sequences, rows=plain).codes(self._domain)
+        codes[codes < 0] = card
+        rows = [*np.eye(card), np.ones(card)]
+        for i in soft:
+            found = np.full(card, np.nan)
+            place = sequences.place(i)
+            for symbol, weight in sequences.rows[i].items:
+                at = self._domain.find(symbol)
+                if at < 0:
+                    raise InvalidArgument(
+                        f"{place[0].upper()}{place[1:]}: {shown(symbol)} is none of the symbols "
+                        f"{listed(self.symbols)}."
+                    )
+                found[at] = weight
+            if not (found >= 0.0).all() or not 0.0 < found.sum() < np.inf:
+                raise InvalidArgument(
+                    f"{place[0].upper()}{place[1:]}: a Likelihood has a weight for each of the symbols "
+                    f"{listed(self.symbols)}, not negative, and not all zero; not {sequences.rows[i]!r}."
+                )
+            codes[i] = len(rows)
+            rows.append(found)
+        return Observed(np.array(rows), codes)
+
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
         """Log probability of each code, a column for each state; -1 was not observed."""
+        if rows.ndim == 2:  # how likely each symbol makes what was seen
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(rows @ self._known.T))
         with np.errstate(divide="ignore"):
             found = np.log(self._known.T)[rows]
         found[rows < 0] = 0.0
@@ -276,6 +311,12 @@ class Categorical:
 
     def gathered(self, rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The weight of each symbol in each state."""
+        if rows.ndim == 2:
+            p = self._known if self.has_numbers else np.ones((weights.shape[1], self._domain.card))
+            sums = rows @ p.T
+            ratio: np.ndarray = np.divide(weights, sums, out=np.zeros_like(weights), where=sums > 0.0)
+            ratio[(rows == 1.0).all(axis=1)] = 0.0  # nothing was observed
+            return np.asarray(p * (ratio.T @ rows))
         found = np.zeros((self._domain.card, weights.shape[1]))
         there = rows >= 0
         np.add.at(found, rows[there], weights[there])
@@ -304,6 +345,10 @@ class Categorical:
 
     def filled(self, observed: Observed, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
         """What was observed, and draws from these states where it was not."""
+        if observed.rows.ndim == 2:
+            shares = np.cumsum(observed.rows[observed.code] * self._known[states], axis=1)
+            uniform = random.random(states.size) * shares[:, -1]
+            return np.asarray(np.take(self._domain.array, (shares <= uniform[:, None]).sum(axis=1)))
         codes, drawn = observed.rows[observed.code], self.draw(states, random)
         return np.where(codes < 0, drawn, np.take(self._domain.array, codes))
 

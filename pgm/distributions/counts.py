@@ -104,6 +104,7 @@ class Poisson(_Independent):
 
     __slots__ = ()
     kind, label = "poisson", "Poisson"
+    whole = True
     _name = "rate"
 
     def __init__(self, rate: Any = None, *, dim: int | None = None) -> None:
@@ -149,6 +150,17 @@ class Poisson(_Independent):
         drawn = random.poisson(self._mean[states])
         return np.asarray(drawn if self._vector else drawn[:, 0])
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each entry in each state."""
+        return self._mean, self._mean
+
+    def below(self, x: float, entry: int) -> np.ndarray:
+        """P(entry <= x) in each state."""
+        from scipy.special import pdtr
+
+        rate = self._mean[:, entry]
+        return np.asarray(pdtr(np.floor(x), rate)) if x >= 0.0 else np.zeros(len(rate))
+
     def expected_log(self, statistics: np.ndarray) -> float:
         """The log probability of counts with these statistics, but for their factorials."""
         weight, total = statistics
@@ -177,6 +189,7 @@ class Bernoulli(_Independent):
 
     __slots__ = ()
     kind, label = "bernoulli", "Bernoulli"
+    whole = True
     _name = "p"
 
     def __init__(self, p: Any = None, *, dim: int | None = None) -> None:
@@ -227,6 +240,15 @@ class Bernoulli(_Independent):
         """Ones and zeros for each of these states."""
         drawn = (random.random((states.size, self.dim)) < self._mean[states]).astype(np.int64)
         return np.asarray(drawn if self._vector else drawn[:, 0])
+
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each entry in each state."""
+        return self._mean, self._mean * (1.0 - self._mean)
+
+    def below(self, x: float, entry: int) -> np.ndarray:
+        """P(entry <= x) in each state."""
+        p = self._mean[:, entry]
+        return np.ones(len(p)) if x >= 1.0 else (1.0 - p if x >= 0.0 else np.zeros(len(p)))
 
     def expected_log(self, statistics: np.ndarray) -> float:
         """The log probability of entries with these statistics."""

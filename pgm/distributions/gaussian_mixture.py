@@ -38,17 +38,20 @@ class GaussianMixture(StateDistribution):
         dim: the number of dimensions, instead of parameters.
         form: which covariances are fitted: "full", "diagonal", "spherical" (one variance for all dimensions),
             or "tied" (one matrix for all components and states).
+        shared: whether all states have the same components, and differ in their weights alone; so it is where
+            `weights` has a row for each state, and the components have none.
 
     >>> two = GaussianMixture([0.5, 0.5], mean=[0.0, 4.0], sd=[1.0, 1.0])
     >>> two.log_density([0.0, 2.0]).round(6).tolist()
     [-1.61175, -2.918939]
     """
 
-    __slots__ = ("form", "n_components")
+    __slots__ = ("form", "n_components", "shared")
     kind, label = "gaussian-mixture", "Gaussian mixture"
 
     form: str
     n_components: int
+    shared: bool
 
     def __init__(
         self,
@@ -60,10 +63,12 @@ class GaussianMixture(StateDistribution):
         n_components: int | None = None,
         dim: int | None = None,
         form: str = "full",
+        shared: bool | None = None,
     ) -> None:
         if form not in FORMS:
             raise InvalidArgument(f"form= is {' or '.join(map(repr, FORMS))}, not {shown(form)}.")
         object.__setattr__(self, "form", form)
+        object.__setattr__(self, "shared", bool(shared))
         if weights is None:
             if any(given is not None for given in (mean, sd, covariance)):
                 raise InvalidArgument(
@@ -85,6 +90,8 @@ class GaussianMixture(StateDistribution):
         if abs(worst - 1.0) > _ROUNDING:
             raise InvalidTable(f"weights= sums to one for each state, not to {worst:.10g}.")
         shares = np.where(np.abs(sums - 1.0) <= _LAST_BITS, shares, shares / sums)
+        if shares.ndim == 2 and shared is not False and mean is not None:
+            mean, sd, covariance = self._spread(shares, mean, sd, covariance)
         flat = self._flat(shares, mean, sd, covariance)
         if n_components not in (None, shares.shape[-1]) or dim not in (None, flat.dim):
             raise InvalidArgument(
@@ -101,6 +108,22 @@ class GaussianMixture(StateDistribution):
         }
         states = len(shares) if np.ndim(weights) == 2 else None
         self._fill(numbers, flat.dim, states, flat.vector)
+
+    def _spread(self, shares: np.ndarray, mean: Any, sd: Any, covariance: Any) -> tuple[Any, Any, Any]:
+        """Components of all states, where there is one for each column of weights."""
+        size = 0 if covariance is None else 1
+        if np.ndim(mean) != 1 + size:
+            if self.shared:
+                raise InvalidArgument("Shared components are the same in all states: give each one time.")
+            return mean, sd, covariance
+        object.__setattr__(self, "shared", True)
+        k = len(shares)
+        means = np.repeat(np.asarray(mean, np.float64)[None], k, axis=0)
+        if np.ndim(sd) == 1:
+            sd = np.repeat(np.asarray(sd, np.float64)[None], k, axis=0)
+        if np.ndim(covariance) == 3:
+            covariance = np.repeat(np.asarray(covariance, np.float64)[None], k, axis=0)
+        return means, sd, covariance
 
     def _flat(self, shares: np.ndarray, mean: Any, sd: Any, covariance: Any) -> Gaussian:
         """All components of all states, as the states of one distribution."""
@@ -257,6 +280,8 @@ class GaussianMixture(StateDistribution):
         if self._numbers is not None:
             if len(self._numbers["weights"]) == len(shares):
                 shares = np.where(sums > 0.0, shares, self._numbers["weights"])
+        if self.shared:
+            statistics = self._pooled(statistics, len(shares))
         means, covariances = flat.fitted(statistics).normals()
         numbers = {
             "weights": shares,
@@ -272,6 +297,8 @@ class GaussianMixture(StateDistribution):
 
     def coordinates(self) -> np.ndarray:
         """The parameters as numbers without bounds."""
+        if self.shared:
+            raise InvalidArgument("Components that states share are not fitted along a gradient.")
         return np.concatenate([of_shares(self._known["weights"]), self._components.coordinates()])
 
     def at(self, coordinates: np.ndarray) -> Self:
@@ -287,9 +314,38 @@ class GaussianMixture(StateDistribution):
             }
         )
 
+    def moments(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each entry in each state."""
+        shares, means = self._known["weights"][:, :, None], self._known["mean"]
+        spread = np.einsum("kmii->kmi", self._known["covariance"])
+        mean = (shares * means).sum(axis=1)
+        return mean, (shares * (spread + (means - mean[:, None]) ** 2)).sum(axis=1)
+
+    def below(self, x: float, entry: int) -> np.ndarray:
+        """P(entry <= x) in each state."""
+        from scipy.special import ndtr
+
+        known = self._known
+        z = (x - known["mean"][:, :, entry]) / np.sqrt(known["covariance"][:, :, entry, entry])
+        return np.asarray((known["weights"] * ndtr(z)).sum(axis=1))
+
+    def _pooled(self, statistics: GaussianStatistics, k: int) -> GaussianStatistics:
+        """The statistics of each component over all states, for each state."""
+        m, dim = self.n_components, self.dim
+        weight = statistics.weight.reshape(k, m)
+        mean, scatter = statistics.mean.reshape(k, m, dim), statistics.scatter.reshape(k, m, dim, dim)
+        total = GaussianStatistics(weight[0], mean[0], scatter[0])
+        for state in range(1, k):
+            total = total + GaussianStatistics(weight[state], mean[state], scatter[state])
+        return GaussianStatistics(
+            np.tile(total.weight, k), np.tile(total.mean, (k, 1)), np.tile(total.scatter, (k, 1, 1))
+        )
+
     def n_free(self, states: np.ndarray) -> int:
         """The weights of each state but one, and what the normal distributions have."""
         m = self.n_components
+        if self.shared:
+            return int(states.sum()) * (m - 1) + self._components.n_free(np.ones(m, bool))
         return int(states.sum()) * (m - 1) + self._components.n_free(np.repeat(states, m))
 
     def draw(self, states: np.ndarray, random: np.random.Generator) -> np.ndarray:
@@ -331,7 +387,8 @@ class GaussianMixture(StateDistribution):
 
     def to_parts(self) -> dict[str, Any]:
         """Return weights, means and covariances, for a file."""
-        form = {} if self.form == "full" else {"form": self.form}
+        form: dict[str, Any] = {} if self.form == "full" else {"form": self.form}
+        form |= {"shared": True} if self.shared else {}
         one = {} if self._vector else {"variance": np.asarray(self.covariance)[..., 0, 0].tolist()}
         several = {"covariance": self.covariance.tolist()} if self._vector else {}
         return {**form, "weights": self.weights.tolist(), "mean": self.mean.tolist(), **one, **several}
@@ -340,14 +397,20 @@ class GaussianMixture(StateDistribution):
     def from_parts(cls, part: Part) -> Self:
         """Return the distribution of these parts."""
         what = "a mixture of Gaussians"
-        found = part.members(what, ["weights", "mean"], ["variance", "covariance", "form"])
+        found = part.members(what, ["weights", "mean"], ["variance", "covariance", "form", "shared"])
         form = part.at("form").text("the form of the covariances") if "form" in found else "full"
+        shared = part.at("shared").truth("whether they are shared") if "shared" in found else False
         if "variance" not in found:
-            return cls(found["weights"], found["mean"], covariance=found.get("covariance"), form=form)
+            made = cls(
+                found["weights"], found["mean"], covariance=found.get("covariance"), form=form, shared=False
+            )
+            object.__setattr__(made, "shared", shared)
+            return made
         variance = finite("variance", found["variance"], (1, 2))
         if (variance < 0).any():
             part.expected("variances, which are not negative", "variance")
-        made = cls(found["weights"], found["mean"], np.sqrt(variance), form=form)
+        made = cls(found["weights"], found["mean"], np.sqrt(variance), form=form, shared=False)
+        object.__setattr__(made, "shared", shared)
         exact = variance.reshape(made._known["covariance"].shape)  # to the last bit
         made._fill({**made._known, "covariance": exact}, 1, made.n_states, False)
         return made

@@ -27,6 +27,8 @@ class StateDistribution:
     kind: ClassVar[str]
     label: ClassVar[str]
 
+    whole: ClassVar[bool] = False  # whether what is emitted are whole numbers
+
     _numbers: Mapping[str, np.ndarray] | None  # each (states, ...); None: yet to be fitted
     _vector: bool
     dim: int

@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from pgm.errors import InvalidArgument
 from pgm.printing import number
 from pgm.results import (
-    Density,
+    Distribution,
     FitReport,
     NetworkBeliefs,
     NetworkCourse,
@@ -192,7 +192,8 @@ def _series(found: SampledSeries, paper: Paper) -> Axes:
 
 def _forecast(found: SequenceForecast, paper: Paper) -> Axes:
     ax = paper.axes(5.4, 2.6)
-    if isinstance(found[0], Density):
+    first = found[0]
+    if not isinstance(first, Distribution):
         low, high = (ends.reshape(len(found), -1) for ends in found.interval(_LEVEL))
         mean, ahead = found.mean.reshape(len(found), -1), np.arange(1, len(found) + 1)
         for d in range(mean.shape[1]):
@@ -202,7 +203,7 @@ def _forecast(found: SequenceForecast, paper: Paper) -> Axes:
         ax.set_ylabel("observation")
         said = f"Forecast: means, and {_LEVEL:.0%} of the probability"
     else:
-        states = found[0].variables[0].states
+        states = first.variables[0].states
         _bands(ax, found.observations, [shortened(state, 16) for state in states], first=1)
         said = "Forecast of the observations"
     ax.set_xlabel("steps ahead")

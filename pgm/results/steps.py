@@ -13,6 +13,7 @@ from pgm.printing import ROWS, Share, Tabular, label, number
 from pgm.results.base import Result, noted, pandas, put
 from pgm.results.density import Density
 from pgm.results.discrete import Distribution
+from pgm.results.emitted import Emitted
 from pgm.results.report import Report
 from pgm.results.scalars import Probability
 from pgm.variables import Variable, typed_array
@@ -347,13 +348,13 @@ class SequenceForecast(_OfSteps):
     variable: Variable
     values: np.ndarray  # (steps, states)
     log_likelihood: float
-    _observed: tuple[Distribution | Density, ...]
+    _observed: tuple[Distribution | Density | Emitted, ...]
 
     def __init__(
         self,
         variable: Variable,
         values: np.ndarray,
-        observed: Sequence[Distribution | Density],
+        observed: Sequence[Distribution | Density | Emitted],
         log_likelihood: float,
         report: Report = CHAIN,
     ) -> None:
@@ -373,7 +374,7 @@ class SequenceForecast(_OfSteps):
         """The number of steps."""
         return len(self.values)
 
-    def __getitem__(self, step: int) -> Distribution | Density:
+    def __getitem__(self, step: int) -> Distribution | Density | Emitted:
         """What will be observed in one of the steps; 0 is the first after the sequence."""
         return self._observed[step]
 
@@ -381,7 +382,7 @@ class SequenceForecast(_OfSteps):
     def observations(self) -> np.ndarray:
         """Probabilities of the symbols, (steps, symbols), or means of numbers."""
         if isinstance(self._observed[0], Distribution):
-            return np.array([p.values for p in self._observed])
+            return np.array([p.values for p in self._observed])  # type: ignore[union-attr]
         return self.mean
 
     @property
@@ -410,15 +411,10 @@ class SequenceForecast(_OfSteps):
         """
         if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
             raise InvalidArgument(f"level= is a probability between 0 and 1, not {shown(level)}.")
-        if not all(isinstance(p, Density) for p in self._observed):
+        if isinstance(self._observed[0], Distribution):
             raise InvalidArgument("Intervals are of numbers; symbols have probabilities, .observations.")
         tails = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
-        ends = np.array(
-            [
-                [p.marginal(name).quantile(tails) for name in p.names]  # type: ignore[union-attr]
-                for p in self._observed
-            ]
-        )
+        ends = np.array([[_ends(p, entry, tails) for entry in range(len(p.names))] for p in self._observed])
         low, high = ends[..., 0], ends[..., 1]
         return (low[:, 0], high[:, 0]) if low.shape[1] == 1 else (low, high)
 
@@ -456,6 +452,12 @@ class SequenceForecast(_OfSteps):
         ]
         header = ["ahead", *map(label, self.states), *seen]
         return header, rows, noted(len(self), len(rows), "steps", self.report)
+
+
+def _ends(p: Any, entry: int, tails: list[float]) -> Any:
+    if isinstance(p, Emitted):
+        return [p.quantile(tail, entry) for tail in tails]
+    return p.marginal(p.names[entry]).quantile(tails)
 
 
 class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):

@@ -415,6 +415,64 @@ def test_C121_two_words_are_told_apart():
     assert words.predict([SEEN]).tolist() == [2]
 
 
+CONTINUOUS = [0.5, 2.5, 3.5, -0.5, 1.0]
+
+
+def test_C103_a_codebook_before_symbols():
+    """O33: indices 1, 2, 3, 1, 1 of three reference vectors."""
+    book = pgm.Codebook([0.0, 2.0, 4.0], [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]])
+    hmm = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], book)
+    assert (book.codes(CONTINUOUS) + 1).tolist() == [1, 2, 3, 1, 1]
+    assert book.error(CONTINUOUS) == near(2.0)
+    assert math.exp(hmm.score(CONTINUOUS)) == near(0.004392616)
+    first = hmm.smooth(CONTINUOUS).values[:, 0]
+    assert first == near([0.8811496384, 0.4753495411, 0.3080183654, 0.8575008605, 0.8987109276])
+
+
+def test_T22_components_are_weighed_by_state():
+    """O33: printed without a state, the emission would not depend on it; shared means, weights by state."""
+    weights = [[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]
+    shared = pgm.GaussianMixture(weights, mean=[0.0, 2.0, 4.0], sd=1.0)
+    hmm = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], shared)
+    assert hmm.score(CONTINUOUS) == near(-9.581910126)
+    hmm.fit(CONTINUOUS, max_iter=1, tol=0.0)
+    assert hmm.emission.weights == near(
+        np.array([[0.6950775118, 0.2254064529, 0.07951603531], [0.184446334, 0.3954241546, 0.4201295114]])
+    )
+    assert hmm.emission.mean[0] == near([0.2896880341, 1.960314958, 3.190283055])
+    assert np.array_equal(hmm.emission.mean[0], hmm.emission.mean[1])
+    literal = pgm.GaussianMixture([[0.4, 0.3, 0.3]] * 2, mean=[0.0, 2.0, 4.0], sd=1.0)
+    without = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], literal)
+    assert math.exp(without.score(CONTINUOUS)) == near(9.845193414e-05)
+
+
+class Network:
+    """P(S1 | x) by a table, as a classifier of frames would say it."""
+
+    classes_ = np.array(["S1", "S2"])
+    n_features_in_ = 1
+
+    def predict_proba(self, rows):
+        p = np.array([0.9, 0.6, 0.3, 0.2])[np.asarray(rows)[:, 0].astype(int)]
+        return np.column_stack([p, 1 - p])
+
+
+@pytest.mark.parametrize("row", ["C126", "C124"])
+def test_C126_a_network_as_scaled_likelihood(row):
+    """O33: posterior over prior; without the division the posteriors are others."""
+    frames = [[0], [1], [2], [3]]
+    hmm = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], pgm.ClassifierEmission(Network(), [0.6, 0.4]))
+    assert math.exp(hmm.score(frames)) == near(1.604166667)
+    first = hmm.smooth(frames).values[:, 0]
+    assert first == near([0.8649350649, 0.4727272727, 0.1363636364, 0.07272727273])
+    best = hmm.decode(frames)
+    assert best.path == ("S1", "S2", "S2", "S2")
+    assert math.exp(best.log_joint) * 0.6 * 0.4**3 == near(0.6048 * 0.6 * 0.4**3)
+    plain = pgm.ClassifierEmission(Network(), [0.5, 0.5])
+    raw = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.2, 0.8]], plain)
+    assert raw.smooth(frames).values[:, 0] == near([0.9247701799, 0.6220824215, 0.2443598389, 0.1344767303])
+
+
 def growing() -> tuple[pgm.HMM, list[np.ndarray], list[np.ndarray]]:
     """O40: a model of three states, and sequences drawn from it to learn from and to compare by."""
     emitted = [[0.85, 0.05, 0.05, 0.05], [0.05, 0.85, 0.05, 0.05], [0.05, 0.05, 0.45, 0.45]]

@@ -28,6 +28,7 @@ from pgm.results import (
     StateBeliefs,
     StatePath,
 )
+from pgm.results.emitted import Emitted
 from pgm.results.steps import CHAIN
 from pgm.runtime.clock import start_clock
 from pgm.variables import REAL, Variable
@@ -111,8 +112,12 @@ class HMM:
             "transition=": len(transition) if hasattr(transition, "__len__") else None,
             "emission=": emission.n_states,
         }
+        if states is None and hasattr(emission, "of_states"):
+            states = list(emission.classes)  # type: ignore[attr-defined]
         self.name, self.emission, self.fit_report = name, emission, None
         self.variable = Variable.of("state", domain_of(states, n_states, sizes, transition))
+        if hasattr(emission, "of_states"):
+            self.emission = emission.of_states(self.states)
         k = self.variable.card
         self._initial = None if initial is None else distribution(initial, self.variable, "initial=")
         self._transition = None if transition is None else transitions(transition, self.variable)
@@ -396,7 +401,7 @@ class HMM:
         """
         return HMMStream(self)
 
-    def _emitted(self, p: np.ndarray) -> Distribution | Density:
+    def _emitted(self, p: np.ndarray) -> Distribution | Density | Emitted:
         """What is observed where the states have these probabilities."""
         if (domain := self.emission.domain) is not None:
             with np.errstate(divide="ignore"):
@@ -404,6 +409,8 @@ class HMM:
             return Distribution((Variable.of("observation", domain),), table @ p)
         found = self.emission.normals()
         if found is None:
+            if hasattr(self.emission, "moments"):
+                return Emitted(self.emission, p)
             raise InvalidArgument(f"What a {type(self.emission).__name__} emits cannot be forecast.")
         d = found[0].shape[1]
         called = ["observation"] if d == 1 else [f"observation[{i}]" for i in range(d)]

@@ -69,7 +69,9 @@ class Task:
         self.clock = start_clock()
         self.fixed = _fixed(fixed, model)
         stays = self.fixed["emission"]
-        if getattr(model.emission, "form", "") == "tied" and stays.any() and not stays.all():
+        stays[:] |= not getattr(model.emission, "learns", True)
+        shared = getattr(model.emission, "form", "") == "tied" or getattr(model.emission, "shared", False)
+        if shared and stays.any() and not stays.all():
             raise InvalidArgument(
                 'form="tied" is one covariance for all states: fix the emission of all of them, or of none.'
             )

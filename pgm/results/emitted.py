@@ -1,0 +1,80 @@
+"""What will be observed where it is a number of any kind: its mean, its spread and its quantiles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument
+from pgm.printing import Tabular
+
+_WIDEST = 1e300
+_STEPS = 200
+
+
+class Emitted(Tabular):
+    """Numbers of a step whose states have these probabilities.
+
+    >>> from pgm.distributions import Poisson
+    >>> Emitted(Poisson([1.0, 5.0]), np.array([0.5, 0.5])).mean
+    3.0
+    """
+
+    def __init__(self, emission: Any, p: np.ndarray) -> None:
+        """Take what the states emit, and their probabilities."""
+        self._emission, self._p = emission, np.array(p)
+        dim = emission.dim
+        self.names = ["observation"] if not emission.vector else [f"observation[{i}]" for i in range(dim)]
+
+    @property
+    def mean(self) -> Any:
+        """The mean of each entry; a number where one is observed."""
+        found = self._p @ self._emission.moments()[0]
+        return found if self._emission.vector else float(found[0])
+
+    @property
+    def std(self) -> Any:
+        """The standard deviation of each entry; a number where one is observed."""
+        mean, variance = self._emission.moments()
+        middle = self._p @ mean
+        found = np.sqrt(np.maximum(self._p @ (variance + (mean - middle) ** 2), 0.0))
+        return found if self._emission.vector else float(found[0])
+
+    def quantile(self, tail: float, entry: int = 0) -> float:
+        """The least value of an entry that is not exceeded with this probability.
+
+        Args:
+            tail: a probability between 0 and 1.
+            entry: the number of the entry.
+
+        Raises:
+            InvalidArgument: it is no probability between 0 and 1.
+
+        >>> from pgm.distributions import Poisson
+        >>> Emitted(Poisson([1.0]), np.ones(1)).quantile(0.9)
+        2.0
+        """
+        if not 0.0 < tail < 1.0:
+            raise InvalidArgument(f"A quantile is of a probability between 0 and 1, not {tail!r}.")
+
+        def reached(x: float) -> bool:
+            return float(self._p @ self._emission.below(x, entry)) >= tail
+
+        low, high = -1.0, 1.0
+        while not reached(high) and high < _WIDEST:
+            high *= 4.0
+        while reached(low) and low > -_WIDEST:
+            low *= 4.0
+        for _ in range(_STEPS):
+            middle = math.floor((low + high) / 2) if self._emission.whole else (low + high) / 2
+            if not low < middle < high:
+                break
+            low, high = (low, middle) if reached(middle) else (middle, high)
+        return float(math.ceil(high)) if self._emission.whole else high
+
+    def _table(self) -> tuple[list[str], list[list[str]], str]:
+        mean, std = np.atleast_1d(self.mean).tolist(), np.atleast_1d(self.std).tolist()
+        rows = [[name, f"{m:.6g}", f"{s:.6g}"] for name, m, s in zip(self.names, mean, std, strict=True)]
+        return ["", "mean", "sd"], rows, ""
