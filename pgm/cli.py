@@ -33,6 +33,8 @@ from pgm.inference.trees.needs import size_of
 from pgm.io import FORMATS
 from pgm.io.text import read_text
 from pgm.models import BayesianNetwork, MarkovNetwork
+from pgm.models.decision import InfluenceDiagram
+from pgm.models.decision.rule import Rule
 from pgm.models.dynamic.dynamic_bayesian_network import DynamicBayesianNetwork
 from pgm.results import Assignment, Density, Distribution, Report
 from pgm.runtime.loops import state
@@ -282,6 +284,17 @@ def _parser() -> _Parser:
     made.add_argument("--seed", type=_whole, help="of all that is random")
     answers(made, engine=False)
 
+    made = command("solve", solve, "print the best policy of an influence diagram, and what it is worth")
+    made.add_argument("decisions", nargs="*", default=[], help="decisions whose tables are wanted; none: all")
+    known(made)
+    answers(made, engine=False)
+
+    made = command("value", value, "print what it is worth to see something before a decision")
+    made.add_argument("names", nargs="*", default=[], help="chance nodes seen together; none: each by itself")
+    made.add_argument("--before", metavar="NAME", help="the decision (default: the first that is open)")
+    known(made)
+    answers(made, engine=False)
+
     made = command("plan", plan, "say what a question would cost, without asking it")
     made.add_argument("targets", nargs="*", default=[], help="variables; none: every variable by itself")
     known(made)
@@ -313,6 +326,7 @@ examples:
   pgm map alarm.bif --given CVP=LOW --json
   pgm predict alarm.bif patients.csv HR BP
   pgm plot alarm.bif -o alarm.svg --given CVP=LOW
+  pgm solve clinic.json --given test=True
   pgm learn patients.csv -o patients.bif --score bic
 """
 
@@ -370,6 +384,23 @@ def _limits(given: argparse.Namespace) -> contextlib.AbstractContextManager[obje
 
 def _read(given: argparse.Namespace, *, as_it_is: bool = False) -> Any:
     """Return the model; a dynamic network as far as it is asked about, rain[0], rain[1], ..."""
+    model = _read_any(given, as_it_is)
+    if isinstance(model, InfluenceDiagram) and not as_it_is:
+        raise InvalidArgument(
+            f"{given.file} holds an influence diagram: `pgm solve` says what to do, `pgm value` what it is "
+            "worth to know more."
+        )
+    return model
+
+
+def _read_diagram(given: argparse.Namespace) -> InfluenceDiagram:
+    model = _read_any(given, as_it_is=True)
+    if not isinstance(model, InfluenceDiagram):
+        raise InvalidArgument(f"{given.file} holds no influence diagram: there is nothing to decide in it.")
+    return model
+
+
+def _read_any(given: argparse.Namespace, as_it_is: bool) -> Any:
     if given.format is None and not os.path.exists(given.file) and given.file in pgm.list_networks():
         return pgm.load_network(given.file)
     if given.file == "-" and given.format is None:
@@ -389,7 +420,7 @@ def _input(path: str) -> Any:
     return getattr(sys.stdin, "buffer", sys.stdin) if path == "-" else path
 
 
-def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
+def evidence(model: Model | InfluenceDiagram, texts: Sequence[str]) -> dict[str, Any]:
     """Return the evidence, from texts like NAME=STATE.
 
     >>> net = pgm.BayesianNetwork()
@@ -406,7 +437,7 @@ def evidence(model: Model, texts: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def _halves(model: Model, text: str) -> tuple[str, Any]:
+def _halves(model: Model | InfluenceDiagram, text: str) -> tuple[str, Any]:
     """Split at an equals sign preceded by a variable's name: names and states may contain others."""
     signs = [i for i, letter in enumerate(text) if letter == "="]
     if not signs:
@@ -450,7 +481,7 @@ def info(given: argparse.Namespace) -> None:
         return
     model = _read(given, as_it_is=True)
     facts = _facts(model)
-    if isinstance(model, DynamicBayesianNetwork):
+    if isinstance(model, DynamicBayesianNetwork | InfluenceDiagram):
         _json(facts) if given.json else _print(_aligned(facts))
         return
     cost = model.plan()
@@ -509,7 +540,16 @@ def _listed(here: Mapping[str, Any]) -> str:
     return "\n".join(f"{name:<16}{text}" for name, text in rows.items())
 
 
-def _facts(model: Model | DynamicBayesianNetwork) -> dict[str, Any]:
+def _facts(model: Model | DynamicBayesianNetwork | InfluenceDiagram) -> dict[str, Any]:
+    if isinstance(model, InfluenceDiagram):
+        return {
+            "kind": "influence diagram",
+            "name": model.name,
+            "chance nodes": len(model.chances),
+            "decisions": ", ".join(model.decisions),
+            "utilities": ", ".join(model.utilities),
+            "memory": model.memory,
+        }
     if isinstance(model, DynamicBayesianNetwork):
         plan = model.plan()
         return {
@@ -717,9 +757,55 @@ def _typed(column: list[str]) -> list[Any]:
     return [None if cell in _MISSING else cell for cell in column]
 
 
+def solve(given: argparse.Namespace) -> None:
+    """Print a policy, its tables, and what it is worth."""
+    diagram = _read_diagram(given)
+    known = evidence(diagram, given.given)
+    policy = diagram.solve(known)
+    rules = {name: policy[name] for name in given.decisions or policy}
+    if given.json:
+        tables = {name: _rows_of(rule) for name, rule in rules.items()}
+        answer = {"given": known, "expected_utility": float(policy.expected_utility), "policy": tables}
+        _json(_with_report(answer, policy.report))
+        return
+    shown_ = [] if given.decisions else [repr(policy)]
+    _print("\n\n".join([*shown_, *[repr(rule) for rule in rules.values()]]))
+
+
+def _rows_of(rule: Rule) -> list[dict[str, Any]]:
+    names, states = [v.name for v in rule.given], rule.decision.states
+    rows = []
+    for key, action in rule.items():
+        case = (key,) if len(names) == 1 else key
+        at = tuple([v.code(state) for v, state in zip(rule.given, case, strict=True)])
+        each = {
+            str(s): float(w) if math.isfinite(w) else None
+            for s, w in zip(states, rule.worth[at], strict=True)
+        }
+        rows.append({"given": dict(zip(names, case, strict=True)), "action": action, "worth": each})
+    return rows
+
+
+def value(given: argparse.Namespace) -> None:
+    """Print the value of information."""
+    diagram = _read_diagram(given)
+    known = evidence(diagram, given.given)
+    worth = diagram.value_of_information(given.names or None, before=given.before, given=known)
+    if not given.json:
+        _print(repr(worth) if not given.names else f"{float(worth):.6g}")
+    elif given.names:
+        _json({"given": known, "names": given.names, "value": float(worth)})
+    else:
+        _json({"given": known, "before": worth.before, "values": dict(worth)})
+
+
 def plan(given: argparse.Namespace) -> None:
     """Print what a question costs."""
-    model = _read(given)
+    model = _read_any(given, as_it_is=False)
+    if isinstance(model, InfluenceDiagram):
+        costs = model.plan(evidence(model, given.given))
+        _json(costs.to_dict()) if given.json else _print(repr(costs))
+        return
     known = evidence(model, given.given)
     cost = model.plan(given.targets or None, known, engine=engine(given.engine))
     if given.json:
@@ -753,9 +839,13 @@ def plot(given: argparse.Namespace) -> None:
             f"{nearest(ending, _PICTURES)}"
         )
     asked = bool(given.given or given.posteriors or given.kind != "network")
-    model = _read(given, as_it_is=not asked)
+    model = _read_any(given, as_it_is=not asked)
     known = evidence(model, given.given)
+    if isinstance(model, InfluenceDiagram) and given.kind != "network":
+        raise InvalidArgument("--kind is of networks; an influence diagram has one picture.")
     options = {"given": known if known or given.posteriors else None, "kind": given.kind} if asked else {}
+    if isinstance(model, InfluenceDiagram):
+        options.pop("kind", None)
     ax = model.plot(**options)
     figure = ax.get_figure(root=True)
     assert figure is not None

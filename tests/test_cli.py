@@ -534,3 +534,46 @@ def test_learn_writes_the_network_that_the_rows_show(tmp_path, capsys):
     ):
         assert main(["learn", str(rows), *wrong]) == 2
         assert told in capsys.readouterr().err
+
+
+@pytest.fixture
+def clinic(tmp_path: Path) -> str:
+    """The influence diagram of the contract, as a file."""
+    d = pgm.InfluenceDiagram("clinic")
+    d.add_chance("disease", 0.1)
+    d.add_chance("test", {True: 0.9, False: 0.2}, parents=["disease"])
+    d.add_decision("treat", states=[False, True], observes=["test"])
+    worth = {(True, True): 80, (True, False): -100, (False, True): -20, (False, False): 0}
+    d.add_utility("benefit", worth, parents=["disease", "treat"])
+    pgm.write(d, tmp_path / "clinic.json")
+    return str(tmp_path / "clinic.json")
+
+
+def test_what_to_do_in_the_shell(clinic: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = said(capsys, "solve", clinic)
+    assert "expected utility 2.600000" in text
+    assert "True   True   -33.333333  13.333333   46.666667" in text
+    found = json.loads(said(capsys, "solve", clinic, "treat", "--given", "test=True", "--json"))
+    assert found["expected_utility"] == pytest.approx(13.333333)
+    assert found["policy"]["treat"][0]["action"] is True
+    assert found["exact"] is True
+    assert said(capsys, "value", clinic, "disease", "--before", "treat") == "5.4\n"
+    table = json.loads(said(capsys, "value", clinic, "--json"))
+    assert table["before"] == "treat"
+    assert table["values"] == {"disease": pytest.approx(5.4)}
+    assert "decisions       treat" in said(capsys, "info", clinic)
+    assert "treat: depends on test" in said(capsys, "plan", clinic)
+    picture = tmp_path / "clinic.svg"
+    assert main(["plot", clinic, "-o", str(picture), "--given", "test=True"]) == 0
+    assert "13.333" in picture.read_text() or picture.stat().st_size > 5000
+
+
+def test_questions_of_networks_are_refused_for_diagrams(
+    clinic: str, wet: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["query", clinic, "disease"]) == 2
+    assert "`pgm solve` says what to do" in capsys.readouterr().err
+    assert main(["solve", wet]) == 2
+    assert "holds no influence diagram" in capsys.readouterr().err
+    assert main(["solve", clinic, "--given", "tset=True"]) == 2
+    assert "Did you mean 'test'" in capsys.readouterr().err

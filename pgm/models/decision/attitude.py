@@ -19,7 +19,7 @@ class ExponentialUtility:
             mean. A fair bet to win this much or lose half of it is just about acceptable.
 
     >>> ExponentialUtility(tolerance=200).certainty_equivalent([100, 0], [0.5, 0.5])
-    43.81402...
+    43.81403...
     """
 
     tolerance: float
