@@ -8,6 +8,7 @@
 0.692308
 """
 
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
 from pgm.calls import guard_constructors, guard_methods
@@ -83,7 +84,6 @@ from pgm.results import (
     Samples,
 )
 from pgm.runtime import loops as _loops
-from pgm.runtime import narrow as _narrow
 from pgm.variables import Bins, Interval, Variable
 
 if TYPE_CHECKING:
@@ -302,4 +302,7 @@ def __dir__() -> list[str]:
 
 
 _loops.announce()
-_narrow.install()
+if _sys.maxsize < 2**32:
+    from pgm.runtime import narrow as _narrow
+
+    _narrow.install()

@@ -40,9 +40,7 @@ _REDUCED = ("add", "multiply", "maximum", "minimum", "logical_or", "logical_and"
 
 
 def install(native: np.dtype[Any] = _NATIVE) -> None:
-    """Give it to all modules of pgm, those to come as well; where addresses are wide do nothing."""
-    if native.itemsize == 8:
-        return
+    """Give it to all modules of pgm, those to come as well."""
     given = widened(native)
     for name, module in list(sys.modules.items()):
         _give(name, module, given)
