@@ -167,6 +167,43 @@ def test_counts(wide: int) -> None:
 
 
 @pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+@pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "bds", "k2", "log-likelihood", "fnml", "qnml"])
+@pytest.mark.parametrize("search", ["tabu", "ges", "exact", "pc", "boss", "order-mcmc"])
+def test_structures(score: str, search: str) -> None:
+    """Arcs from rows, with some cells missing or none."""
+    rows = dict(pgm.load_network("asia").sample(200, seed=1))
+    rows = {name: list(rows[name]) for name in list(rows)[:6]}
+    for missing in (0, 9):
+        rows["asia"][:missing] = [None] * missing
+        ask(lambda: pgm.learn_structure(rows, score=score, search=search, seed=1))
+
+
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+def test_steps_of_several_variables() -> None:
+    """Dynamic networks, and chains that move side by side."""
+    net = pgm.DynamicBayesianNetwork()
+    net.add("rain", {True: 0.7, False: 0.2}, parents=["rain[-1]"], initial=0.4)
+    net.add("wind", {(True, True): 0.9, ...: 0.3}, parents=["wind[-1]", "rain"], initial={...: 0.5})
+    net.add("wet", {True: 0.9, False: 0.0}, parents=["rain"])
+    rows = {"wet": [True, None, False, True] * 9}
+    ask(
+        lambda: (
+            net.filter(rows),
+            net.smooth(rows),
+            net.map(rows),
+            net.score(rows),
+            net.fit(rows, max_iter=2),
+        )
+    )
+    slow = pgm.MarkovChain([0.6, 0.4], [[0.9, 0.1], [0.2, 0.8]], states=["low", "high"])
+    quick = pgm.MarkovChain([0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]], states=["off", "on"])
+    both = pgm.FactorialHMM({"level": slow, "switch": quick}, pgm.Gaussian([0.0, 1.0, 5.0, 6.0], sd=0.5))
+    data = [0.1, 0.9, None, 5.8, 300.0, 1.1, 5.1, 6.2, 0.3, -0.2]
+    ask(lambda: (both.filter(data), both.smooth(data), both.decode(data), both.sample(5, seed=1)))
+    ask(lambda: both.fit([data, data[:2]], max_iter=2))
+
+
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
 def test_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     """The most probable states beside a gate of many causes."""
     monkeypatch.setattr("pgm.inference.engines.exact.posterior._WORTH_FRONTS", -1.0)
