@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -230,12 +230,23 @@ def check_mutual_information(seen: Seen) -> None:
 
 
 def check_sample(seen: Seen) -> None:
-    n = 4000
     if seen.truncated:
         with pytest.raises(pgm.InvalidEvidence, match="no longer normally distributed"):
-            NET.sample(n, given=seen.given, seed=0)
+            NET.sample(4000, given=seen.given, seed=0)
         return
-    drawn = NET.sample(n, given=seen.given, seed=0)
+    drawn_as_expected(NET.sample(4000, given=seen.given, seed=0), seen)
+
+
+def check_impute(seen: Seen) -> None:
+    if frame(seen) is not None:
+        rows = {name: [seen.given.get(name)] * 4000 for name in ("sex", "step", "height", "weight")}
+        (filled,) = NET.impute(rows, seed=0)
+        drawn_as_expected(filled, seen)
+
+
+def drawn_as_expected(drawn: Mapping[str, np.ndarray], seen: Seen) -> None:
+    """Shares within five standard deviations of the truth, means of continuous variables likewise."""
+    n = len(drawn["sex"])
     shares = seen.table / seen.table.sum()
     for i, sex in enumerate(SEX):
         for j, step in enumerate(STEP):
@@ -350,6 +361,8 @@ NO_NUMBERS = {
     "junction_tree": "its tables are refused beside numbers",
     "independent": "of the graph",
     "active_trail": "of the graph",
+    "fit": "learns from a frame",
+    "partial_fit": "learns from a frame",
 }
 
 
