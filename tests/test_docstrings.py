@@ -19,6 +19,7 @@ from pgm.inference.asking.compiled_query import CompiledQuery
 from pgm.inference.engines.interface import InterfacePlan
 from pgm.inference.engines.plan import Plan
 from pgm.io.bundled import BundledNetworks
+from pgm.models.beliefs import TableBelief
 from pgm.models.decision.evaluation import Evaluation
 from pgm.models.decision.information import ValuesOfInformation
 from pgm.models.decision.risk import RiskProfile
@@ -54,6 +55,7 @@ RECEIVED = [
     *(results.PerSequence, results.FitReport, results.JointBeliefs, results.JointPath),
     *(Message, Potential, Potentials, CompiledQuery, Independencies, BundledNetworks),
     *(results.Filtered, results.Smoothed, results.Forecast, results.GaussianPath),
+    TableBelief,
     *(results.SampledSeries, LinearStream, HMMStream),
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
@@ -106,6 +108,13 @@ MACHINERY = {
         "first_guess with_parameters at".split()
     ),
     *(f"{cls}.below" for cls in ("Poisson", "Bernoulli", "GaussianMixture", "StudentT")),
+    *(
+        "PseudoCounts.pseudo",
+        "Conjugate.takes",
+        "Conjugate.fitted",
+        "Conjugate.log_prior",
+        "Conjugate.rows_of",
+    ),
     *("Poisson.at", "Bernoulli.at", "Multinomial.at", "GaussianMixture.at", "Product.at"),
     *("Score.per_parameter", "BIC.per_parameter", "AIC.per_parameter", "Search.find"),
     *(

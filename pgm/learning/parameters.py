@@ -15,7 +15,7 @@ import numpy as np
 from pgm.cpds import CPD
 from pgm.cpds.table_input import BadRow, find_row, row_label
 from pgm.distributions.gaussian_statistics import GaussianStatistics
-from pgm.distributions.priors import NAMED, Conjugate, Expert, PseudoCounts
+from pgm.distributions.pseudo_counts import NAMED, Conjugate, Expert, PseudoCounts
 from pgm.errors import InvalidArgument, UnknownVariable, listed, nearest, shown
 
 ESTIMATES = ("mean", "mode")
@@ -208,6 +208,17 @@ def _named(prior: Any) -> PseudoCounts | Conjugate | None:
     )
 
 
+def pooled(groups: Sequence[tuple[str, ...]], statistics: Mapping[str, Any]) -> dict[str, Any]:
+    """The statistics of each node, those of tied ones added up."""
+    found = dict(statistics)
+    for group in groups:
+        total = statistics[group[0]]
+        for name in group[1:]:
+            total = total + statistics[name]
+        found.update(dict.fromkeys(group, total))
+    return found
+
+
 def maximise(
     rules: Mapping[str, Rule],
     groups: Sequence[tuple[str, ...]],
@@ -215,13 +226,8 @@ def maximise(
     statistics: Mapping[str, Any],
 ) -> dict[str, CPD]:
     """The distributions for these statistics: the M-step; tied nodes share the sum of theirs."""
-    pooled = dict(statistics)
-    for group in groups:
-        total = statistics[group[0]]
-        for name in group[1:]:
-            total = total + statistics[name]
-        pooled.update(dict.fromkeys(group, total))
+    shared = pooled(groups, statistics)
     return {
-        name: rules[name].fitted(cpd, pooled.get(name)) if rules[name].fixed is not True else cpd
+        name: rules[name].fitted(cpd, shared.get(name)) if rules[name].fixed is not True else cpd
         for name, cpd in cpds.items()
     }

@@ -625,6 +625,28 @@ class BayesianNetwork(Questions):
         self._take_fit(fitting.more(self, frame, weights, forget))
         return self
 
+    def posterior(self, name: str) -> Any:
+        """Return what is believed of a node's numbers after `fit` with a prior, one belief for each row.
+
+        Of a table it is a `TableBelief`, with means and credible intervals of its entries; of a density with
+        a `pgm.priors.NormalGamma`, {row: its posterior}, or that alone if no parent selects.
+
+        Args:
+            name: a node of the network.
+
+        Raises:
+            UnknownVariable: there is no such node.
+            InvalidArgument: there was no `fit`, or it had no prior for this node.
+
+        >>> net = BayesianNetwork(edges="rain -> wet")
+        >>> net = net.fit({"rain": [True, True, False], "wet": [True, False, False]}, prior="laplace")
+        >>> net.posterior("wet")[True].mean.tolist()
+        [0.5, 0.5]
+        """
+        from . import fitting
+
+        return fitting.belief(self, self._known(name))
+
     @edit
     def _take_fit(self, found: Fit) -> None:
         """Take what was learned, all at once."""

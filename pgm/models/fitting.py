@@ -11,7 +11,7 @@ import numpy as np
 
 from pgm.cpds import CPD
 from pgm.distributions.gaussian_statistics import GaussianStatistics
-from pgm.distributions.priors import times
+from pgm.distributions.pseudo_counts import times
 from pgm.errors import (
     InvalidArgument,
     InvalidFrame,
@@ -21,7 +21,7 @@ from pgm.errors import (
 from pgm.frames import names_of
 from pgm.learning import Collapsed, Step, climb
 from pgm.learning.counts import Counts
-from pgm.learning.parameters import Rule, fixed_rows, maximise, rules, tied_groups
+from pgm.learning.parameters import Rule, fixed_rows, maximise, pooled, rules, tied_groups
 from pgm.randomness import generator
 from pgm.results.fit_report import FitReport
 from pgm.runtime.clock import Clock, start_clock
@@ -311,3 +311,31 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         statistics, before.rules, before.groups, cpds, n_rows, keep * before.weight + made.learned.weight
     )
     return Fit(cpds, made.report.changed(n_rows=n_rows), learned)
+
+
+def belief(net: BayesianNetwork, name: str) -> Any:
+    """What is believed of a node's numbers."""
+    from .beliefs import TableBelief
+
+    learned = net._learned
+    if learned is None or name not in learned.cpds:
+        raise InvalidArgument(f"There is no posterior of {name!r}: call `fit` with a prior first.")
+    rule, cpd = learned.rules[name], learned.cpds[name]
+    if rule.fixed is not False or (rule.pseudo is None and rule.conjugate is None):
+        raise InvalidArgument(
+            f'There is no posterior of {name!r}, for `fit` had no prior for it: fit(frame, prior="bdeu").'
+        )
+    statistics = pooled(learned.groups, learned.statistics)[name]
+    if cpd.tabular:
+        alpha = np.asarray(statistics) + rule.pseudo + (1.0 if rule.mode else 0.0)
+        return TableBelief(cpd.child, cpd.given, alpha)
+    if rule.conjugate is None:
+        raise InvalidArgument(f"{name!r}: the posterior of a {type(cpd).__name__} has no name of its own.")
+    rows = rule.conjugate.rows_of(statistics)
+    if not cpd.given:
+        return rows[0]
+    keys = [
+        tuple([v.states[i] for v, i in zip(cpd.given, at, strict=True)])
+        for at in np.ndindex(*[v.card for v in cpd.given])
+    ]
+    return {key[0] if len(key) == 1 else key: row for key, row in zip(keys, rows, strict=True)}

@@ -7,6 +7,7 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
+from .beliefs import densities, table_belief
 from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
@@ -17,6 +18,7 @@ from .traces import report
 
 __all__ = [
     "assignment",
+    "densities",
     "distribution",
     "fit",
     "gaussian_path",
@@ -37,4 +39,5 @@ __all__ = [
     "states_over_time",
     "steps",
     "structure",
+    "table_belief",
 ]

@@ -1,0 +1,358 @@
+"""Beliefs about normal data: of a mean, of mean and precision, of mean vector and precision matrix.
+
+`posterior(data)` may be called with the rows in parts or all at once; the result is the same. What the next
+observation will be is `predictive()`, and how likely all of them were is `log_evidence(data)`, whose
+differences are Bayes factors (DeGroot 1970; Gelman & al. 2013, chapters 2 and 3).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Self
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, shown
+
+from .checks import finite
+from .gaussian_statistics import GaussianStatistics
+from .pseudo_counts import Conjugate, Printed, positive, short, tail_of
+from .student import Student
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]:
+    """How many rows, their mean and their scatter about it."""
+    if isinstance(data, GaussianStatistics):
+        if data.weight.size != 1:
+            raise InvalidArgument("These are statistics of several states; one at a time is learned from.")
+        return float(data.weight[0]), data.mean[0], data.scatter[0]
+    rows = finite("data", data, (1,) if dim is None else (1, 2))
+    rows = rows.reshape(-1, 1) if dim is None else rows.reshape(-1, dim)
+    if not len(rows):
+        width = rows.shape[1]
+        return 0.0, np.zeros(width), np.zeros((width, width))
+    mean = rows.mean(axis=0)
+    return float(len(rows)), mean, (rows - mean).T @ (rows - mean)
+
+
+class Normal(Printed):
+    """A normal belief about the mean of normal data whose standard deviation is known.
+
+    Args:
+        mean: the mean that is expected.
+        sd: how sure one is of it.
+        noise: the standard deviation of the data.
+
+    Raises:
+        InvalidArgument: standard deviations that are not greater than 0.
+
+    >>> belief = Normal(4, sd=0.8, noise=1.5).posterior([6.0] * 20)
+    >>> round(belief.mean, 6), round(belief.sd, 6), round(belief.predictive().sd, 6)
+    (5.700997, 0.309324, 1.531562)
+    """
+
+    def __init__(self, mean: float, sd: float, *, noise: float = 1.0) -> None:
+        """Take a belief, and the spread of the data."""
+        self.mean = float(finite("mean=", mean, (0,)))
+        self.sd, self.noise = positive("sd", sd), positive("noise", noise)
+
+    @property
+    def mode(self) -> float:
+        """The most probable mean: the expected one."""
+        return self.mean
+
+    def posterior(self, data: Any) -> Normal:
+        """Return what is believed after these data.
+
+        Args:
+            data: numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> Normal(0, sd=1).posterior([1.0]).posterior([3.0]) == Normal(0, sd=1).posterior([1.0, 3.0])
+        True
+        """
+        n, mean, _ = _moments(data, None)
+        precision = 1.0 / self.sd**2 + n / self.noise**2
+        centre = (self.mean / self.sd**2 + n * float(mean[0]) / self.noise**2) / precision
+        return Normal(centre, precision**-0.5, noise=self.noise)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return where the mean lies with this belief.
+
+        Args:
+            level: how much belief lies inside.
+
+        Raises:
+            InvalidArgument: the level is not between 0 and 1.
+
+        >>> [round(x, 3) for x in Normal(0, sd=1).interval()]
+        [-1.96, 1.96]
+        """
+        from scipy.special import ndtri
+
+        half = -float(ndtri(tail_of(level))) * self.sd
+        return self.mean - half, self.mean + half
+
+    def predictive(self) -> Any:
+        """Return the distribution of the next observation, a `Gaussian`.
+
+        >>> round(float(Normal(0, sd=3, noise=4).predictive().sd), 6)
+        5.0
+        """
+        from .gaussian import Gaussian
+
+        return Gaussian(self.mean, sd=math.hypot(self.sd, self.noise))
+
+    def log_evidence(self, data: Any) -> float:
+        """Return the log density of all these data together.
+
+        Args:
+            data: numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> round(Normal(0, sd=3, noise=4).log_evidence([0.0]), 6)  # that of N(0, 5)
+        -2.528376
+        """
+        n, mean, scatter = _moments(data, None)
+        after = self.posterior(data)
+        squares = float(scatter[0, 0]) / self.noise**2 + n * float(mean[0]) ** 2 / self.noise**2
+        squares += self.mean**2 / self.sd**2 - after.mean**2 / after.sd**2
+        return -n * (math.log(self.noise) + 0.5 * _LOG_2PI) + math.log(after.sd / self.sd) - 0.5 * squares
+
+    def __repr__(self) -> str:
+        return f"Normal({self.mean:.12g}, sd={self.sd:.12g}, noise={self.noise:.12g})"
+
+
+class NormalGamma(Printed, Conjugate):
+    """A belief about the mean and the precision (one over the variance) of normal data, both unknown.
+
+    The precision has the Gamma distribution of shape `a` and rate `b`, and the mean given it is normal, as
+    precise as `rows` observations. As `prior=` it goes with continuous nodes that have no continuous parents.
+
+    Args:
+        mean: the mean that is expected.
+        rows: how many observations that belief is worth.
+        a: the shape: half as many observations as the belief about the spread is worth.
+        b: the rate: about `a` times the variance that is expected.
+
+    Raises:
+        InvalidArgument: rows, a or b that are not greater than 0.
+
+    >>> belief = NormalGamma(4, rows=2, a=2, b=2).posterior([4.0, 6.0, 6.0, 6.0, 8.0])
+    >>> round(belief.mean, 6), belief.rows, belief.a, round(belief.b, 6)
+    (5.428571, 7.0, 4.5, 8.857143)
+    """
+
+    def __init__(self, mean: float = 0.0, rows: float = 1.0, a: float = 1.0, b: float = 1.0) -> None:
+        """Take the four numbers."""
+        self.mean = float(finite("mean=", mean, (0,)))
+        self.rows, self.a, self.b = positive("rows", rows), positive("a", a), positive("b", b)
+
+    @property
+    def precision(self) -> float:
+        """The expected precision."""
+        return self.a / self.b
+
+    @property
+    def mode(self) -> tuple[float, float]:
+        """The most probable mean and precision together."""
+        return self.mean, max(0.0, self.a - 0.5) / self.b
+
+    def posterior(self, data: Any) -> NormalGamma:
+        """Return what is believed after these data.
+
+        Args:
+            data: numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> prior = NormalGamma(0, rows=1, a=1, b=1)
+        >>> prior.posterior([1.0]).posterior([3.0]) == prior.posterior([1.0, 3.0])
+        True
+        """
+        n, mean, scatter = _moments(data, None)
+        rows = self.rows + n
+        off = float(mean[0]) - self.mean
+        centre = self.mean + n / rows * off
+        b = self.b + 0.5 * float(scatter[0, 0]) + 0.5 * self.rows * n / rows * off**2
+        return NormalGamma(centre, rows, self.a + 0.5 * n, b)
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return where the mean lies with this belief.
+
+        Args:
+            level: how much belief lies inside.
+
+        Raises:
+            InvalidArgument: the level is not between 0 and 1.
+
+        >>> [round(x, 6) for x in NormalGamma(0, rows=1, a=0.5, b=0.5).interval(0.5)]
+        [-1.0, 1.0]
+        """
+        scale = math.sqrt(self.b / (self.a * self.rows))
+        return Student(2.0 * self.a, self.mean, scale).interval(level)
+
+    def predictive(self) -> Student:
+        """Return the distribution of the next observation.
+
+        >>> NormalGamma(1, rows=1, a=2, b=1).predictive()
+        Student(4, mean=1, scale=1)
+        """
+        scale = math.sqrt(self.b * (self.rows + 1.0) / (self.a * self.rows))
+        return Student(2.0 * self.a, self.mean, scale)
+
+    def log_evidence(self, data: Any) -> float:
+        """Return the log density of all these data together.
+
+        Args:
+            data: numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> prior = NormalGamma(4, rows=2, a=2, b=2)
+        >>> round(prior.log_evidence([2.0]) - float(prior.predictive().log_density(2.0)), 9)
+        0.0
+        """
+        n = _moments(data, None)[0]
+        after = self.posterior(data)
+        found = math.lgamma(after.a) - math.lgamma(self.a) + self.a * math.log(self.b)
+        return (
+            found - after.a * math.log(after.b) + 0.5 * math.log(self.rows / after.rows) - 0.5 * n * _LOG_2PI
+        )
+
+    # --- as the prior of a node ---
+
+    def takes(self, cpd: Any) -> bool:
+        """Whether a density has no continuous parents."""
+        return bool(cpd.continuous and not any(v.continuous for v in cpd.given))
+
+    def rows_of(self, statistics: GaussianStatistics) -> list[NormalGamma]:
+        """The posterior of each row of a density."""
+        s = statistics
+        each = [slice(i, i + 1) for i in range(s.weight.size)]
+        return [self.posterior(GaussianStatistics(s.weight[i], s.mean[i], s.scatter[i])) for i in each]
+
+    def fitted(self, cpd: Any, statistics: Any, mode: bool) -> Any:
+        """Return the density at the posterior's mean of mean and precision, or at its mode."""
+        found = self.rows_of(statistics)
+        precision = [row.mode[1] if mode else row.precision for row in found]
+        n = len(found)
+        mean = np.array([[row.mean] for row in found])
+        return cpd.fitted(GaussianStatistics(np.ones(n), mean, 1.0 / np.array(precision).reshape(n, 1, 1)))
+
+    def log_prior(self, cpd: Any) -> float:
+        """Return the log density of means and precisions of all rows."""
+        precision = np.ravel(cpd.sd) ** -2.0
+        off = np.ravel(cpd.bias) - self.mean
+        logs = (self.a - 0.5) * np.log(precision) - precision * (self.b + 0.5 * self.rows * off**2)
+        return float(logs.sum())
+
+    def __repr__(self) -> str:
+        return f"NormalGamma({self.mean:.12g}, rows={self.rows:.12g}, a={self.a:.12g}, b={self.b:.12g})"
+
+
+class NormalWishart(Printed):
+    """A belief about the mean vector and the precision matrix of multivariate normal data.
+
+    Args:
+        mean: the mean vector that is expected.
+        rows: how many observations that belief is worth.
+        df: the degrees of freedom of the Wishart distribution, more than the dimensions less one.
+        scale: its scale matrix; the precision that is expected is `df` times this.
+
+    Raises:
+        InvalidArgument: numbers out of range, or a scale that is no covariance.
+
+    >>> belief = NormalWishart([0, 0], rows=1, df=3).posterior([[1, 2], [2, 1], [3, 4], [4, 3]])
+    >>> belief.mean.tolist(), belief.df, np.linalg.inv(belief.scale).round(6).tolist()
+    ([2.0, 2.0], 7.0, [[11.0, 8.0], [8.0, 11.0]])
+    """
+
+    def __init__(self, mean: Any, rows: float = 1.0, df: float | None = None, scale: Any = None) -> None:
+        """Take the four numbers; df is the dimensions plus 1 and scale the unit matrix if left out."""
+        self.mean = finite("mean=", mean, (1,))
+        d = self.mean.size
+        self.rows = positive("rows", rows)
+        self.df = positive("df", d + 1.0 if df is None else df)
+        if self.df <= d - 1:
+            raise InvalidArgument(f"df= is more than {d - 1}, the dimensions less one, not {shown(df)}.")
+        self.scale = np.eye(d) if scale is None else finite("scale=", scale, (2,))
+        symmetric = self.scale.shape == (d, d) and np.allclose(self.scale, self.scale.T)
+        if not symmetric or np.linalg.eigvalsh(self.scale).min() <= 0.0:
+            raise InvalidArgument(f"scale= is a positive definite matrix, {d} by {d}, not {shown(scale)}.")
+
+    @property
+    def precision(self) -> np.ndarray:
+        """The expected precision matrix."""
+        return np.asarray(self.df * self.scale)
+
+    @property
+    def mode(self) -> tuple[np.ndarray, np.ndarray]:
+        """The most probable mean and precision together."""
+        return self.mean, np.asarray(max(0.0, self.df - self.mean.size) * self.scale)
+
+    def posterior(self, data: Any) -> Self:
+        """Return what is believed after these data.
+
+        Args:
+            data: rows of numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> NormalWishart([0.0]).posterior([[1.0]]).rows
+        2.0
+        """
+        n, mean, scatter = _moments(data, self.mean.size)
+        rows, off = self.rows + n, mean - self.mean
+        inverse = np.linalg.inv(self.scale) + scatter + self.rows * n / rows * np.outer(off, off)
+        scale = np.linalg.inv(inverse)
+        return type(self)(self.mean + n / rows * off, rows, self.df + n, (scale + scale.T) / 2.0)
+
+    def predictive(self) -> Student:
+        """Return the distribution of the next observation.
+
+        >>> NormalWishart([0.0, 0.0], rows=1, df=3).predictive().df
+        2.0
+        """
+        df = self.df - self.mean.size + 1.0
+        shape = (self.rows + 1.0) / (self.rows * df) * np.linalg.inv(self.scale)
+        return Student(df, self.mean, (shape + shape.T) / 2.0)
+
+    def log_evidence(self, data: Any) -> float:
+        """Return the log density of all these data together.
+
+        Args:
+            data: rows of numbers, or their statistics.
+
+        Raises:
+            InvalidArgument: they are not finite numbers.
+
+        >>> prior = NormalWishart([0.0, 0.0], rows=2, df=4)
+        >>> round(prior.log_evidence([[1.0, 2.0]]) - float(prior.predictive().log_density([1.0, 2.0])), 9)
+        0.0
+        """
+        from scipy.special import multigammaln
+
+        n, d = _moments(data, self.mean.size)[0], self.mean.size
+        after = self.posterior(data)
+        logs = [np.linalg.slogdet(each.scale)[1] for each in (self, after)]
+        found = multigammaln(after.df / 2.0, d) - multigammaln(self.df / 2.0, d)
+        found += (
+            0.5 * after.df * logs[1] - 0.5 * self.df * logs[0] + 0.5 * d * math.log(self.rows / after.rows)
+        )
+        return float(found - 0.5 * n * d * math.log(math.pi))
+
+    def __repr__(self) -> str:
+        return (
+            f"NormalWishart({short(self.mean)}, rows={self.rows:g}, df={self.df:g}, "
+            f"scale={short(self.scale)})"
+        )

@@ -1,0 +1,220 @@
+"""Priors that are worth rows which nobody saw, and what every prior of a node can do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pgm.errors import InvalidArgument, InvalidStructure, shown
+from pgm.printing import html_text
+
+
+class PseudoCounts:
+    """A prior that is worth rows which nobody saw; it says how many there are of each kind."""
+
+    def pseudo(self, node: str, cpd: Any) -> Any:
+        """Return statistics of such rows for a local distribution; None if it says nothing about it."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
+
+
+class Conjugate:
+    """A prior of a density, whose posterior is of the same form."""
+
+    def takes(self, cpd: Any) -> bool:
+        """Whether it is a prior of this local distribution."""
+        raise NotImplementedError
+
+    def fitted(self, cpd: Any, statistics: Any, mode: bool) -> Any:
+        """Return the local distribution at the mean or the mode of the posterior."""
+        raise NotImplementedError
+
+    def log_prior(self, cpd: Any) -> float:
+        """Return the logarithm of the density of these parameters."""
+        raise NotImplementedError
+
+    def rows_of(self, statistics: Any) -> Any:
+        """Return the posterior of each row of the density."""
+        raise NotImplementedError
+
+
+class BDeu(PseudoCounts):
+    """Dirichlet priors worth `rows` rows in all, spread evenly over each table (Heckerman & al. 1995).
+
+    Equivalent networks then have equal scores. For a table with q rows of r states each entry gets
+    rows / (q r).
+
+    Args:
+        rows: the equivalent sample size.
+
+    Raises:
+        InvalidArgument: it is not a number greater than 0.
+
+    >>> BDeu(8)
+    BDeu(8)
+    """
+
+    def __init__(self, rows: float = 1.0) -> None:
+        """Take a positive number."""
+        self.rows = positive("rows", rows)
+
+    def pseudo(self, node: str, cpd: Any) -> Any:
+        """Return the same number for each entry of a table."""
+        if not cpd.tabular:
+            return None
+        return np.full(cpd.values.shape, self.rows / cpd.values.size)
+
+    def __repr__(self) -> str:
+        return f"BDeu({self.rows:g})"
+
+
+class Laplace(PseudoCounts):
+    """A row added for each entry of a table: with 1 the uniform prior over each row (Laplace, K2).
+
+    Args:
+        count: how many rows; 0.5 is the prior of Jeffreys for a row.
+
+    Raises:
+        InvalidArgument: it is not a number greater than 0.
+
+    >>> Laplace()
+    Laplace(1)
+    """
+
+    def __init__(self, count: float = 1.0) -> None:
+        """Take a positive number."""
+        self.count = positive("count", count)
+
+    def pseudo(self, node: str, cpd: Any) -> Any:
+        """Return the same number for each entry of a table, or of a tree's leaves."""
+        if cpd.tabular:
+            return np.full(cpd.values.shape, self.count)
+        return None
+
+    def __repr__(self) -> str:
+        return f"Laplace({self.count:g})"
+
+
+class Expert(PseudoCounts):
+    """What a network says, worth so many rows: expert numbers and data together.
+
+    A table of the network becomes Dirichlet priors, rows P(row) each entry; so a configuration that the
+    network finds likely is believed more firmly.
+
+    Args:
+        network: a network with these variables and arrows, with all its numbers.
+        rows: how many rows its word is worth.
+
+    Raises:
+        InvalidArgument: it is no network, or the rows are not a number greater than 0.
+
+    >>> import pgm
+    >>> net = pgm.BayesianNetwork()
+    >>> net.add("rain", 0.2)
+    >>> Expert(net, rows=10)
+    Expert(a network of 1 nodes, rows=10)
+    """
+
+    def __init__(self, network: Any, rows: float = 1.0) -> None:
+        """Take a network and a positive number."""
+        if not hasattr(network, "expected_counts"):
+            raise InvalidArgument(f"A prior network is a pgm.BayesianNetwork, not {shown(network)}.")
+        self.network, self.rows = network, positive("rows", rows)
+        self._counts: dict[str, Any] | None = None
+
+    def pseudo(self, node: str, cpd: Any) -> Any:
+        """Return expected statistics of so many rows of the network."""
+        if self._counts is None:
+            self._counts = self.network.expected_counts()
+        other = self.network.cpd(node) if node in self._counts else None
+        if other is None:
+            raise InvalidArgument(f"The prior network says nothing about {node!r}.")
+        mine, theirs = (*cpd.given, cpd.child), (*other.given, other.child)
+        if {v.name: v.domain for v in mine} != {v.name: v.domain for v in theirs}:
+            raise InvalidStructure(
+                f"{node!r} has other parents, or other states, in the prior network than in the one "
+                "that learns."
+            )
+        counts = self._counts[node]
+        if isinstance(counts, np.ndarray) and cpd.tabular:
+            order = [[v.name for v in theirs].index(v.name) for v in mine]
+            return self.rows * counts.transpose(order)
+        if type(other) is not type(cpd) or [v.name for v in mine] != [v.name for v in theirs]:
+            raise InvalidStructure(
+                f"{node!r} has another kind of distribution, or its parents in another order, in the "
+                "prior network."
+            )
+        return times(counts, self.rows)
+
+    def __repr__(self) -> str:
+        return f"Expert(a network of {len(self.network):,} nodes, rows={self.rows:g})"
+
+
+def times(statistics: Any, factor: float) -> Any:
+    """Statistics of rows each of which counts so often.
+
+    >>> times(np.ones(2), 0.5).tolist()
+    [0.5, 0.5]
+    """
+    if isinstance(statistics, np.ndarray):
+        return statistics * factor
+    scaled = {
+        name: value * factor if name in ("weight", "weights", "scatter", "values") else value
+        for name, value in ((f, getattr(statistics, f)) for f in statistics.__dataclass_fields__)
+    }
+    return type(statistics)(**scaled)
+
+
+def positive(name: str, number: Any) -> float:
+    """The number, if it is finite and greater than zero.
+
+    >>> positive("rows", 2)
+    2.0
+    """
+    if isinstance(number, bool) or not isinstance(number, int | float | np.number):
+        raise InvalidArgument(f"{name}= is a number greater than 0, not {shown(number)}.")
+    found = float(number)
+    if not 0.0 < found < np.inf:
+        raise InvalidArgument(f"{name}= is a number greater than 0, not {shown(number)}.")
+    return found
+
+
+class Printed:
+    """What all priors have in print."""
+
+    def _repr_html_(self) -> str:
+        return html_text(repr(self))
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and repr(self) == repr(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def tail_of(level: float) -> float:
+    """What is left out on each side of an interval of this level.
+
+    >>> tail_of(0.5)
+    0.25
+    """
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0.0 < level < 1.0:
+        raise InvalidArgument(f"The level of an interval is between 0 and 1, not {shown(level)}.")
+    return (1.0 - level) / 2.0
+
+
+def short(values: Any) -> str:
+    """Numbers for print, as a list.
+
+    >>> short([1, 0.5])
+    '[1, 0.5]'
+    """
+    array = np.asarray(values)
+    if array.ndim == 0:
+        return f"{float(array):.12g}"
+    return "[" + ", ".join(map(short, array)) + "]"
+
+
+NAMED: dict[str, Any] = {"bdeu": BDeu, "laplace": Laplace, "k2": Laplace}

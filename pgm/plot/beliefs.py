@@ -1,0 +1,82 @@
+"""What is believed of numbers: densities of priors and posteriors, entries of tables with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from pgm.printing import label
+
+from .canvas import DASHES, EDGE, Paper, lines, plain, tidy
+
+if TYPE_CHECKING:
+    from pgm.models.beliefs import TableBelief
+
+_ENTRIES = 60  # that a picture has room for
+
+
+def densities(
+    grid: np.ndarray,
+    curves: Mapping[str, np.ndarray],
+    along: str,
+    ax: Axes | None = None,
+    *,
+    figsize: Any = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw densities over the same values.
+
+    >>> densities(np.linspace(0, 1, 5), {"flat": np.ones(5)}, "p").get_xlabel()
+    'p'
+    """
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.6, 2.8)
+        colours = lines(ax)
+        for i, (name, values) in enumerate(curves.items()):
+            style = DASHES[i % len(DASHES)]
+            ax.plot(grid, values, color=colours[i % len(colours)], linestyle=style, label=plain(name))
+        if len(curves) > 1:
+            ax.legend(frameon=False)
+        ax.set_xlabel(plain(along))
+        ax.set_ylabel("density")
+        ax.set_ylim(bottom=0.0)
+        paper.entitle(ax, title or "")
+        tidy(ax)
+        return ax
+
+
+def table_belief(
+    belief: TableBelief,
+    level: float,
+    ax: Axes | None = None,
+    *,
+    figsize: Any = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the mean of each entry of a table as a point, and its interval as a line."""
+    entries = list(np.ndindex(*belief.alpha.shape))[:_ENTRIES]
+    low, high = belief.interval(level)
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.8, 0.7 + 0.22 * len(entries))
+        names = []
+        for y, at in enumerate(entries):
+            ax.plot([low[at], high[at]], [y, y], color=EDGE, linewidth=2.0, solid_capstyle="butt")
+            ax.plot([belief.mean[at]], [y], color=lines(ax)[0], marker="o", markersize=4.5)
+            given = ", ".join(label(v.states[i]) for v, i in zip(belief.given, at, strict=False))
+            state = label(belief.child.states[at[-1]])
+            names.append(plain(f"{state} | {given}" if given else state))
+        ax.set_yticks(range(len(entries)), names)
+        ax.set_ylim(len(entries) - 0.5, -0.5)
+        ax.set_xlim(0.0, 1.0)
+        parents = ", ".join(v.name for v in belief.given)
+        of = f"P({belief.child.name} | {parents})" if parents else f"P({belief.child.name})"
+        ax.set_xlabel(plain(of))
+        more = (
+            f"; the first {len(entries)} of {belief.alpha.size:,}" if len(entries) < belief.alpha.size else ""
+        )
+        paper.entitle(ax, f"mean and {100 * level:g} % interval{more}")
+        tidy(ax)
+        return ax
