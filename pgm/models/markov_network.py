@@ -19,12 +19,12 @@ from pgm.errors import InvalidArgument, InvalidStructure, UnknownVariable, shown
 from pgm.evidence import names, observe
 from pgm.factors import Dense, Factor, Gate, Sparse
 from pgm.inference.asking.failures import refuse_soft
-from pgm.inference.asking.questions import Given, Questions, edit
+from pgm.inference.asking.questions import Given, Questions, edit, whole
 from pgm.inference.engines import Engine, find
 from pgm.inference.engines.wide_numbers import log_of, times_exp
 from pgm.inference.program import Program
 from pgm.printing import html_table, joined, text_table
-from pgm.results import Logarithm, Probability, Report
+from pgm.results import FitReport, Logarithm, Probability, Report
 from pgm.runtime.running import Impossible
 from pgm.variables import Domain, Variable, VariableList, Variables, check_name
 
@@ -58,6 +58,7 @@ class MarkovNetwork(Questions):
     _domains: dict[str, Domain] | Pixels
     _places: dict[str, int] | None  # built when first asked for
     _factors: list[Factor]
+    fit_report: FitReport | None = None  # how the last `fit` went
 
     def __init__(self, name: str = "") -> None:
         super().__init__()
@@ -385,6 +386,77 @@ class MarkovNetwork(Questions):
     def _scopes(self) -> Iterator[np.ndarray]:
         for factor in self._factors:
             yield factor.scopes if isinstance(factor, Dense) else factor.scope[np.newaxis]
+
+    # --- learning ---
+
+    def fit(
+        self,
+        frame: Any,
+        *,
+        prior: Any = None,
+        weights: Any = None,
+        fixed: Any = None,
+        tied: Any = None,
+        features: Any = None,
+        method: str = "likelihood",
+        max_iter: int = 1000,
+        tol: float = 1e-7,
+    ) -> Self:
+        """Learn the values of the factors from rows of data; returns the model itself.
+
+        The logarithms of the values climb along the exact gradient, one pass of inference for each step;
+        zeros stay zero. Entries that complete rows never show become zero, their most likely value.
+        What is shared stays shared. `fit_report` says how it went.
+
+        Args:
+            frame: a data frame or a dict of columns; with gaps, or without columns of hidden variables, what
+                is missing is summed out.
+            prior: `pgm.priors.Normal(0, sd=...)`, of each logarithm or weight; left out: maximum likelihood.
+            weights: how much each row counts.
+            fixed: indices in `potentials` of factors that stay.
+            tied: groups of indices that share their values.
+            features: {index: array of shape (features, states...)}: the logarithm of such a factor is a
+                weighted sum of features (a log-linear model), and the weights are learned.
+            method: "likelihood"; or "pseudo-likelihood", which needs no inference and complete rows, and is
+                another estimate (Besag 1975).
+            max_iter: how many steps at most.
+            tol: it has converged when no slope is steeper, for each row.
+
+        Raises:
+            InvalidFrame: no rows, or no column that is a variable.
+            UnknownState: a value that is no state.
+            InvalidArgument: an option out of range.
+            TooLarge, OutOfTime: as for `query`.
+
+        >>> mrf = MarkovNetwork()
+        >>> for name in "ab":
+        ...     mrf.add_variable(name, states=[0, 1])
+        >>> mrf.add_factor(["a", "b"], [[1, 1], [1, 1]])
+        >>> mrf = mrf.fit({"a": [0, 0, 0, 1], "b": [0, 0, 1, 1]})
+        >>> mrf.query(["a", "b"]).values.round(4).tolist()
+        [[0.5, 0.25], [0.0, 0.25]]
+        """
+        from . import markov_fitting
+
+        factors, report = markov_fitting.fit(
+            self,
+            frame,
+            prior=prior,
+            weights=weights,
+            fixed=fixed,
+            tied=tied,
+            features=features,
+            method=method,
+            max_iter=whole(max_iter, "max_iter=", 1),
+            tol=tol,
+        )
+        self._take_fit(factors, report)
+        return self
+
+    @edit
+    def _take_fit(self, factors: list[Factor], report: FitReport) -> None:
+        self._factors, self.fit_report = factors, report
+        self._values_changed("", None)
 
     # --- other models ---
 

@@ -393,7 +393,7 @@ class Questions:
         >>> [one["bronc"] for one in net.k_best({"dysp": "yes"}, k=2, targets="bronc")]
         ['yes', 'no']
         """
-        return RankedAssignments(self._best(given, _whole(k, "k", 1), targets, engine))
+        return RankedAssignments(self._best(given, whole(k, "k", 1), targets, engine))
 
     def _best(
         self, given: Given, k: int, targets: str | Iterable[str] | None, engine: str | Engine
@@ -638,7 +638,7 @@ class Questions:
         """
         from pgm.inference.asking.imputing import imputed
 
-        count, random, clock = _whole(draws, "draws=", 1), generator(seed), start_clock()
+        count, random, clock = whole(draws, "draws=", 1), generator(seed), start_clock()
         compiled = self._compile_in(clock)
         return imputed(self, compiled, frame, count, random, clock)
 
@@ -951,7 +951,8 @@ def _total(prepared: Sums) -> tuple[tuple[float, int], Report]:
     return prepared.total(), prepared.report
 
 
-def _whole(value: object, name: str, least: int) -> int:
+def whole(value: object, name: str, least: int) -> int:
+    """A whole number of at least so much, checked."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise InvalidArgument(f"{name} is a whole number of at least {least}, not {shown(value)}.")
     return int(value)
