@@ -15,6 +15,7 @@ from benchmarks import (
     drawing,
     exact,
     harness,
+    learn,
     mutation,
     over_time,
     pages,
@@ -34,6 +35,7 @@ def main() -> None:
         ("approximate", approximate, "inference that is not exact beside its peers"),
         ("time", over_time, "models over time beside their peers"),
         ("structures", structures, "structures learned from data beside their peers"),
+        ("learn", learn, "learning beside its peers"),
     ):
         asked = commands.add_parser(name, help=said)
         asked.add_argument("networks", nargs="*", help="only these networks (or problems of UAI)")
@@ -99,9 +101,9 @@ def main() -> None:
         threads=given.threads,
         **changed,
     )
-    module = {"exact": exact, "approximate": approximate, "time": over_time, "structures": structures}[
-        given.command
-    ]
+    modules = {"exact": exact, "approximate": approximate, "time": over_time}
+    modules |= {"structures": structures, "learn": learn}
+    module = modules[given.command]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")
 

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from pgm.io import read, read_evidence, read_result, write, write_result
     from pgm.io.bundled import list_networks, load_network
     from pgm.learning import independence, scores, searches
+    from pgm.learning.discretization import discretize
     from pgm.models.decision import ExponentialUtility, InfluenceDiagram, Policy, loss_diagram
     from pgm.models.dynamic import HMM, Banded, LeftToRight, LinearDynamicalSystem, MarkovChain, components
     from pgm.models.dynamic import filters as filters
@@ -201,6 +202,7 @@ __all__ = [
     "compare",
     "components",
     "config",
+    "discretize",
     "engines",
     "filters",
     "independence",
@@ -248,6 +250,7 @@ guard_constructors(
 )
 
 _LAZY = {
+    "discretize": "pgm.learning.discretization",
     "DynamicBayesianNetwork": "pgm.models.dynamic.dynamic_bayesian_network",
     "ExponentialUtility": "pgm.models.decision",
     "InfluenceDiagram": "pgm.models.decision",
