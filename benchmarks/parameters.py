@@ -49,8 +49,10 @@ def _race(
 
 
 def _tables(report: Report, options: Options, net: Any, frame: pd.DataFrame, case: str) -> None:
+    states = {name: v.states for name, v in net.variables.items()}
+
     def ours(_: int) -> Any:
-        made = pgm.BayesianNetwork(edges=net.edges).fit(frame)
+        made = pgm.BayesianNetwork(edges=net.edges).fit(frame, states=states)
         return {name: made.cpd(name).values for name in made.nodes}
 
     _race(
@@ -106,7 +108,7 @@ def _pgmpy(net: Any, frame: pd.DataFrame) -> Side | None:
 
     def side(_: int) -> Any:
         made = Network(list(net.edges))
-        made.fit(frame, state_names={n: list(net.variables[n].states) for n in net.nodes})
+        made.fit(frame)
         found = {}
         for name in net.nodes:
             cpd = made.get_cpds(name)
@@ -132,10 +134,9 @@ def _pyagrum(net: Any, frame: pd.DataFrame) -> Side | None:
         template.add(gum.LabelizedVariable(name, name, [str(s) for s in net.variables[name].states]))
     for tail, head in net.edges:
         template.addArc(tail, head)
-    text = frame.astype(str)
 
     def side(_: int) -> Any:
-        made = gum.BNLearner(text, template).learnParameters(template.dag())
+        made = gum.BNLearner(frame, template).learnParameters(template.dag())
         found = {}
         for name in net.nodes:
             table = made.cpt(name)
