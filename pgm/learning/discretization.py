@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, shown
 from pgm.frames import domains_of, is_rows, names_of, real_columns
 from pgm.frames.reading import columns
@@ -16,6 +17,7 @@ METHODS = ("quantile", "width", "k-means", "mdlp")
 _STEPS = 300  # of k-means
 
 
+@guarded
 def discretize(
     data: Any,
     method: str = "quantile",
