@@ -47,7 +47,6 @@ class Learned:
     groups: Sequence[tuple[str, ...]]
     cpds: Mapping[str, CPD]  # as they were learned
     n_rows: int
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,8 +226,7 @@ class Task:
         made = report.changed(
             n_parameters=free, n_rows=self.rows.n_rows, unseen=unseen(cpds, statistics, self.rules)
         )
-        weight = float(self.rows.weights.sum())
-        learned = Learned(statistics, self.rules, self.groups, cpds, self.rows.n_rows, weight)
+        learned = Learned(statistics, self.rules, self.groups, cpds, self.rows.n_rows)
         return Fit(cpds, made, learned)
 
 
@@ -307,9 +305,7 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         log = math.fsum(cpd.expected_log(new[name]) for name, cpd in cpds.items())
     made = task._fit(cpds, statistics, FitReport((log,), "tol"))
     n_rows = before.n_rows + rows.n_rows
-    learned = Learned(
-        statistics, before.rules, before.groups, cpds, n_rows, keep * before.weight + made.learned.weight
-    )
+    learned = Learned(statistics, before.rules, before.groups, cpds, n_rows)
     return Fit(cpds, made.report.changed(n_rows=n_rows), learned)
 
 

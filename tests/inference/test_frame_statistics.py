@@ -145,6 +145,20 @@ def test_moments_of_a_frame_are_sums_of_single_questions() -> None:
                 np.testing.assert_allclose(one, other, rtol=1e-7, atol=1e-8)
 
 
+def test_a_weight_counts_a_row_of_numbers_as_often() -> None:
+    net = hybrid()
+    frame = with_gaps(net, 40, 0.3, 5)
+    weights = np.random.default_rng(0).integers(0, 4, size=40)
+    repeated = {name: np.repeat(column, weights) for name, column in frame.items()}
+    found, wanted = net.expected_counts(frame, weights=weights), net.expected_counts(repeated)
+    for name in "cd":
+        np.testing.assert_allclose(found[name], wanted[name], rtol=1e-9, atol=1e-10)
+    for name in "xy":
+        for part in ("weight", "mean", "scatter"):
+            one, other = getattr(found[name], part), getattr(wanted[name], part)
+            np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-9)
+
+
 def test_numbers_that_are_given_count() -> None:
     """In 0.1.0 they did not: the prior's counts came back, and its gradients."""
     net = hybrid()
