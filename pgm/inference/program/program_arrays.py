@@ -1,6 +1,6 @@
 """The flat arrays of a program, and of its reduction to one question.
 
-Numba reads named tuples as they are, so a loop takes one argument instead of twenty.
+Loops take named tuples as they are: one argument instead of twenty.
 """
 
 from __future__ import annotations

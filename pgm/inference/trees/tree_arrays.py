@@ -1,6 +1,6 @@
 """The flat arrays of a clique tree, laid out for one run.
 
-Numba reads named tuples as they are, so a loop takes one argument instead of twenty.
+Loops take named tuples as they are: one argument instead of twenty.
 """
 
 from __future__ import annotations
