@@ -141,20 +141,37 @@ def moments(
         np.full(n, float(T - 1)), zz[:-1].sum(axis=0, keepdims=True), x[1:].T @ z[:-1] + cross, later
     )
     one = Regression(np.ones(n), np.ones((1, 1, 1)), x[:1].T.copy(), np.outer(x[0], x[0]) + P[0])
-    apart = (noise == np.diag(np.diag(noise))).all()
-    return Moments(one, state, _alone(y, z, zz) if apart else _filled(y, z, zz, coefficients, noise))
+    return Moments(one, state, outputs(y, z, zz, np.ones(T), coefficients, noise))
 
 
-def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray) -> Regression:
+def outputs(
+    y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
+) -> Regression:
+    """The expected moments of outputs.
+
+    Args:
+        y: the observations, (T, m).
+        z: the weighted means of the regressors, (T, k).
+        zz: their weighted second moments, (T, k, k).
+        w: the weights of the steps.
+        coefficients: the current ones, (m, k).
+        noise: its current covariance.
+    """
+    if (noise == np.diag(np.diag(noise))).all():
+        return _alone(y, z, zz, w)
+    return _filled(y, z, zz, w, coefficients, noise)
+
+
+def _alone(y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray) -> Regression:
     """Outputs with independent noise: each counts where it was observed."""
     there = ~np.isnan(y)
     known = np.where(there, y, 0.0)
     each = np.tensordot(there.T.astype(float), zz, axes=1)
-    return Regression(there.sum(axis=0).astype(float), each, known.T @ z, np.diag((known**2).sum(axis=0)))
+    return Regression(w @ there, each, known.T @ z, np.diag(w @ known**2))
 
 
 def _filled(
-    y: np.ndarray, z: np.ndarray, zz: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
+    y: np.ndarray, z: np.ndarray, zz: np.ndarray, w: np.ndarray, coefficients: np.ndarray, noise: np.ndarray
 ) -> Regression:
     """Correlated noise: missing outputs have their expectation given the other outputs and the state."""
     m, k = coefficients.shape
@@ -175,8 +192,9 @@ def _filled(
         left[np.ix_(gone, gone)] = noise[np.ix_(gone, gone)] - by_seen @ noise[np.ix_(seen, gone)]
         square = zz[at].sum(axis=0)
         mixed = slope @ z[at].T @ level
-        xx = slope @ square @ slope.T + mixed + mixed.T + level.T @ level + len(at) * left
-        count = np.full(m, float(len(at)))
+        total = w[at].sum()
+        xx = slope @ square @ slope.T + mixed + mixed.T + (level * w[at, None]).T @ level + total * left
+        count = np.full(m, float(total))
         found += Regression(count, square[None], slope @ square + level.T @ z[at], xx)
     return found
 

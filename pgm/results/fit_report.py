@@ -36,6 +36,7 @@ class FitReport(Frozen):
     starts: tuple[tuple[float, ...], ...]
     kept: tuple[Any, ...]  # states that were never visited, which keep their numbers
     unseen: tuple[tuple[str, dict[str, Any]], ...]  # rows without data: (node, {parent: state})
+    engine: str  # which approximated the log-likelihoods; none: they are exact
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class FitReport(Frozen):
         starts: tuple[tuple[float, ...], ...] = (),
         kept: tuple[Any, ...] = (),
         unseen: tuple[tuple[str, dict[str, Any]], ...] = (),
+        engine: str = "",
     ) -> None:
         """Take what was recorded."""
         self.__dict__.update(
@@ -56,6 +58,7 @@ class FitReport(Frozen):
             starts=starts,
             kept=kept,
             unseen=unseen,
+            engine=engine,
         )
 
     def changed(self, **changes: Any) -> FitReport:
@@ -76,6 +79,11 @@ class FitReport(Frozen):
     def converged(self) -> bool:
         """Whether it stopped because nothing more than `tol` was gained."""
         return self.stopped_by == "tol"
+
+    @property
+    def exact(self) -> bool:
+        """Whether the log-likelihoods are, up to rounding."""
+        return not self.engine
 
     @property
     def aic(self) -> float:
@@ -108,7 +116,8 @@ class FitReport(Frozen):
 
     def _lines(self) -> list[tuple[str, str]]:
         stopped = "yes" if self.converged else f"no, stopped by {self.stopped_by}"
-        lines = [
+        lines = [("exact", f"no: approximated by {self.engine}")] if self.engine else []
+        lines += [
             ("log-likelihood", f"{self.log_likelihood:.6g}"),
             ("iterations", f"{self.iterations:,}"),
             ("converged", stopped),

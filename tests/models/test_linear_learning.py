@@ -257,3 +257,42 @@ def test_of_several_starts_the_best_is_kept() -> None:
     assert (held.A == poor.A).all()
     with pytest.raises(pgm.InvalidArgument, match="starts= is a whole number"):
         poor.fit(y, starts=0)
+
+
+def test_what_does_not_change_is_learned_beside_what_does() -> None:
+    """Irregular times make the states' equation change; the noise of observations is learned all the same."""
+    rng = np.random.default_rng(2)
+    times = [np.cumsum(rng.uniform(0.2, 2.0, 60)) for _ in range(2)]
+
+    def walk(R: float, d: float) -> pgm.LinearDynamicalSystem:
+        return pgm.LinearDynamicalSystem(
+            A=lambda gap: 1.0, C=1.0, Q=lambda gap: 0.3 * gap, R=R, d=[d], covariance="diffuse"
+        )
+
+    y = [np.cumsum(rng.normal(size=60)) + rng.normal(size=60) for _ in range(2)]
+    y[0][5:9] = np.nan
+    found = walk(1.0, 0.0).fit(y, times=times, fixed=["A", "Q", "C", "d"], max_iter=3000, tol=1e-13)
+    R = float(found.R[0, 0])
+    slope = (walk(R + 1e-4, 0.0).score(y, times=times) - walk(R - 1e-4, 0.0).score(y, times=times)) / 2e-4
+    assert abs(slope) < 1e-3
+    with pytest.raises(pgm.InvalidArgument, match=r"A= changes.*hold it and what goes with it, fixed="):
+        walk(1.0, 0.0).fit(y, times=times)
+    with pytest.raises(pgm.InvalidArgument, match="prior= of what changes"):
+        walk(1.0, 0.0).fit(y, times=times, fixed=["A", "Q"], prior={"Q": 2.0})
+
+
+def test_observations_that_change_leave_the_states_to_be_learned() -> None:
+    rng = np.random.default_rng(3)
+    C = rng.normal(size=(80, 1, 1))
+    y = rng.normal(size=80)
+
+    def system(A: float, Q: float) -> pgm.LinearDynamicalSystem:
+        return pgm.LinearDynamicalSystem(A=A, C=C, Q=Q, R=0.5, mean=0.0, covariance=1.0)
+
+    held = ["C", "R", "mean", "covariance"]
+    found = system(0.3, 1.0).fit(y, fixed=held, max_iter=5000, tol=1e-14, method="squarem")
+    A, Q = float(found.A[0, 0]), float(found.Q[0, 0])
+    for dA, dQ in ((1e-4, 0.0), (0.0, 1e-4)):
+        slope = (system(A + dA, Q + dQ).score(y) - system(A - dA, Q - dQ).score(y)) / 2e-4
+        assert abs(slope) < 2e-2
+    assert system(0.3, 1.0).fit(y, fixed=held, starts=3, seed=1, max_iter=5).fit_report.starts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -580,6 +581,40 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
 def test_mistakes_are_answered_in_the_users_words(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(pgm.InvalidArgument, match=said):
         call()
+
+
+@pytest.mark.parametrize("engine", ["extended", "unscented", "particles"])
+def test_a_filter_that_leaves_all_numbers_says_so(engine: str) -> None:
+    cubes = NonlinearDynamicalSystem(lambda x: x**3, lambda x: x, Q=1.0, R=1e9, mean=10.0, covariance=1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(
+            pgm.InvalidArgument, match=r"leaves the range of floating-point numbers at step \d|f= gives"
+        ):
+            cubes.filter([None] * 9, engine=engine)
+
+
+def test_the_tangents_of_a_symmetric_start_lose_the_system() -> None:
+    """At zero the growth model is steepest, and its square shows nothing: the variance grows without end."""
+    y = np.array(growth().sample(400, seed=0).observations)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(pgm.InvalidArgument, match="the filter has lost it"):
+            growth().filter(y, engine="extended")
+
+
+def test_a_function_may_spoil_the_array_that_it_gets() -> None:
+    def spoils(x: np.ndarray) -> np.ndarray:
+        x *= 0.5
+        return x
+
+    rest: dict[str, Any] = {"Q": 1.0, "R": 1.0, "mean": 1.0, "covariance": 1.0}
+    for engine in ("extended", "unscented", filters.Particles(samples=500)):
+        a = NonlinearDynamicalSystem(spoils, lambda x: x, **rest).smooth([1.0, 2.0, 0.5], engine=engine)
+        b = NonlinearDynamicalSystem(lambda x: x * 0.5, lambda x: x, **rest).smooth(
+            [1.0, 2.0, 0.5], engine=engine
+        )
+        assert a == b
 
 
 def test_an_observation_without_noise_has_no_density_where_it_is_known() -> None:

@@ -355,7 +355,7 @@ def test_many_series_and_values() -> None:
     assert frame.columns.tolist() == ["x0", "x0 sd", "x1", "x1 sd", "P(calm)", "P(wild)", "P(still)"]
     assert "calm" in repr(three().filter(y[0])).splitlines()[0]
     assert pickle.loads(pickle.dumps(three())) == three()
-    with pytest.raises(AttributeError, match="does not change"):
+    with pytest.raises(AttributeError, match="only fit changes"):
         three().initial = [1.0]  # type: ignore[misc]
     assert three().systems["calm"] == SYSTEMS["calm"]
 
@@ -480,3 +480,135 @@ def test_the_smoother_of_gpb2_is_kims() -> None:
     found = three().smooth(y, engine="gpb2")
     np.testing.assert_allclose(found.mean, means, rtol=1e-8)
     np.testing.assert_allclose(found.regimes.values, chances, rtol=1e-8)
+
+
+# --- learning ---
+
+
+def two(x: np.ndarray) -> SwitchingLinearDynamicalSystem:
+    """Of fifteen numbers: chances of regimes, then A, Q, R, C, b, and the start of each."""
+    p, a, b = x[:3]
+    systems = [
+        LinearDynamicalSystem(A=A, Q=Q, R=R, C=C, b=[push], mean=m, covariance=S)
+        for A, Q, R, C, push, m, S in (x[3:10], x[10:17])
+    ]
+    return SwitchingLinearDynamicalSystem([p, 1 - p], [[1 - a, a], [b, 1 - b]], systems)
+
+
+BEGIN = np.array([0.4, 0.2, 0.3, 0.8, 0.2, 0.5, 1.0, 0.1, 0.0, 1.0, -0.5, 1.0, 0.6, 0.9, 0.2, 0.5, 0.7])
+
+
+def some_series(count: int = 8, T: int = 6) -> list[np.ndarray]:
+    y = [np.array(one.observations) for one in two(BEGIN).sample(T, sequences=count, seed=4)]
+    y[1][2:4] = np.nan
+    return y
+
+
+def test_learning_climbs_to_where_the_gradient_vanishes() -> None:
+    y, model = some_series(5), two(BEGIN)
+    model.fit(y, max_iter=4)
+    logs = model.fit_report.log_likelihoods
+    assert (np.diff(logs) > 0).all()
+    assert logs[-1] == pytest.approx(model.score(y), rel=1e-10)
+    held = ["C", "mean", "covariance", "b", "Q", "initial"]
+    model = two(BEGIN).fit(y, fixed=held, max_iter=100, tol=1e-11)
+    assert model.fit_report.exact
+    assert (np.diff(model.fit_report.log_likelihoods) >= -1e-9).all()
+    own = list(model.systems.values())
+    found = BEGIN.copy()
+    found[1], found[2] = model.transition[0, 1], model.transition[1, 0]
+    found[[3, 5, 10, 12]] = [own[0].A[0, 0], own[0].R[0, 0], own[1].A[0, 0], own[1].R[0, 0]]
+    assert two(found).score(y) == pytest.approx(model.score(y), rel=1e-9)
+    for i in (1, 2, 3, 5, 10, 12):
+        step = np.zeros(17)
+        step[i] = 1e-5 * max(found[i], 0.1)
+        if 1e-3 < found[i] < 1e3 and not (i < 3 and found[i] > 0.999):
+            slope = (two(found + step).score(y) - two(found - step).score(y)) / (2 * step[i])
+            assert abs(slope) * max(abs(found[i]), 0.1) < 0.02, i
+
+
+def test_learning_one_regime_is_learning_a_linear_system() -> None:
+    series = [gappy(12, 2), gappy(8, 3)]
+    for name in ("wild", "calm"):
+        one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [SYSTEMS[name]])
+        for engine in ("exact", "gpb2"):
+            mine = one.copy().fit(series, engine=engine, max_iter=5, weights=[2.0, 1.0])
+            theirs = SYSTEMS[name].copy().fit(series, max_iter=5, weights=[2.0, 1.0])
+            for part in ("A", "C", "Q", "R", "mean", "covariance"):
+                np.testing.assert_allclose(
+                    getattr(mine.systems[0], part), getattr(theirs, part), rtol=1e-7, atol=1e-9
+                )
+            assert mine.fit_report.n_parameters == theirs.fit_report.n_parameters
+
+
+def test_kims_em_says_that_it_approximates_and_keeps_the_highest() -> None:
+    truth = SwitchingLinearDynamicalSystem(
+        [0.5, 0.5],
+        [[0.95, 0.05], [0.1, 0.9]],
+        [
+            LinearDynamicalSystem(A=0.95, C=1.0, Q=0.05, R=0.1, mean=0.0, covariance=1.0),
+            LinearDynamicalSystem(A=-0.8, C=1.0, Q=1.0, R=0.1, mean=0.0, covariance=1.0),
+        ],
+    )
+    y = [np.array(one.observations) for one in truth.sample(150, sequences=3, seed=0)]
+    begin = SwitchingLinearDynamicalSystem(
+        [0.5, 0.5],
+        [[0.8, 0.2], [0.2, 0.8]],
+        [
+            LinearDynamicalSystem(A=0.5, C=1.0, Q=0.3, R=0.3, mean=0.0, covariance=1.0),
+            LinearDynamicalSystem(A=-0.3, C=1.0, Q=2.0, R=0.3, mean=0.0, covariance=1.0),
+        ],
+    )
+    before = begin.score(y, engine="imm")
+    with pytest.raises(pgm.TooLarge):
+        begin.copy().fit(y)
+    found = begin.fit(y, engine="gpb2", fixed=["C", "mean", "covariance"], max_iter=25)
+    report = found.fit_report
+    assert not report.exact
+    assert "approximated by gpb2" in repr(report)
+    assert report.log_likelihood == max(report.log_likelihoods) > before + 20
+    assert found.score(y, engine="gpb2") == pytest.approx(report.log_likelihood)
+    assert found.systems[0].A[0, 0] == pytest.approx(0.95, abs=0.1)
+    assert found.systems[1].A[0, 0] == pytest.approx(-0.8, abs=0.2)
+    assert found.systems[0].C[0, 0] == 1.0
+
+
+def test_learning_takes_inputs_and_correlated_noise() -> None:
+    """The expected likelihood given states and regimes is raised by every step."""
+    rng = np.random.default_rng(1)
+    rest: dict[str, Any] = {"C": np.eye(2), "R": [[0.5, 0.2], [0.2, 0.6]], **START}
+    model = SwitchingLinearDynamicalSystem(
+        [0.5, 0.5],
+        [[0.7, 0.3], [0.4, 0.6]],
+        [
+            LinearDynamicalSystem(
+                A=0.5 * np.eye(2), Q=0.5, B=[[0.1], [0.2]], D=[[0.0], [0.3]], d=[0.1, 0.2], **rest
+            ),
+            LinearDynamicalSystem(
+                A=-0.5 * np.eye(2), Q=0.9, B=[[0.3], [0.0]], D=[[0.1], [0.0]], d=[0.0, 0.2], **rest
+            ),
+        ],
+    )
+    y, u = rng.normal(size=(9, 2)), rng.normal(size=9)
+    y[2, 0] = np.nan
+    y[5] = np.nan
+    logs = model.fit(y, inputs=u, max_iter=6).fit_report.log_likelihoods
+    assert (np.diff(logs) > 0).all()
+    assert logs[-1] == pytest.approx(model.score(y, inputs=u), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fixed": ["a"]}, "fixed= names 'a'"),
+        ({"fixed": {"A": True}}, "fixed= takes names"),
+        ({"engine": "imm"}, 'engine= of a fit is "auto" or "exact"'),
+        ({"weights": [1.0, 2.0, 3.0]}, "weights= has a number"),
+        ({"fixed": ["initial", "transition", *"ACQRb", "mean", "covariance"]}, "holds everything"),
+    ],
+)
+def test_mistakes_in_learning_are_answered(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        two(BEGIN).fit(some_series(2), **options)
+    with pytest.raises(pgm.InvalidArgument, match="not fitted"):
+        _ = two(BEGIN).fit_report

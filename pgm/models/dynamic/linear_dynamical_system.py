@@ -438,6 +438,7 @@ class LinearDynamicalSystem(Tabular):
         y: Any,
         *,
         inputs: Any = None,
+        times: Any = None,
         lengths: Any = None,
         sequence: Any = None,
         weights: Any = None,
@@ -457,12 +458,13 @@ class LinearDynamicalSystem(Tabular):
         Args:
             y: as for `score`, and so are the others.
             inputs: a row for each step.
+            times: the time of each step, where A or Q is a function of the gap.
             lengths: the number of steps of each series.
             sequence: the column that names series.
             weights: how much each series counts; 1 if left out.
             fixed: what stays: names such as ["A", "R"], or a dict from these to arrays of booleans, true
                 where an entry stays. Of a covariance blocks are free, such as its diagonal; a variance of
-                zero stays.
+                zero stays. What changes from step to step must stay, with all of its equation.
             prior: how many steps the numbers that there are weigh, for each part by name, or one number for
                 all: as if so many more had had this noise, or had been made by these coefficients.
             starts: how often to begin; all but the first from numbers around those given. The best is kept.
@@ -472,7 +474,7 @@ class LinearDynamicalSystem(Tabular):
             seed: of the starts.
 
         Raises:
-            InvalidArgument: matrices change from step to step; an option is out of range; noise collapses.
+            InvalidArgument: matrices change and are not held; an option is out of range; noise collapses.
 
         >>> lds = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
         >>> found = lds.fit([1.0, 0.5, -0.3, 1.2, 2.0], max_iter=1)
@@ -480,7 +482,16 @@ class LinearDynamicalSystem(Tabular):
         (0.9478, [-7.346238, -6.537988])
         """
         task = linear_learning.Task(
-            self, y, inputs, lengths, sequence, fixed, weights=weights, prior=prior, method=method
+            self,
+            y,
+            inputs,
+            lengths,
+            sequence,
+            fixed,
+            times=times,
+            weights=weights,
+            prior=prior,
+            method=method,
         )
         self._p, self._fit_report = task.run(starts, max_iter, tol, generator(seed))
         if self._start == "stationary":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
@@ -22,13 +22,14 @@ from .numbers import weights_of
 if TYPE_CHECKING:
     from .linear_dynamical_system import LinearDynamicalSystem
 
-_NAMES = ("A", "C", "Q", "R", "B", "D", "b", "d", "mean", "covariance")
+NAMES = ("A", "C", "Q", "R", "B", "D", "b", "d", "mean", "covariance")
+_STATE, _OUTPUT = "ABbQ", "CDdR"  # the parts of each equation: coefficients, and noise
 METHODS = ("em", "squarem")
 _COVARIANCES = ("Q", "R", "covariance")
 
 
 @dataclass(frozen=True)
-class _Free:
+class Free:
     """Which entries may change."""
 
     masks: dict[str, np.ndarray]
@@ -47,15 +48,14 @@ class Task:
         sequence: Any,
         fixed: Any,
         *,
+        times: Any = None,
         weights: Any = None,
         prior: Any = None,
         method: Any = "em",
     ) -> None:
-        if system._p.varying:
-            raise InvalidArgument("Only matrices that are the same in all steps are learned.")
         self.system, self.p, self.clock = system, system._p, start_clock()
-        self.question = asked(self.p, y, inputs, None, lengths, sequence)
-        self.free = _free(self.p, fixed)
+        self.question = asked(self.p, y, inputs, times, lengths, sequence)
+        self.free = free_of(self.p, fixed)
         every = np.concatenate(self.question.y)
         seen = ~np.isnan(every)
         if not seen.any():
@@ -89,7 +89,7 @@ class Task:
             stride=self.stride if self.method == "squarem" else None,
         )
         logs = tuple(report.log_likelihoods for report in reports)
-        made = reports[number].changed(n_parameters=self.n_free(), n_rows=self.n_rows, starts=logs)
+        made = reports[number].changed(n_parameters=n_free(self.free), n_rows=self.n_rows, starts=logs)
         return found, made
 
     def around(self, random: np.random.Generator) -> Parameters:
@@ -99,11 +99,16 @@ class Task:
             now = getattr(self.p, name)
             size = np.sqrt((now**2).mean()) or 1.0
             made[name] = np.where(free, now + size * random.standard_normal(now.shape), now)
+        if "A" not in made:
+            return self._scaled(made, random)
         assert isinstance(self.p.A, np.ndarray)
         A, own = made["A"], np.abs(np.linalg.eigvals(self.p.A)).max()
         grown = np.abs(np.linalg.eigvals(A)).max()
         if self.free.masks["A"].all() and grown > max(own, 1.0):  # it grows no faster than what was given
             made["A"] = A * max(own, 1.0) / grown
+        return self._scaled(made, random)
+
+    def _scaled(self, made: dict[str, Any], random: np.random.Generator) -> Parameters:
         for name, blocks in self.free.blocks.items():
             made[name] = getattr(self.p, name).copy()
             for block in blocks:
@@ -140,13 +145,6 @@ class Task:
         least = np.linalg.eigvalsh(near[np.ix_(some, some)])[0]
         return bool(np.linalg.eigvalsh(own)[0] > 1e-3 * max(least, 0.0))
 
-    def n_free(self) -> int:
-        """How many numbers were learned."""
-        of_covariances = sum(
-            block.size * (block.size + 1) // 2 for blocks in self.free.blocks.values() for block in blocks
-        )
-        return of_covariances + sum(int(mask.sum()) for mask in self.free.masks.values())
-
     def expect(self, now: Parameters) -> Step[em.Moments]:
         """The E-step."""
         question = prepared(now, self.question.given)
@@ -154,66 +152,95 @@ class Task:
             runs = self.system._runs(question, smooth=True, clock=self.clock)
         except InvalidArgument as error:  # it grows beyond all numbers: another start may do better
             raise Collapsed(str(error)) from None
-        _, output = _stacked(now)
         inputs: list[Any] = [None] * len(runs) if question.given.inputs is None else question.given.inputs
+        width = now.n + now.n_inputs + 1
+        held = np.zeros((now.m, width)), np.eye(now.m)  # what changes is not learned: moments of no use
+        output, noise = (stacked(now, _OUTPUT), now.R) if self.learns(_OUTPUT) else held
         each = [
-            em.moments(run, y, u, output, now.R) for run, y, u in zip(runs, question.y, inputs, strict=True)
+            em.moments(run, y, u, output, noise) for run, y, u in zip(runs, question.y, inputs, strict=True)
         ]
         each = [found.weighted(w) for found, w in zip(each, self.weights, strict=True)]
         log = float(sum(w * run.log.sum() for run, w in zip(runs, self.weights, strict=True)))
         return Step(log, log + self._log_prior(now), reduce(add, each))
 
+    def learns(self, names: str) -> bool:
+        """Whether an equation is learned: its matrices are the same in all steps."""
+        return names[0] in self.free.masks
+
     def _log_prior(self, now: Parameters) -> float:
         """The logarithm of the prior's density, but for a constant."""
-        assert isinstance(now.Q, np.ndarray)
-        state, output = _stacked(now)
-        numbers = {
-            "state": (state, now.Q),
-            "output": (output, now.R),
-            "start": (now.mean[:, None], now.covariance),
-        }
-        return sum(prior.log_density(*numbers[name]) for name, prior in self.priors.items())
-
-    def _with_prior(self, name: str, seen: em.Regression) -> em.Regression:
-        return self.priors[name].added(seen) if name in self.priors else seen
+        found = 0.0
+        for name, prior in self.priors.items():
+            if name == "start":
+                found += prior.log_density(now.mean[:, None], now.covariance)
+            else:
+                names = _STATE if name == "state" else _OUTPUT
+                found += prior.log_density(stacked(now, names), getattr(now, names[3]))
+        return found
 
     def maximise(self, now: Parameters, found: em.Moments, iteration: int) -> Parameters:
-        """The M-step: coefficients given noise, then noise given these."""
+        """The M-step."""
+        return maximised(now, found, self.free, self.priors, self.sizes, self.system.observations, iteration)
+
+
+def maximised(
+    now: Parameters,
+    found: em.Moments,
+    free: Free,
+    priors: Mapping[str, em.Prior],
+    sizes: np.ndarray,
+    observations: Sequence[str],
+    iteration: int,
+) -> Parameters:
+    """The M-step: coefficients given noise, then noise given these."""
+    masks, blocks = free.masks, free.blocks
+    parts = (("state", found.state), ("output", found.output), ("start", found.start))
+    moves, looks, begins = (priors[name].added(own) if name in priors else own for name, own in parts)
+    made: dict[str, Any] = {}
+    if "A" in masks and moves.count[0] > 0:
         assert isinstance(now.Q, np.ndarray)
-        masks, blocks = self.free.masks, self.free.blocks
-        state, output = _stacked(now)
-        of_state = _side_by_side(now, masks) > 0
-        of_output = _side_by_side(now, masks, "CDd", now.m) > 0
-        made: dict[str, Any] = {}
-        Q, R = now.Q, now.R
-        moves, looks, begins = (self._with_prior(n, getattr(found, n)) for n in ("state", "output", "start"))
-        if moves.count[0] > 0:
-            state = em.coefficients_of(moves, state, Q, of_state)
-            Q = em.covariance_of(Q, moves.residual(state), blocks["Q"])
-        output = em.coefficients_of(looks, output, R, of_output)
+        state = em.coefficients_of(moves, stacked(now, _STATE), now.Q, stacked(now, _STATE, masks) > 0)
+        Q = em.covariance_of(now.Q, moves.residual(state), blocks["Q"])
+        made |= _unstacked(now, state, _STATE) | {"Q": Q}
+    if "C" in masks:
+        output = em.coefficients_of(looks, stacked(now, _OUTPUT), now.R, stacked(now, _OUTPUT, masks) > 0)
         seen = looks.count > 0
         some = [kept for block in blocks["R"] if (kept := block[seen[block]]).size]
-        R = em.covariance_of(R, looks.residual(output), some)
-        em.check_noise("R", R, now.R, self.sizes, self.system.observations, iteration)
-        made |= _unstacked(now, state, "ABb") | _unstacked(now, output, "CDd") | {"Q": Q, "R": R}
-        if not np.isinf(now.covariance).any():
-            mean = em.coefficients_of(begins, now.mean[:, None], now.covariance, masks["mean"][:, None])
-            left = begins.residual(mean)
-            made |= {
-                "mean": mean[:, 0],
-                "covariance": em.covariance_of(now.covariance, left, blocks["covariance"]),
-            }
-        return replace(now, **made)
+        R = em.covariance_of(now.R, looks.residual(output), some)
+        em.check_noise("R", R, now.R, sizes, observations, iteration)
+        made |= _unstacked(now, output, _OUTPUT) | {"R": R}
+    if not np.isinf(now.covariance).any() and begins.count[0] > 0:
+        mean = em.coefficients_of(begins, now.mean[:, None], now.covariance, masks["mean"][:, None])
+        left = begins.residual(mean)
+        made |= {
+            "mean": mean[:, 0],
+            "covariance": em.covariance_of(now.covariance, left, blocks["covariance"]),
+        }
+    return replace(now, **made)
+
+
+def n_free(free: Free) -> int:
+    """How many numbers are learned."""
+    of_covariances = sum(
+        block.size * (block.size + 1) // 2 for blocks in free.blocks.values() for block in blocks
+    )
+    return of_covariances + sum(int(mask.sum()) for mask in free.masks.values())
+
+
+def changing(p: Parameters, names: str) -> str:
+    """The first matrix of an equation that is not the same in all steps; none: empty."""
+    every = [(name, getattr(p, name)) for name in (names[0], names[3])]
+    return next((name for name, value in every if callable(value) or value.ndim == 3), "")
 
 
 def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
     """Read `prior=`: by name of a part, as many steps as its numbers are to weigh; or one number for all."""
-    there = [name for name in _NAMES if getattr(p, name) is not None]
+    there = [name for name in NAMES if getattr(p, name) is not None]
     if given is None:
         return {}
     if not isinstance(given, Mapping):
         given = dict.fromkeys(there, given)
-    weight = dict.fromkeys(_NAMES, 0.0)
+    weight = dict.fromkeys(NAMES, 0.0)
     for name, value in given.items():
         if name not in there:
             raise InvalidArgument(
@@ -229,35 +256,32 @@ def _priors(p: Parameters, given: Any) -> dict[str, em.Prior]:
                 f"{shown(value)}."
             )
         weight[name] = float(value)
-    assert isinstance(p.Q, np.ndarray)
 
     def strength(names: str) -> np.ndarray:
         return np.repeat([weight[name] for name in names], [p.n, p.n_inputs, 1])
 
-    state, output = _stacked(p)
-    made = {
-        "state": em.pseudo_steps(state, p.Q, strength("ABb"), weight["Q"]),
-        "output": em.pseudo_steps(output, p.R, strength("CDd"), weight["R"]),
-    }
+    made: dict[str, em.Prior | None] = {}
+    for equation, names in (("state", _STATE), ("output", _OUTPUT)):
+        own = {name: value for name, value in weight.items() if name in names}
+        if not changing(p, names):
+            noise = getattr(p, names[3])
+            made[equation] = em.pseudo_steps(stacked(p, names), noise, strength(names[:3]), weight[names[3]])
+        elif any(own.values()):
+            raise InvalidArgument(
+                f"prior= of what changes from step to step, and is not learned: {listed(own)}."
+            )
     if not np.isinf(p.covariance).any():
-        own = np.array([weight["mean"]])
-        made["start"] = em.pseudo_steps(p.mean[:, None], p.covariance, own, weight["covariance"])
+        strong = np.array([weight["mean"]])
+        made["start"] = em.pseudo_steps(p.mean[:, None], p.covariance, strong, weight["covariance"])
     return {name: prior for name, prior in made.items() if prior is not None}
 
 
-def _stacked(p: Parameters) -> tuple[np.ndarray, np.ndarray]:
-    """The coefficients of both regressions: on the state, the inputs and 1."""
-    return _side_by_side(p, {}), _side_by_side(p, {}, "CDd", p.m)
-
-
-def _side_by_side(
-    p: Parameters, given: Mapping[str, np.ndarray], names: str = "ABb", rows: int = 0
-) -> np.ndarray:
-    """Three parts as one array, each from `given` or from the parameters; of what is not there, zeros."""
-    rows = rows or p.n
+def stacked(p: Parameters, names: str, given: Mapping[str, np.ndarray] | None = None) -> np.ndarray:
+    """The coefficients of an equation, on the state, the inputs and 1; or what is given of each of them."""
+    rows = p.n if names == _STATE else p.m
     parts = []
-    for name, columns in zip(names, (p.n, p.n_inputs, 1), strict=True):
-        part = given[name] if name in given else None if given else getattr(p, name)
+    for name, columns in zip(names, (p.n, p.n_inputs, 1), strict=False):
+        part = getattr(p, name) if given is None else given.get(name)
         parts.append(np.zeros((rows, columns)) if part is None else part.reshape(rows, columns))
     return np.hstack(parts)
 
@@ -273,9 +297,9 @@ def _unstacked(p: Parameters, coefficients: np.ndarray, names: str) -> dict[str,
     return made
 
 
-def _free(p: Parameters, fixed: Any) -> _Free:
+def free_of(p: Parameters, fixed: Any) -> Free:
     """Read `fixed=`: names, or for some of them which entries."""
-    there = [name for name in _NAMES if getattr(p, name) is not None]
+    there = [name for name in NAMES if getattr(p, name) is not None]
     if isinstance(fixed, str):
         fixed = [fixed]
     if not isinstance(fixed, Iterable):
@@ -288,7 +312,18 @@ def _free(p: Parameters, fixed: Any) -> _Free:
     given = dict(fixed) if isinstance(fixed, Mapping) else dict.fromkeys(chosen, True)
     masks: dict[str, np.ndarray] = {}
     blocks: dict[str, list[np.ndarray]] = {}
+    for names in (_STATE, _OUTPUT):
+        first = changing(p, names)
+        loose = [name for name in there if name in names and given.get(name) is not True]
+        if first and loose:
+            hold = [*dict.fromkeys([*given, *loose])]
+            raise InvalidArgument(
+                f"{first}= changes from step to step or with the gap, and only what is the same in all steps "
+                f"is learned: hold it and what goes with it, fixed={hold}."
+            )
     for name in there:
+        if any(name in names and changing(p, names) for names in (_STATE, _OUTPUT)):
+            continue
         now = getattr(p, name)
         try:
             held = np.asarray(given.get(name, False))
@@ -316,7 +351,7 @@ def _free(p: Parameters, fixed: Any) -> _Free:
         masks["mean"] = np.zeros(p.n, bool)
     if not any(mask.any() for mask in masks.values()) and not any(blocks.values()):
         raise InvalidArgument("fixed= holds everything: there is nothing to learn.")
-    return _Free(masks, blocks)
+    return Free(masks, blocks)
 
 
 def _others(block: np.ndarray, n: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from pgm.errors import InvalidArgument, TooLarge, nearest, shown
 from pgm.inference.engines import switching as engine
 from pgm.randomness import generator
 from pgm.results import Intervals, Report
-from pgm.runtime.clock import start_clock
+from pgm.runtime.clock import Clock, start_clock
 
 from .filters import RaoBlackwellised
 
@@ -118,12 +118,30 @@ def _by_paths(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> Run
     return Run(before, after, log, _EXACT, smoothed, crosses, best)
 
 
-def _by_merging(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> Run:
-    clock = start_clock()
+def expect(
+    r: engine.Regimes, s: engine.Steps, how: str, expected: engine.Expected, clock: Clock
+) -> np.ndarray:
+    """Each step's share of the log density; what learning needs goes into `expected`."""
+    if how == "gpb2":
+        steps = _merging(r, s, how, clock)
+        engine.back(r, s, steps, expected)
+        return np.array([step.log for step in steps])
+    _check_paths(r, len(s.y), how)
+    lanes = engine.every_path(r, s, clock)
+    engine.given_paths(r, s, lanes, clock, expected)
+    return np.array([lane.log for lane in lanes])
+
+
+def _merging(r: engine.Regimes, s: engine.Steps, how: str, clock: Clock) -> list[engine.Step]:
     steps = [engine.begun(r, s.y[0], s.shifts[0], how)]
     for t in range(1, len(s.y)):
         clock.check("filtering")
         steps.append(engine.advanced(r, steps[-1].after, s.y[t], s.pushes[t - 1], s.shifts[t], t, how))
+    return steps
+
+
+def _by_merging(r: engine.Regimes, s: engine.Steps, how: str, smooth: bool) -> Run:
+    steps = _merging(r, s, how, start_clock())
     own = np.arange(r.count)
 
     def of(now: engine.Now, t: int) -> engine.Mixture:

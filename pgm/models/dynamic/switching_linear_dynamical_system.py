@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from pgm.inference.engines.kalman.schedule import factored
 from pgm.printing import Tabular, label
 from pgm.randomness import draw_count, generator
 from pgm.results import (
+    FitReport,
     Matrices,
     PerSequence,
     Report,
@@ -27,6 +29,7 @@ from pgm.results import (
 from pgm.variables import Variable
 
 from . import switching_answers as answers
+from . import switching_learning
 from .linear_dynamical_system import LinearDynamicalSystem
 from .linear_questions import Given, added, read
 from .numbers import distribution, domain_of, transitions
@@ -61,12 +64,13 @@ class SwitchingLinearDynamicalSystem(Tabular):
     -7.655903
     """
 
-    __slots__ = ("_initial", "_regimes", "_systems", "_transition", "variable")
+    __slots__ = ("_fit_report", "_initial", "_regimes", "_systems", "_transition", "variable")
     variable: Variable
     _systems: tuple[LinearDynamicalSystem, ...]
     _initial: np.ndarray
     _transition: np.ndarray
     _regimes: engine.Regimes
+    _fit_report: FitReport | None
 
     def __init__(self, initial: Any, transition: Any, systems: Any) -> None:
         if isinstance(systems, Mapping):
@@ -88,6 +92,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         put(self, "_transition", transitions(transition, variable))
         put(self, "_systems", tuple(each.copy() for each in own))
         put(self, "_regimes", _checked(variable.states, own, self._initial, self._transition))
+        put(self, "_fit_report", None)
 
     # --- what it is ---
 
@@ -369,7 +374,94 @@ class SwitchingLinearDynamicalSystem(Tabular):
             drawn.append(SampledRegimes(names, *parts))
         return drawn[0] if sequences is None else PerSequence(drawn, report=_DRAWN)
 
+    def fit(
+        self,
+        y: Any,
+        *,
+        engine: str = "auto",
+        inputs: Any = None,
+        lengths: Any = None,
+        sequence: Any = None,
+        weights: Any = None,
+        fixed: Any = (),
+        max_iter: int = 100,
+        tol: float = 1e-6,
+    ) -> Self:
+        """Learn regimes and systems by EM, beginning with those given; returns the model.
+
+        Over every path of regimes the log-likelihood never falls. "gpb2" takes Kim's smoother (1994) instead:
+        its log-likelihoods are approximate, `fit_report` says so, and the highest is kept.
+
+        Args:
+            y: as for `score`, and so are the others.
+            engine: "auto", "exact" or "gpb2".
+            inputs: a row for each step.
+            lengths: the number of steps of each series.
+            sequence: the column that names series.
+            weights: how much each series counts; 1 if left out.
+            fixed: what stays in all regimes: names such as ["transition", "C", "R"].
+            max_iter: how many steps at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+
+        Raises:
+            InvalidArgument: an option is out of range; noise collapses.
+            TooLarge: there are too many paths of regimes.
+
+        >>> still = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+        >>> one = SwitchingLinearDynamicalSystem([1.0], [[1.0]], [still])
+        >>> found = one.fit([1.0, 0.5, -0.3, 1.2, 2.0], max_iter=1)
+        >>> [round(log, 6) for log in found.fit_report.log_likelihoods]
+        [-7.346238, -6.537988]
+        """
+        given = read(self._systems[0]._p, y, inputs, None, lengths, sequence)
+        task = switching_learning.Task(self, given, engine, fixed, weights)
+        numbers, report = task.run(max_iter, tol)
+        self._take(numbers)
+        object.__setattr__(self, "_fit_report", report)
+        return self
+
+    @property
+    def fit_report(self) -> FitReport:
+        """How the last fit went.
+
+        Raises:
+            InvalidArgument: there was none.
+        """
+        if self._fit_report is None:
+            raise InvalidArgument("This system was not fitted: its numbers are as given.")
+        return self._fit_report
+
+    def copy(self) -> SwitchingLinearDynamicalSystem:
+        """The same system, to be fitted apart from this one."""
+        made = copy.copy(self)
+        object.__setattr__(made, "_fit_report", self._fit_report)
+        return made
+
     # --- inside ---
+
+    def with_numbers(self, numbers: switching_learning.Numbers) -> SwitchingLinearDynamicalSystem:
+        """A model of other numbers.
+
+        Args:
+            numbers: these.
+        """
+        made = copy.copy(self)
+        made._take(numbers)
+        return made
+
+    def _take(self, numbers: switching_learning.Numbers) -> None:
+        put = object.__setattr__
+        systems = []
+        for own, p in zip(self._systems, numbers.systems, strict=True):
+            made = own.copy()
+            made._p = p
+            if made._start == "stationary":
+                made._start = "fitted"
+            systems.append(made)
+        put(self, "_initial", numbers.initial)
+        put(self, "_transition", numbers.transition)
+        put(self, "_systems", tuple(systems))
+        put(self, "_regimes", _checked(self.regimes, systems, numbers.initial, numbers.transition))
 
     def _asked(
         self,
@@ -414,7 +506,7 @@ class SwitchingLinearDynamicalSystem(Tabular):
         return found[0] if given.data.lone else PerSequence(found, given.data.ids, runs[0].report)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f".{name} cannot be set: a switching linear dynamical system does not change")
+        raise AttributeError(f".{name} cannot be set: only fit changes a switching linear dynamical system")
 
     def __getstate__(self) -> tuple[object, ...]:
         return self._initial, self._transition, dict(zip(self.regimes, self._systems, strict=True))

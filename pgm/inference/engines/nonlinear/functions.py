@@ -79,11 +79,11 @@ class Caller:
         u = at.u if at.u is None or at.u.ndim == 2 else np.repeat(at.u[:, None], count, axis=1)
         with np.errstate(all="ignore"):  # what is not finite is refused below
             if count == 1:
-                made = self._one(x[:, 0], at, None if u is None else u[:, 0])[:, None]
+                made = self._one(x[:, 0].copy(), at, None if u is None else u[:, 0])[:, None]
             elif self.for_many is None:
                 made = self._tried(x, at, u)
             elif self.for_many:
-                made = self._many(self.function(x, **self._extras(at, u)), count)
+                made = self._many(self.function(x.copy(), **self._extras(at, u)), count)
             else:
                 made = self._each(x, at, u, range(count))
         if not np.isfinite(made).all():
@@ -175,6 +175,15 @@ def derivatives(
     taken = points[own, :, own]  # (n, count, 4): what was added, after rounding
     width = (taken[:, :, 0] - taken[:, :, 3]) * 3.0
     return np.asarray((found / width.T[None]).transpose(1, 0, 2))
+
+
+def check_range(step: int, *arrays: np.ndarray) -> None:
+    """Refuse what is beyond all numbers: a filter that lost its way, or an unstable system."""
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise InvalidArgument(
+            f"The filter leaves the range of floating-point numbers at step {step} (the first is 0): "
+            "the system is unstable, or the filter has lost it. Take another engine=, or other units."
+        )
 
 
 def wrapped(periods: np.ndarray) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:

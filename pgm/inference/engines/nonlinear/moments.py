@@ -17,7 +17,7 @@ import numpy as np
 from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.inference.engines.kalman.schedule import factored
 
-from .functions import At, Caller, derivatives, extras
+from .functions import At, Caller, check_range, derivatives, extras
 
 _LOG_2PI = 1.8378770664093453
 _NEGATIVE = (
@@ -218,11 +218,13 @@ class Moments:
 
     def advance(self, at: At, noise: np.ndarray, *, link: bool = False) -> Link | None:
         """Go on by one step, with a root of the covariance of its noise."""
-        passed = self.passed("f", self.mean, self.root, at)
-        made = None
-        L11, L21, L22 = joint(passed, noise, rest=link)
-        if link:
-            made = Link(over(L21, L11), L22, self.mean, passed.centre)
+        with np.errstate(over="ignore", invalid="ignore"):
+            passed = self.passed("f", self.mean, self.root, at)
+            made = None
+            L11, L21, L22 = joint(passed, noise, rest=link)
+            check_range(at.step + 1, passed.centre, L11 * L11)
+            if link:
+                made = Link(over(L21, L11), L22, self.mean, passed.centre)
         self.mean, self.root = passed.centre, L11
         return made
 
@@ -232,7 +234,9 @@ class Moments:
         seen = ~np.isnan(y)
         log = np.zeros(len(y))
         if seen.any():
-            passed = self.passed("h", self.mean, self.root, at)
+            with np.errstate(over="ignore", invalid="ignore"):
+                passed = self.passed("h", self.mean, self.root, at)
+            check_range(at.step, passed.out * passed.out)
             here = seen[:, :, None] & seen[:, None, :]
             R = np.where(here, noise, np.eye(y.shape[1]))
             U, d = factored(R)

@@ -15,7 +15,7 @@ import numpy as np
 from pgm.inference.engines.kalman.schedule import factored
 from pgm.runtime.clock import Clock
 
-from .functions import At
+from .functions import At, check_range
 from .moments import Model, covariance
 
 _LOG_2PI = 1.8378770664093453
@@ -73,6 +73,8 @@ class Particles:
         moved = self.model.f(self.x, at)
         kept = Kept(self.x, weights, moved, noise) if keep else None
         chosen = self._resampled(weights)
+        with np.errstate(over="ignore", invalid="ignore"):
+            check_range(at.step + 1, moved * moved)
         self.x = moved[:, chosen] + noise @ self.rng.standard_normal((noise.shape[1], moved.shape[1]))
         return kept
 

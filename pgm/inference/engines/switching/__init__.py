@@ -3,21 +3,23 @@
 Not among the engines that a network may name: it takes matrices of several systems and rows of numbers.
 """
 
+from .expected import Expected
 from .lanes import Mixture, Regimes, Steps, mixture
-from .merged import Now, advanced, back, begun, forward
+from .merged import Now, Step, advanced, back, begun
 from .paths import Lane, every_path, given_paths, histories, particles
 
 __all__ = [
+    "Expected",
     "Lane",
     "Mixture",
     "Now",
     "Regimes",
+    "Step",
     "Steps",
     "advanced",
     "back",
     "begun",
     "every_path",
-    "forward",
     "given_paths",
     "histories",
     "mixture",

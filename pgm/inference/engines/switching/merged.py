@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .expected import Expected
 from .lanes import (
     Gaussians,
     Link,
@@ -96,20 +97,16 @@ def _to(g: Gaussians, ways: np.ndarray) -> Now:
     return Now(merged(g.at(turned), shares(ways, 0).T), log_sum(ways, 0))
 
 
-def forward(r: Regimes, s: Steps, how: str) -> list[Step]:
-    """Filter a series."""
-    steps = [begun(r, s.y[0], s.shifts[0], how)]
-    for t in range(1, len(s.y)):
-        steps.append(advanced(r, steps[-1].after, s.y[t], s.pushes[t - 1], s.shifts[t], t, how))
-    return steps
-
-
-def back(r: Regimes, s: Steps, steps: list[Step]) -> tuple[list[Mixture], list[np.ndarray]]:
+def back(
+    r: Regimes, s: Steps, steps: list[Step], expected: Expected | None = None
+) -> tuple[list[Mixture], list[np.ndarray]]:
     """Kim's smoother (1994), for which the regime before tells nothing of later states, given the next."""
     K = r.count
     own = np.arange(K)
     later = steps[-1].after
     found, crosses = [mixture(r, later.each, own, np.exp(later.logs), s.shifts[-1])], []
+    if expected is not None:
+        expected.see(len(steps) - 1, later.each, own, np.exp(later.logs))
     for t in range(len(steps) - 2, -1, -1):
         now, link = steps[t].after, steps[t + 1].links
         assert link is not None
@@ -123,5 +120,8 @@ def back(r: Regimes, s: Steps, steps: list[Step]) -> tuple[list[Mixture], list[n
         found.append(mixture(r, before.each, own, np.exp(before.logs), s.shifts[t]))
         weights = np.exp(both).ravel()
         crosses.append(cross(pairs, link, after, weights, found[-1].mean, found[-2].mean))
+        if expected is not None:
+            expected.see(t, before.each, own, np.exp(before.logs))
+            expected.see_move(t, pairs, link, after, np.repeat(own, K), np.tile(own, K), weights)
         later = before
     return found[::-1], crosses[::-1]

@@ -11,6 +11,7 @@ import numpy as np
 
 from pgm.runtime.clock import Clock
 
+from .expected import Expected
 from .lanes import Gaussians, Mixture, Regimes, Steps, began, cross, mixture, moved, observed, returned
 
 
@@ -106,7 +107,7 @@ def histories(lanes: list[Lane]) -> np.ndarray:
 
 
 def given_paths(
-    r: Regimes, s: Steps, lanes: list[Lane], clock: Clock
+    r: Regimes, s: Steps, lanes: list[Lane], clock: Clock, expected: Expected | None = None
 ) -> tuple[list[Mixture], list[np.ndarray]]:
     """What the paths of the last step say of each step given all, and of each state with the next."""
     at = [np.arange(lanes[-1].logs.size)]
@@ -116,12 +117,17 @@ def given_paths(
     weights = np.exp(lanes[-1].logs)
     later, regime = lanes[-1].after, lanes[-1].regime
     found, crosses = [mixture(r, later, regime, weights, s.shifts[-1])], []
+    if expected is not None:
+        expected.see(len(lanes) - 1, later, regime, weights)
     for t in range(len(lanes) - 2, -1, -1):
         clock.check("smoothing along paths of regimes")
         g = lanes[t].after.at(at[t])
         _, link = moved(r, g, regime, s.pushes[t])
-        own = returned(g, link, later)
+        own, after = returned(g, link, later), regime
         regime = lanes[t].regime[at[t]]
+        if expected is not None:
+            expected.see(t, own, regime, weights)
+            expected.see_move(t, own, link, later, regime, after, weights)
         found.append(mixture(r, own, regime, weights, s.shifts[t]))
         crosses.append(cross(own, link, later, weights, found[-1].mean, found[-2].mean))
         later = own
