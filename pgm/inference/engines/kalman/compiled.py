@@ -77,10 +77,11 @@ def _advance(
     factors: Floats,
     n: int,
     rows: FloatTable,
+    base: int,
     scale: Floats,
     out: Floats,
 ):
-    """Factors of A P A' + G diag(weights) G'; `rows` become orthogonal under the weights in `scale`."""
+    """Factors of A P A' + G diag(weights) G'; n rows from `base` on become orthogonal under `scale`."""
     q = weights.size
     size = n + q
     full = q == n  # the noise reaches every state: no row can be rounding alone
@@ -91,7 +92,7 @@ def _advance(
         if weights[k] == 0.0:
             full = False
     for i in range(n):
-        row = rows[i]
+        row = rows[base + i]
         length = 0.0
         for k in range(n):
             s = A[i * n + k]
@@ -107,16 +108,16 @@ def _advance(
             row[n + k] = G[i * q + k]
             length += weights[k] * row[n + k] * row[n + k]
         out[i * n + i] = _CANCELLED * length
-    _triangle(rows, scale, n, size, full, out)
+    _triangle(rows, base, scale, n, size, full, out)
 
 
-def _triangle(rows: FloatTable, scale: Floats, n: int, size: int, full: bool, out: Floats):
+def _triangle(rows: FloatTable, base: int, scale: Floats, n: int, size: int, full: bool, out: Floats):
     """Factors of rows diag(scale) rows'; the rows become orthogonal under these weights.
 
     Unless none can be (`full`), a remainder not longer than the diagonal of `out` says is rounding alone.
     """
     for j in range(n - 1, -1, -1):
-        row = rows[j]
+        row = rows[base + j]
         d = 0.0
         for k in range(size):
             d += scale[k] * row[k] * row[k]
@@ -124,7 +125,7 @@ def _triangle(rows: FloatTable, scale: Floats, n: int, size: int, full: bool, ou
             d = 0.0
         out[j * n + j] = d
         for i in range(j):
-            other = rows[i]
+            other = rows[base + i]
             s = 0.0
             if d > 0.0:
                 for k in range(size):
@@ -157,17 +158,20 @@ def forward(
     filtered: FloatTable,
     gains: FloatTable,
     variances: FloatTable,
+    rows: FloatTable,
+    led: Ints,
     found: Ints,
     stop: Flag,
 ):
     """The covariances of all steps: which slot each step has, and what is in the slots; `found`: how many.
 
     `predicted` and `filtered` take factors, `gains` the gain of each observed entry, `variances` its variance
-    given all before it.
+    given all before it. If `rows` has more than n, it takes the orthogonal rows of each slot, which the way
+    back needs, and `led` the move that they belong to.
     """
     steps, m = s.seen.shape[0], s.seen.shape[1]
     n = int(math.sqrt(s.start.size + 0.5))
-    rows, scale = np.empty((n, n + s.weights.shape[1])), np.empty(n + s.weights.shape[1])
+    scale = np.empty(n + s.weights.shape[1])
     f, gain = np.empty(n), np.empty(n)
     state = s.start.copy()
     at = np.empty(steps, np.int64)  # of each slot: the first step that has it
@@ -206,7 +210,11 @@ def forward(
         if after[now] >= 0 and s.move[at[now]] == move:
             known = after[now]
             continue
-        _advance(s.A[move], s.G[move], s.weights[move], filtered[now], n, rows, scale, state)
+        base = 0
+        if rows.shape[0] > n:
+            base = now * n
+            led[now] = move
+        _advance(s.A[move], s.G[move], s.weights[move], filtered[now], n, rows, base, scale, state)
         known = -1
         if _same(state, predicted[now]):
             known = now
@@ -319,6 +327,7 @@ def _linked(
     factors: Floats,
     n: int,
     rows: FloatTable,
+    base: int,
     scale: Floats,
     after: Floats,
     own: FloatTable,
@@ -328,7 +337,8 @@ def _linked(
 ):
     """The regression of x[t] on x[t+1]: its matrix, and the factors of the covariance that is left.
 
-    `rows`, `scale` and `after` are what `_advance` leaves: x[t+1] in terms of orthogonal noise.
+    `rows` from `base` on, `scale` and `after` are what `_advance` leaves: x[t+1] in terms of orthogonal
+    noise.
     """
     size = scale.size
     for i in range(n):
@@ -342,7 +352,7 @@ def _linked(
             length += factors[k * n + k] * mine[k] * mine[k]
         left[i * n + i] = _CANCELLED * length
     for j in range(n):
-        d, row = after[j * n + j], rows[j]
+        d, row = after[j * n + j], rows[base + j]
         for i in range(n):
             mine = own[i]
             total = 0.0
@@ -359,7 +369,7 @@ def _linked(
             for k in range(j):
                 total -= back[i * n + k] * after[k * n + j]
             back[i * n + j] = total
-    _triangle(own, scale, n, size, False, left)
+    _triangle(own, 0, scale, n, size, False, left)
     for i in range(n):
         weights[i] = left[i * n + i]
         left[i * n + i] = 1.0
@@ -368,7 +378,10 @@ def _linked(
 def backward(
     s: Steps,
     slot: Ints,
+    predicted: FloatTable,
     filtered: FloatTable,
+    rows: FloatTable,
+    led: Ints,
     link: Ints,
     back: FloatTable,
     index: Ints,
@@ -386,7 +399,7 @@ def backward(
     steps = slot.size
     n = int(math.sqrt(s.start.size + 0.5))
     size = n + s.weights.shape[1]
-    rows, scale, own = np.empty((n, size)), np.empty(size), np.empty((n, size))
+    spare, scale, own = np.empty((n, size)), np.empty(size), np.empty((n, size))
     after, left = np.empty(n * n), np.empty((back.shape[0], n * n))
     weights = np.empty((back.shape[0], n))  # these two are factors of each link
     both, scales = np.empty((n, 2 * n)), np.empty(2 * n)
@@ -407,13 +420,21 @@ def backward(
             links += 1
             latest[now] = j
             moved[j] = move
-            _advance(s.A[move], s.G[move], s.weights[move], filtered[now], n, rows, scale, after)
-            _linked(filtered[now], n, rows, scale, after, own, back[j], left[j], weights[j])
+            if rows.shape[0] > n and led[now] == move:
+                for k in range(n):
+                    scale[k] = filtered[now, k * n + k]
+                for k in range(s.weights.shape[1]):
+                    scale[n + k] = s.weights[move, k]
+                later = predicted[slot[t + 1]]
+                _linked(filtered[now], n, rows, now * n, scale, later, own, back[j], left[j], weights[j])
+            else:
+                _advance(s.A[move], s.G[move], s.weights[move], filtered[now], n, spare, 0, scale, after)
+                _linked(filtered[now], n, spare, 0, scale, after, own, back[j], left[j], weights[j])
         link[t] = j
         if came[known] >= 0 and by[known] == j:
             index[t] = came[known]
             continue
-        _advance(back[j], left[j], weights[j], smoothed[known], n, both, scales, smoothed[count])
+        _advance(back[j], left[j], weights[j], smoothed[known], n, both, 0, scales, smoothed[count])
         made = count
         if _same(smoothed[count], smoothed[known]):
             made = known

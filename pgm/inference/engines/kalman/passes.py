@@ -17,6 +17,8 @@ from . import diffuse
 from .arrays import Steps, looped
 from .schedule import Schedule, Series
 
+_MOST_ROWS = 1 << 24  # numbers that the way back is spared to work out again, where there is room
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Run:
@@ -60,6 +62,8 @@ class _Pattern:
     filtered: np.ndarray
     gains: np.ndarray
     variances: np.ndarray
+    rows: np.ndarray  # orthogonal ones, of each slot if the way back needs them
+    led: np.ndarray  # the move that they belong to
     taken: tuple[np.ndarray, ...]  # what these four are parts of, to be given back
 
 
@@ -94,28 +98,35 @@ def run(
 
 
 def _covariances(
-    schedule: Schedule, seen: np.ndarray, clock: Clock, start: np.ndarray | None = None
+    schedule: Schedule, seen: np.ndarray, clock: Clock, start: np.ndarray | None = None, *, back: bool = False
 ) -> _Pattern:
     steps, apart = schedule.steps(seen)
     if start is not None:
         steps = steps._replace(start=start)
     T, m, n = schedule.shape
     slot = np.empty(T, np.int64)
-    taken = tuple(buffers.take(T * size) for size in (n * n, n * n, m * n, m))
+    width = n + steps.weights.shape[1]
+    back = back and T * n * width <= _MOST_ROWS
+    kept = T * n * width if back else n * width
+    *taken, last = [buffers.take(size) for size in (T * n * n, T * n * n, T * m * n, T * m, kept)]
     tables = [each.reshape(T, -1) for each in taken]
+    rows, led = last.reshape(-1, width), np.empty(T if back else 0, np.int64)
     found = np.empty(1, np.int64)
     looped(
         "forward",
         steps,
         slot,
         *tables,
+        rows,
+        led,
         found,
         steps=T * n * n * (m + n + steps.weights.shape[1]),
         clock=clock,
     )
     count = int(found[0])
     predicted, filtered, gains, variances = (each[:count] for each in tables)
-    return _Pattern(steps, apart, slot, predicted, filtered, gains, variances, taken)
+    everything = (*taken, last)
+    return _Pattern(steps, apart, slot, predicted, filtered, gains, variances, rows, led, everything)
 
 
 def _predicted(schedule: Schedule, seen: np.ndarray) -> Matrices:
@@ -165,7 +176,7 @@ def _pattern_run(
     schedule: Schedule, series: list[Series], covariances: bool, smooth: bool, clock: Clock
 ) -> list[Run]:
     """The runs of series that have observed the same entries."""
-    p = _covariances(schedule, ~np.isnan(series[0].y), clock)
+    p = _covariances(schedule, ~np.isnan(series[0].y), clock, back=smooth)
     try:
         return _runs(p, schedule, series, covariances, smooth, clock)
     finally:
@@ -198,7 +209,7 @@ def _runs(
     if smooth:
         index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
         both = np.empty(2, np.int64)
-        args = (p.steps, p.slot, p.filtered, link, back, index, matrices, both)
+        args = (p.steps, p.slot, p.predicted, p.filtered, p.rows, p.led, link, back, index, matrices, both)
         looped("backward", *args, steps=T * n * n * (4 * n + 2 * p.steps.weights.shape[1]), clock=clock)
         links, count = both.tolist()
         table = Matrices(_multiplied(matrices[:count], n, clock), index)
