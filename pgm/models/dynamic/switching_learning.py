@@ -84,7 +84,7 @@ class Task:
 
     def expect(self, now: Numbers) -> Step[list[Any]]:
         """The E-step: for each series what is expected of each regime."""
-        model = self.model.with_numbers(now)
+        model = self.model._with_numbers(now)
         r, log, found = model._regimes, 0.0, []
         for i, (y, weight) in enumerate(zip(self.given.y, self.weights, strict=True)):
             s = model._steps(self.given, i)

@@ -439,12 +439,8 @@ class SwitchingLinearDynamicalSystem(Tabular):
 
     # --- inside ---
 
-    def with_numbers(self, numbers: switching_learning.Numbers) -> SwitchingLinearDynamicalSystem:
-        """A model of other numbers.
-
-        Args:
-            numbers: these.
-        """
+    def _with_numbers(self, numbers: switching_learning.Numbers) -> SwitchingLinearDynamicalSystem:
+        """A model of other numbers."""
         made = copy.copy(self)
         made._take(numbers)
         return made
