@@ -228,3 +228,36 @@ def test_C111_past_observations_as_inputs():
     assert model.smooth(seq, before=0.0).values[:, 0] == near(np.array(gamma))
     known = {f"observation[{t}]": y for t, y in enumerate(seq)}
     assert model.to_network(4, before=0.0).log_probability(known) == near(-1.644582506)
+
+
+# --- parts that make a whole, O42 ---
+
+
+def test_C123_parallel_pronunciations_are_a_choice():
+    path_a = pgm.part_of(
+        "A", pgm.Categorical([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]]), transition=[[0.5, 0.5], [0.0, 1.0]]
+    )
+    path_b = pgm.part_of(
+        "B",
+        pgm.Categorical([[0.7, 0.2, 0.1], [0.1, 0.1, 0.8], [0.2, 0.6, 0.2]]),
+        transition=[[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [0.0, 0.0, 1.0]],
+    )
+    word = pgm.choice_of([path_a, path_b], [0.7, 0.3]).unfinished()
+    seq = [0, 2, 1, 1]
+    assert math.exp(word.score(seq)) == near(0.04444125)
+    assert word.smooth(seq).values[0, 2:].sum() == near(0.380980508)
+
+
+def test_C125_phones_make_words_and_words_sentences():
+    a = pgm.part_of("a", pgm.Categorical([[0.9, 0.1]], symbols=["x", "y"]), stay=0.5)
+    b = pgm.part_of("b", pgm.Categorical([[0.2, 0.8]], symbols=["x", "y"]), stay=0.5)
+    words = [pgm.sequence_of(a, b, name="W1"), pgm.sequence_of(b, a, name="W2")]
+    speech = pgm.grammar_of(words, [0.6, 0.4], [[0.3, 0.7], [0.8, 0.2]])
+    seq = list("xyyxy")
+    assert math.exp(speech.score(seq)) == near(0.00642375)
+    assert math.exp(speech.unfinished().score(seq)) == near(0.026402)
+    best = speech.decode(seq)
+    assert math.exp(best.log_joint) == near(0.0023328)
+    assert best.path == (("W1", "a", 0), ("W1", "b", 0), ("W1", "b", 0), ("W1", "a", 0), ("W1", "b", 0))
+    known = {f"observation[{t}]": o for t, o in enumerate(seq)} | {"ends[4]": True}
+    assert math.exp(speech.to_network(5).log_probability(known)) == near(0.00642375)

@@ -12,13 +12,16 @@ from pgm.distributions import EMISSIONS, ByInput, Regression, Softmax
 from pgm.distributions.parts import Part
 from pgm.errors import InvalidArgument, PGMError, listed
 from pgm.models.dynamic import MarkovChain
+from pgm.models.dynamic.composed_hmm import Places
 from pgm.models.dynamic.hidden import HiddenChain
 from pgm.models.dynamic.joint_chains import JointChains
 from pgm.models.dynamic.variants import (
     AutoregressiveHMM,
+    ComposedHMM,
     CoupledHMM,
     FactorialHMM,
     InputOutputHMM,
+    SemiMarkovHMM,
     SwitchingHMM,
     TreeHMM,
 )
@@ -224,11 +227,110 @@ def _read_autoregressive(part: Part, name: str) -> AutoregressiveHMM:
     return AutoregressiveHMM(**made | {"order": made.pop("lags")}, name=name)
 
 
+def _write_semi_markov(model: SemiMarkovHMM) -> dict[str, Any]:
+    body = {
+        **write_domain("state", model.variable.domain),
+        "initial": model.initial.tolist(),
+        "transition": model.transition.tolist(),
+        "durations": model.durations.tolist() if model._form is None else write_emission(model._form),
+        "max_duration": model.max_duration,
+        "emission": write_emission(model.emission),
+    }
+    return body | ({"complete": True} if model.complete else {})
+
+
+def _read_semi_markov(part: Part, name: str) -> SemiMarkovHMM:
+    keys = ["kind", "initial", "transition", "durations", "max_duration", "emission"]
+    found = part.members("a semi-Markov model", keys, ["states", "bins", "complete"])
+    if "states" not in found and "bins" not in found:
+        part.fail("a semi-Markov model has states")
+    domain = read_domain(part, "state")
+    k, d = domain.card, part.at("max_duration").whole("the longest duration", 1)
+    given = part.at("durations")
+    return SemiMarkovHMM(
+        part.at("initial").numbers(k, "the first state"),
+        part.at("transition").rows(k, k, "the transitions"),
+        _emission(part.at("emission")),
+        _emission(given) if type(given.value) is dict else given.rows(k, d, "the durations"),
+        max_duration=d,
+        complete=part.at("complete").truth("whether it is so") if "complete" in found else False,
+        states=domain.states,
+        name=name,
+    )
+
+
+def _write_composed(model: ComposedHMM) -> dict[str, Any]:
+    p = model._places
+    places = []
+    for labels, (owner, row) in zip(p.labels, p.rows, strict=True):
+        places.append({"labels": list(labels), "part": owner, "row": row} if row >= 0 else {})
+    arcs = np.column_stack([p.source, p.to, p.table, p.number]).tolist()
+    tables = [
+        {"of": list(key), "rows": np.atleast_2d(model._tables[key]).tolist(), "axes": model._tables[key].ndim}
+        for key in p.keys
+    ]
+    emissions = [{"part": owner, "emission": write_emission(one)} for owner, one in model.emission.items()]
+    body: dict[str, Any] = {"places": places, "arcs": arcs, "tables": tables, "parts": emissions}
+    return body | ({} if model.whole else {"unfinished": True})
+
+
+def _read_composed(part: Part, name: str) -> ComposedHMM:
+    found = part.members("a composed model", ["kind", "places", "arcs", "tables", "parts"], ["unfinished"])
+    emissions: dict[str, Any] = {}
+    for i in range(len(part.at("parts").elements("a list of parts"))):
+        one = part.at("parts", i)
+        one.members("a part", ["part", "emission"])
+        emissions[one.at("part").text("the name of a part")] = _emission(one.at("emission"))
+    labels, rows = [], []
+    for i in range(len(part.at("places").elements("a list of places"))):
+        one = part.at("places", i)
+        value = one.members("a place", [], ["labels", "part", "row"])
+        if not value:
+            labels.append(())
+            rows.append(("", -1))
+            continue
+        one.members("a place", ["labels", "part", "row"])
+        owner = one.at("part").text("the name of a part")
+        if owner not in emissions:
+            one.fail(f"there is no part {owner!r}", "part")
+        many = len(one.at("labels").elements("labels"))
+        labels.append(tuple(one.at("labels", j).state() for j in range(many)))
+        rows.append((owner, one.at("row").whole("a row", 0, (emissions[owner].n_states or 1) - 1)))
+    keys, tables = [], {}
+    for i in range(len(part.at("tables").elements("a list of tables"))):
+        one = part.at("tables", i)
+        one.members("a table", ["of", "rows", "axes"])
+        of = one.at("of").names("what a table is of")
+        if len(of) != 2:
+            one.expected("a part and a name", "of")
+        count = len(one.at("rows").elements("rows"))
+        width = len(one.at("rows", 0).elements("a row")) if count else 0
+        table = one.at("rows").rows(count, width, "probabilities")
+        if (table < 0).any() or not np.allclose(table.sum(axis=1), 1.0, rtol=0, atol=1e-6):
+            one.fail("rows of probabilities sum to one", "rows")
+        keys.append((of[0], of[1]))
+        tables[of[0], of[1]] = table if one.at("axes").whole("axes", 1, 2) == 2 else table[0]
+    count = len(part.at("arcs").elements("a list of arcs"))
+    arcs = part.at("arcs").rows(count, 4, "an arc").astype(np.int64)
+    places = Places(tuple(labels), tuple(rows), arcs[:, 0], arcs[:, 1], tuple(keys), arcs[:, 2], arcs[:, 3])
+    bad = (arcs[:, :2] < 0).any(axis=1) | (arcs[:, :2] >= len(labels)).any(axis=1) | (arcs[:, 2] < 0)
+    sizes = np.array([tables[key].size for key in keys], np.int64)
+    bad |= arcs[:, 2] >= len(keys)
+    bad |= (arcs[:, 3] < -1) | (arcs[:, 3] >= sizes[np.clip(arcs[:, 2], 0, len(keys) - 1)])
+    if len(labels) < 3 or not keys or bad.any():
+        part.fail("arcs lead between places, and take entries of tables", "arcs")
+    made = ComposedHMM._of(places, tables, emissions, name)
+    unfinished = "unfinished" in found and part.at("unfinished").truth("whether it is so")
+    return made.unfinished() if unfinished else made
+
+
 KINDS: dict[str, tuple[type[HiddenChain], Callable[[Any], dict[str, Any]], Callable[[Part, str], Any]]] = {
     "factorial": (FactorialHMM, _write_chains, _read_factorial),
     "coupled": (CoupledHMM, _write_chains, _read_coupled),
     "switching": (SwitchingHMM, _write_chains, _read_switching),
     "tree": (TreeHMM, _write_chains, _read_tree),
+    "semi-markov": (SemiMarkovHMM, _write_semi_markov, _read_semi_markov),
+    "composed": (ComposedHMM, _write_composed, _read_composed),
     "input-output": (InputOutputHMM, _write_input_output, _read_input_output),
     "autoregressive": (AutoregressiveHMM, _write_input_output, _read_autoregressive),
 }

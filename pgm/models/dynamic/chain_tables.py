@@ -13,7 +13,7 @@ from pgm.inference.engines.staged import Stage, Steps, stage
 
 Key = tuple[str, str]  # a part, such as "transition", and the chain that it is of
 Tables = Mapping[Key, np.ndarray]
-CERTAIN = -1  # in place of the number of an entry: this arc is taken whenever it can be
+CERTAIN, IMPOSSIBLE = -1, -2  # in place of the number of an entry: one, and zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,8 @@ class Entries:
         """The values of these entries."""
         if self.number.min(initial=0) >= 0:
             return np.asarray(tables[self.table].reshape(-1)[self.number])
-        return np.where(self.number < 0, 1.0, tables[self.table].reshape(-1)[self.number])
+        entries = tables[self.table].reshape(-1)[np.maximum(self.number, 0)]
+        return np.asarray(np.where(self.number < 0, (self.number == CERTAIN) * 1.0, entries))
 
     def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
         """How often each entry of the table was taken."""
@@ -41,6 +42,7 @@ class Layout:
 
     start: tuple[Entries, ...]
     stages: tuple[tuple[Stage, tuple[Entries, ...]], ...]
+    end: tuple[Entries, ...] = ()  # P(the sequence ends after this state), where that is part of it
 
     def steps(self, tables: Tables) -> tuple[Steps, np.ndarray]:
         """The chain with these numbers, without impossible arcs; and which arcs it has."""
@@ -54,11 +56,18 @@ class Layout:
             stages.append(one if there.all() else one.kept(there))
         return Steps(start[None], tuple(stages), np.concatenate(values)[None]), np.concatenate(kept)
 
-    def counts(self, tables: Tables, begun: np.ndarray, arcs: np.ndarray) -> dict[Key, np.ndarray]:
-        """Expected counts of all entries, from those of states that begin and of all arcs."""
+    def ending(self, tables: Tables) -> np.ndarray:
+        """P(the sequence ends after it) of each state."""
+        return _product(self.end, tables)
+
+    def counts(
+        self, tables: Tables, begun: np.ndarray, arcs: np.ndarray, ended: np.ndarray
+    ) -> dict[Key, np.ndarray]:
+        """Expected counts of all entries, from those of states that begin and end, and of all arcs."""
         found = {key: np.zeros(table.size) for key, table in tables.items()}
-        for entries in self.start:
-            found[entries.table] += entries.counted(begun, found[entries.table].size)
+        for taken, some in ((self.start, begun), (self.end, ended)):
+            for entries in taken:
+                found[entries.table] += entries.counted(some, found[entries.table].size)
         at = 0
         for one, factors in self.stages:
             some = arcs[at : at + one.to.size]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
+from pgm.distributions import Observed
 from pgm.errors import ImpossibleEvidence, IncompleteModel, InvalidArgument, shown
 from pgm.frames import Sequences, sequences
 from pgm.inference.engines import staged as engine
@@ -73,8 +74,14 @@ class HiddenChain:
     def n_parameters(self) -> int:
         """How many numbers are free; impossible states, transitions and symbols are not."""
         self._check_numbers()
-        tables = sum(int((t > 0).sum()) - t[..., 0].size for t in self._tables.values())
-        return tables + int(self._emission.n_free(np.ones(self._emission.n_states, bool)))
+        return sum(map(self._free_of, self._shapes)) + int(
+            self._emission.n_free(np.ones(self._emission.n_states, bool))
+        )
+
+    def _free_of(self, key: Key) -> int:
+        """How many numbers of a table are free."""
+        table = self._tables[key]
+        return int((table > 0).sum()) - table[..., 0].size
 
     def _check_numbers(self) -> None:
         for part, chain in self._shapes:
@@ -303,11 +310,45 @@ class HiddenChain:
         self._check_numbers()
         return self._layout.steps(self._tables)[0]
 
-    def _rows(self, read: Sequences) -> Rows:
+    def _counted(self, begun: np.ndarray, arcs: np.ndarray, ended: np.ndarray) -> dict[Key, np.ndarray]:
+        """Expected counts of the entries of all tables."""
+        kept = self._layout.steps(self._tables)[1]
+        every = np.zeros(kept.size)
+        every[kept] = arcs
+        return self._layout.counts(self._tables, begun, every, ended)
+
+    def _refined(self, made: Any, counts: Mapping[Key, np.ndarray], fixed: set[str]) -> Any:
+        """What was learned, where its tables are not free; self is what it was learned from."""
+        return made
+
+    @property
+    def _ends(self) -> bool:
+        """Whether it is part of the model that a sequence ends."""
+        return bool(self._layout.end)
+
+    def _ending(self) -> np.ndarray:
+        """P(the sequence ends after it) of each state."""
+        return self._layout.ending(self._tables)
+
+    def _rows(self, read: Sequences, ends: bool = True) -> Rows:
         self._check_numbers()
         self._check_size(read.n_rows)
-        observed = self._emission.read(read)
-        return Rows(self._emission.log_rows(observed.rows), observed.code, read.starts)
+        return self._rows_of(self._emission.read(read), read.starts, ends)
+
+    def _rows_of(self, observed: Observed, starts: np.ndarray, ends: bool = True) -> Rows:
+        """How likely each state makes each row; in the last ones, that it ends there too."""
+        logs, code = self._emission.log_rows(observed.rows), observed.code
+        if not self._ends or not ends:
+            return Rows(logs, code, starts)
+        with np.errstate(divide="ignore"):
+            last = np.log(self._ending())
+        if code.size:
+            code = code.copy()
+            code[starts[1:] - 1] += len(logs)
+            return Rows(np.concatenate([logs, logs + last]), code, starts)
+        logs = logs.copy()
+        logs[starts[1:] - 1] += last
+        return Rows(logs, code, starts)
 
     def _check_size(self, steps: int) -> None:
         what = f"What is believed of {self._emission.n_states:,} states in each of {steps:,} steps"
@@ -316,8 +357,10 @@ class HiddenChain:
     def _remedy(self) -> str:
         return "choose fewer states, or shorter sequences"
 
-    def _answered(self, read: Sequences, ask: Callable[[engine.Steps, Rows, Clock], _Answer]) -> _Answer:
-        rows = self._rows(read)
+    def _answered(
+        self, read: Sequences, ask: Callable[[engine.Steps, Rows, Clock], _Answer], ends: bool = True
+    ) -> _Answer:
+        rows = self._rows(read, ends)
         steps = self._steps(read)
         try:
             return ask(steps, rows, start_clock())
@@ -353,7 +396,7 @@ class HiddenChain:
         return logs if by else Logarithm(float(logs.sum()), CHAIN)
 
     def _filtered(self, read: Sequences) -> Any:
-        values, scores = self._answered(read, engine.filtered)
+        values, scores = self._answered(read, engine.filtered, False)
         seen = self._seen(values)
         return self._each(read, lambda n, a, b: self._beliefs(seen[a:b], scores[a:b], "filtered"))
 
@@ -372,13 +415,15 @@ class HiddenChain:
 
     def _forecast(self, read: Sequences, steps: Any) -> Any:
         ahead = steps_of(steps)
-        values, scores = self._answered(read, engine.filtered)
+        values, scores = self._answered(read, engine.filtered, False)
         chain = self._steps(None)
 
         def one(n: int, a: int, b: int) -> SequenceForecast:
             found, p = [], values[b - 1]
             for _ in range(ahead):
                 p = chain.ahead(p)
+                if self._ends:  # given that it goes on
+                    p = p / p.sum() if p.sum() > 0.0 else p
                 found.append(p)
             believed = np.array(found)
             seen = [self._emitted(p) for p in believed]
@@ -393,13 +438,24 @@ class HiddenChain:
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
             raise InvalidArgument("A sequence has one step at least, and there is one sequence at least.")
-        codes = engine.draw(self._steps(None), np.arange(many + 1) * n, random)
+        if self._ends:  # drawn given that it ends there, and not before
+            rows = np.zeros((n, self._emission.n_states))
+            with np.errstate(divide="ignore"):
+                rows[-1] += np.log(self._ending())
+            alone = Rows(rows, np.empty(0, np.int32), np.array([0, n]))
+            try:
+                found = engine.draw_given(self._steps(None), alone, many, random, start_clock())
+            except ImpossibleStep:
+                raise InvalidArgument(f"No sequence of the model ends after {n} steps.") from None
+            codes = np.concatenate(found)
+        else:
+            codes = engine.draw(self._steps(None), np.arange(many + 1) * n, random)
         seen = self._emission.draw(codes, random)
         states = self._codes(codes)
-        found = [
+        drawn = [
             SampledSequence(self.variable, states[a : a + n], seen[a : a + n]) for a in range(0, many * n, n)
         ]
-        return found[0] if sequences is None else PerSequence(found)
+        return drawn[0] if sequences is None else PerSequence(drawn)
 
     def _drawn_given(self, n: Any, read: Sequences, random: np.random.Generator) -> Any:
         n = draw_count(n)
@@ -489,15 +545,24 @@ class HiddenChain:
         said += [
             text_table(header, rows, notes, title=title) for title, header, rows, notes in self._sheets()
         ]
-        return "\n".join([*said, repr(self._emission)])
+        return "\n".join([*said, *(f"{name}{one!r}" for name, one in self._emits())])
 
     def _repr_html_(self) -> str:
         said = [html_text(self._title())]
         said += [
             html_table(header, rows, notes, title=title) for title, header, rows, notes in self._sheets()
         ]
-        shared = getattr(self._emission, "shared", self._emission)
-        return "".join([*said, getattr(shared, "_repr_html_", lambda: html_text(repr(shared)))()])
+        for name, one in self._emits():
+            said += [html_text(name)] if name else []
+            said.append(getattr(one, "_repr_html_", lambda one=one: html_text(repr(one)))())
+        return "".join(said)
+
+    def _emits(self) -> list[tuple[str, Any]]:
+        """What is emitted, and by which part."""
+        found = getattr(self, "emission", self._emission)
+        return (
+            [(f"{name}: ", one) for name, one in found.items()] if isinstance(found, dict) else [("", found)]
+        )
 
     def _title(self) -> str:
         return f"{self._word}{f' {self.name!r}' if self.name else ''}: {self.n_states:,} states"

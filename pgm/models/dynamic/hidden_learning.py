@@ -81,14 +81,15 @@ class Task:
 
     def expect(self, now: HiddenChain) -> Step[Any]:
         """Expected counts."""
-        rows = Rows(now._emission.log_rows(self.observed.rows), self.observed.code, self.read.starts)
-        steps, kept = now._layout.steps(now._tables)
-        found = expected(self, steps, rows)
-        arcs = np.zeros(kept.size)
-        arcs[kept] = found.counts[0]
-        counts = now._layout.counts(now._tables, found.begun[0], arcs)
+        found = expected(self, now._steps(None), now._rows_of(self.observed, self.read.starts))
+        seen, ended = found.seen, np.zeros(found.seen.shape[1])
+        if now._ends:  # the last rows stand by themselves
+            ends, coded = self.read.starts[1:] - 1, len(seen) > len(self.observed.rows)
+            ended = seen[len(self.observed.rows) :].sum(axis=0) if coded else seen[ends].sum(axis=0)
+            seen = seen[: len(self.observed.rows)] + seen[len(self.observed.rows) :] if coded else seen
         log = float(self.weight @ found.logs)
-        return Step(log, log + self._log_prior(now), (counts, found.seen))
+        counts = now._counted(found.begun[0], found.counts[0], ended)
+        return Step(log, log + self._log_prior(now), (counts, seen))
 
     def _log_prior(self, now: HiddenChain) -> float:
         total = 0.0
@@ -110,7 +111,8 @@ class Task:
         if "emission" not in self.fixed:
             emission = emission.fitted(emission.gathered(self.observed.rows, seen), self.prior_emission)
             self.check(emission, f"in iteration {iteration}")
-        return now._with(tables, emission)
+        made: HiddenChain = now._refined(now._with(tables, emission), counts, self.fixed)
+        return made
 
     def check(self, emission: Any, when: str) -> None:
         """Refuse a density without bound."""
@@ -168,9 +170,7 @@ class Task:
 
     def free(self, best: HiddenChain) -> int:
         """How many numbers were learned."""
-        free = sum(
-            int((t > 0).sum()) - t[..., 0].size for key, t in best._tables.items() if key[0] not in self.fixed
-        )
+        free = sum(best._free_of(key) for key in best._tables if key[0] not in self.fixed)
         if "emission" not in self.fixed:
             free += best._emission.n_free(np.ones(best._emission.n_states, bool))
         return free

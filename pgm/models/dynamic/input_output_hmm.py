@@ -539,7 +539,7 @@ class InputOutputHMM(HiddenChain):
         stages = (self._layout.stages[0][0],)
         return engine.Steps(start.reshape(-1, k), stages, move.reshape(-1, k * k), begin, which)
 
-    def _rows(self, read: Any) -> Rows:
+    def _rows(self, read: Any, ends: bool = True) -> Rows:
         self._check_numbers()
         self._check_size(read.n_rows)
         if "emission" not in self._by_inputs:

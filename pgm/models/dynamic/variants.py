@@ -3,14 +3,32 @@
 from pgm.calls import guard_constructors, guard_methods
 
 from .autoregressive_hmm import AutoregressiveHMM
+from .composed_hmm import ComposedHMM
+from .composition import choice_of, grammar_of, loop_of, part_of, sequence_of
 from .coupled_hmm import CoupledHMM
 from .factorial_hmm import FactorialHMM
 from .input_output_hmm import InputOutputHMM
+from .semi_markov_hmm import SemiMarkovHMM
 from .switching_hmm import SwitchingHMM
 from .tree_hmm import TreeHMM
 
-__all__ = ["AutoregressiveHMM", "CoupledHMM", "FactorialHMM", "InputOutputHMM", "SwitchingHMM", "TreeHMM"]
+__all__ = [
+    "AutoregressiveHMM",
+    "ComposedHMM",
+    "CoupledHMM",
+    "FactorialHMM",
+    "InputOutputHMM",
+    "SemiMarkovHMM",
+    "SwitchingHMM",
+    "TreeHMM",
+    "choice_of",
+    "grammar_of",
+    "loop_of",
+    "part_of",
+    "sequence_of",
+]
 
-_ALL = [AutoregressiveHMM, CoupledHMM, FactorialHMM, InputOutputHMM, SwitchingHMM, TreeHMM]
+_ALL = [FactorialHMM, CoupledHMM, SwitchingHMM, TreeHMM, SemiMarkovHMM, ComposedHMM]
+_ALL += [InputOutputHMM, AutoregressiveHMM]
 guard_methods(_ALL)
 guard_constructors(_ALL)
