@@ -106,9 +106,11 @@ if TYPE_CHECKING:
         CoupledHMM,
         FactorialHMM,
         InputOutputHMM,
+        MealyHMM,
         SemiMarkovHMM,
         SwitchingHMM,
         TreeHMM,
+        UrnHMM,
         choice_of,
         grammar_of,
         loop_of,
@@ -174,6 +176,7 @@ __all__ = [
     "MarkovChain",
     "MarkovNetwork",
     "MaxMarginals",
+    "MealyHMM",
     "MixtureCPD",
     "Multinomial",
     "NoSupportFound",
@@ -206,6 +209,7 @@ __all__ = [
     "TreeHMM",
     "UnknownState",
     "UnknownVariable",
+    "UrnHMM",
     "Variable",
     "arc_strength",
     "choice_of",
@@ -291,8 +295,8 @@ _LAZY = {
     "SwitchingLinearDynamicalSystem": "pgm.models.dynamic",
     "Banded": "pgm.models.dynamic",
     **dict.fromkeys(
-        "AutoregressiveHMM ComposedHMM CoupledHMM FactorialHMM InputOutputHMM SemiMarkovHMM SwitchingHMM "
-        "TreeHMM choice_of grammar_of loop_of part_of sequence_of".split(),
+        "AutoregressiveHMM ComposedHMM CoupledHMM FactorialHMM InputOutputHMM MealyHMM SemiMarkovHMM "
+        "SwitchingHMM TreeHMM UrnHMM choice_of grammar_of loop_of part_of sequence_of".split(),
         "pgm.models.dynamic.variants",
     ),
     "list_networks": "pgm.io.bundled",

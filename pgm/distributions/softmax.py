@@ -15,7 +15,7 @@ from pgm.variables import Domain, as_domain, unordered
 from .checks import finite
 from .parts import Part
 
-_STEPS = 25  # of Newton in one M-step; each climbs
+_STEPS = 5  # of Newton in one M-step; each climbs, and the next M-step goes on
 _ROWS = 20
 
 

@@ -261,3 +261,30 @@ def test_C125_phones_make_words_and_words_sentences():
     assert best.path == (("W1", "a", 0), ("W1", "b", 0), ("W1", "b", 0), ("W1", "a", 0), ("W1", "b", 0))
     known = {f"observation[{t}]": o for t, o in enumerate(seq)} | {"ends[4]": True}
     assert math.exp(speech.to_network(5).log_probability(known)) == near(0.00642375)
+
+
+# --- arcs that emit, and urns, O32 and O45 ---
+
+
+def test_C137_arc_emission_is_a_chain_of_pairs():
+    emission = pgm.Categorical([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7], [0.2, 0.8]])
+    model = pgm.MealyHMM([0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], emission)
+    assert math.exp(model.score([0, 1, 0])) == near(0.0797922)
+    move = np.zeros((4, 4))
+    for i, j, k in itertools.product((0, 1), repeat=3):
+        move[2 * i + j, 2 * j + k] = model.transition[j, k]
+    pairs = pgm.HMM(np.outer([0.6, 0.4], [1, 1]).ravel() * model.transition.ravel(), move, emission)
+    assert pairs.score([0, 1, 0]) == pytest.approx(model.score([0, 1, 0]), abs=1e-12)
+
+
+def test_C138_urns_without_putting_back():
+    model = pgm.UrnHMM([0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], {1: {"R": 2, "B": 1}, 2: {"R": 1, "B": 2}})
+    assert math.exp(model.score(list("RRB"))) == near(133 / 900)
+    put_back = pgm.HMM(
+        [0.5, 0.5], [[0.6, 0.4], [0.3, 0.7]], pgm.Categorical([[2 / 3, 1 / 3], [1 / 3, 2 / 3]], ["R", "B"])
+    )
+    assert math.exp(put_back.score(list("RRB"))) == near(1 / 8)
+    paths = model.sample(20_000, given=list("RRB"), seed=0)
+    codes = np.array([one.codes for one in paths])
+    for path, p in [((0, 0, 0), 0.4060150376), ((0, 0, 1), 0.1804511278), ((0, 1, 1), 0.2105263158)]:
+        assert (codes == path).all(axis=1).mean() == pytest.approx(p, abs=0.015)

@@ -21,9 +21,11 @@ from pgm.models.dynamic.variants import (
     CoupledHMM,
     FactorialHMM,
     InputOutputHMM,
+    MealyHMM,
     SemiMarkovHMM,
     SwitchingHMM,
     TreeHMM,
+    UrnHMM,
 )
 from pgm.variables import Domain
 
@@ -324,6 +326,51 @@ def _read_composed(part: Part, name: str) -> ComposedHMM:
     return made.unfinished() if unfinished else made
 
 
+def _write_mealy(model: MealyHMM) -> dict[str, Any]:
+    return {
+        **write_domain("state", model.variables[0].domain),
+        "initial": model.initial.tolist(),
+        "transition": model.transition.tolist(),
+        "emission": write_emission(model.emission),
+    }
+
+
+def _read_mealy(part: Part, name: str) -> MealyHMM:
+    found = part.members("a model of arcs", ["kind", "initial", "transition", "emission"], ["states", "bins"])
+    if "states" not in found and "bins" not in found:
+        part.fail("a model of arcs has states")
+    domain = read_domain(part, "state")
+    k = domain.card
+    start = part.at("initial").numbers(k, "the first state")
+    move = part.at("transition").rows(k, k, "the transitions")
+    return MealyHMM(start, move, _emission(part.at("emission")), states=domain.states, name=name)
+
+
+def _write_urns(model: UrnHMM) -> dict[str, Any]:
+    urns = [
+        {"name": write_state(urn, "urn"), "holds": [[write_state(c, "colour"), n] for c, n in balls.items()]}
+        for urn, balls in model.urns.items()
+    ]
+    return {"initial": model.initial.tolist(), "transition": model.transition.tolist(), "urns": urns}
+
+
+def _read_urns(part: Part, name: str) -> UrnHMM:
+    part.members("a model of urns", ["kind", "initial", "transition", "urns"])
+    urns: dict[Any, dict[Any, int]] = {}
+    for i in range(len(part.at("urns").elements("a list of urns"))):
+        one = part.at("urns", i)
+        one.members("an urn", ["name", "holds"])
+        holds = one.at("holds")
+        urns[one.at("name").state()] = balls = {}
+        for j in range(len(holds.elements("a list of colours"))):
+            if len(holds.at(j).elements("a colour and a count")) != 2:
+                holds.expected("a colour and a count", j)
+            balls[holds.at(j, 0).state()] = holds.at(j, 1).whole("a count")
+    k = len(urns)
+    start = part.at("initial").numbers(k, "the first urn")
+    return UrnHMM(start, part.at("transition").rows(k, k, "the transitions"), urns, name=name)
+
+
 KINDS: dict[str, tuple[type[HiddenChain], Callable[[Any], dict[str, Any]], Callable[[Part, str], Any]]] = {
     "factorial": (FactorialHMM, _write_chains, _read_factorial),
     "coupled": (CoupledHMM, _write_chains, _read_coupled),
@@ -331,6 +378,8 @@ KINDS: dict[str, tuple[type[HiddenChain], Callable[[Any], dict[str, Any]], Calla
     "tree": (TreeHMM, _write_chains, _read_tree),
     "semi-markov": (SemiMarkovHMM, _write_semi_markov, _read_semi_markov),
     "composed": (ComposedHMM, _write_composed, _read_composed),
+    "mealy": (MealyHMM, _write_mealy, _read_mealy),
+    "urns": (UrnHMM, _write_urns, _read_urns),
     "input-output": (InputOutputHMM, _write_input_output, _read_input_output),
     "autoregressive": (AutoregressiveHMM, _write_input_output, _read_autoregressive),
 }

@@ -37,6 +37,21 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
+class Shares(Entries):
+    """Numbers that are known, and not learned."""
+
+    shares: np.ndarray
+
+    def of(self, tables: Tables) -> np.ndarray:
+        """These numbers."""
+        return self.shares
+
+    def counted(self, counts: np.ndarray, size: int) -> np.ndarray:
+        """Nothing is counted."""
+        return np.zeros(size)
+
+
+@dataclass(frozen=True, eq=False)
 class Layout:
     """A chain whose numbers stand in tables; a table may stand in many places."""
 
@@ -49,7 +64,7 @@ class Layout:
         start = _product(self.start, tables)
         kept, values, stages = [], [], []
         for one, factors in self.stages:
-            shares = _product(factors, tables)
+            shares = _product(factors, tables) if factors else np.ones(one.to.size)
             there = shares > 0.0
             kept.append(there)
             values.append(shares[there])

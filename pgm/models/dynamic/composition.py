@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.calls import guarded
 from pgm.distributions import Emission
 from pgm.errors import InvalidArgument, InvalidTable, listed, shown
 
@@ -18,6 +19,7 @@ _ROUNDING = 1e-6
 _Arc = tuple[int, int, Key | None, int]  # from, to, a table or None, the entry of it
 
 
+@guarded
 def part_of(
     name: str, emission: Any, *, stay: float = 0.5, initial: Any = None, transition: Any = None
 ) -> ComposedHMM:
@@ -66,6 +68,7 @@ def part_of(
     return ComposedHMM._of(places, tables, {name: emission}, name)
 
 
+@guarded
 def sequence_of(*parts: ComposedHMM, name: str = "") -> ComposedHMM:
     """Return parts one after the other, as phones make a word.
 
@@ -90,6 +93,7 @@ def sequence_of(*parts: ComposedHMM, name: str = "") -> ComposedHMM:
     return _joined(parts, arcs, {}, name, " ".join(part.name for part in parts))
 
 
+@guarded
 def choice_of(parts: Any, weights: Any = None, *, name: str = "") -> ComposedHMM:
     """Return one of several parts, as a word may be pronounced in several ways.
 
@@ -119,6 +123,7 @@ def choice_of(parts: Any, weights: Any = None, *, name: str = "") -> ComposedHMM
     return _joined(parts, arcs, {("choice", called): share / share.sum()}, name, called)
 
 
+@guarded
 def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> ComposedHMM:
     """Return a part once, or again and again, as words make a sentence.
 
@@ -146,6 +151,7 @@ def loop_of(part: ComposedHMM, again: float = 0.5, *, name: str = "") -> Compose
     return _joined([part], arcs, {key: np.array([again, 1.0 - again])}, name, called)
 
 
+@guarded
 def grammar_of(parts: Any, initial: Any, transition: Any, *, name: str = "") -> ComposedHMM:
     """Return parts that follow each other as a Markov chain says, such as words by a bigram.
 

@@ -322,6 +322,11 @@ class HiddenChain:
         return made
 
     @property
+    def _conditioned(self) -> bool:
+        """Whether some paths end before others: what is drawn or forecast is given that they go on."""
+        return self._ends
+
+    @property
     def _ends(self) -> bool:
         """Whether it is part of the model that a sequence ends."""
         return bool(self._layout.end)
@@ -422,7 +427,7 @@ class HiddenChain:
             found, p = [], values[b - 1]
             for _ in range(ahead):
                 p = chain.ahead(p)
-                if self._ends:  # given that it goes on
+                if self._conditioned:  # given that it goes on
                     p = p / p.sum() if p.sum() > 0.0 else p
                 found.append(p)
             believed = np.array(found)
@@ -438,15 +443,15 @@ class HiddenChain:
         n, many = draw_count(n), 1 if sequences is None else draw_count(sequences)
         if n < 1 or many < 1:
             raise InvalidArgument("A sequence has one step at least, and there is one sequence at least.")
-        if self._ends:  # drawn given that it ends there, and not before
+        if self._conditioned:  # drawn given that it ends there, and not before
             rows = np.zeros((n, self._emission.n_states))
             with np.errstate(divide="ignore"):
-                rows[-1] += np.log(self._ending())
+                rows[-1] += np.log(self._ending()) if self._ends else 0.0
             alone = Rows(rows, np.empty(0, np.int32), np.array([0, n]))
             try:
                 found = engine.draw_given(self._steps(None), alone, many, random, start_clock())
             except ImpossibleStep:
-                raise InvalidArgument(f"No sequence of the model ends after {n} steps.") from None
+                raise InvalidArgument(f"No sequence of the model has {n} steps.") from None
             codes = np.concatenate(found)
         else:
             codes = engine.draw(self._steps(None), np.arange(many + 1) * n, random)

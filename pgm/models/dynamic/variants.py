@@ -8,9 +8,11 @@ from .composition import choice_of, grammar_of, loop_of, part_of, sequence_of
 from .coupled_hmm import CoupledHMM
 from .factorial_hmm import FactorialHMM
 from .input_output_hmm import InputOutputHMM
+from .mealy_hmm import MealyHMM
 from .semi_markov_hmm import SemiMarkovHMM
 from .switching_hmm import SwitchingHMM
 from .tree_hmm import TreeHMM
+from .urn_hmm import UrnHMM
 
 __all__ = [
     "AutoregressiveHMM",
@@ -18,9 +20,11 @@ __all__ = [
     "CoupledHMM",
     "FactorialHMM",
     "InputOutputHMM",
+    "MealyHMM",
     "SemiMarkovHMM",
     "SwitchingHMM",
     "TreeHMM",
+    "UrnHMM",
     "choice_of",
     "grammar_of",
     "loop_of",
@@ -29,6 +33,6 @@ __all__ = [
 ]
 
 _ALL = [FactorialHMM, CoupledHMM, SwitchingHMM, TreeHMM, SemiMarkovHMM, ComposedHMM]
-_ALL += [InputOutputHMM, AutoregressiveHMM]
+_ALL += [MealyHMM, UrnHMM, InputOutputHMM, AutoregressiveHMM]
 guard_methods(_ALL)
 guard_constructors(_ALL)
