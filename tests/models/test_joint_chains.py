@@ -296,3 +296,12 @@ def test_what_is_wrong_is_said():
     ]:
         with pytest.raises(pgm.PGMError, match=said):
             wrong()
+
+
+def test_too_many_chains_are_refused_before_anything_is_made():
+    with pytest.raises(pgm.TooLarge, match="all chains together"):
+        pgm.FactorialHMM([2] * 40, pgm.Gaussian(dim=1))
+    with pgm.config(memory_limit="200 MB"), pytest.raises(pgm.TooLarge):
+        pgm.FactorialHMM([2] * 20, pgm.Gaussian(dim=1))
+    with pgm.config(memory_limit="200 MB"), pytest.raises(pgm.TooLarge):
+        pgm.CoupledHMM(None, None, [pgm.Gaussian(dim=1)] * 3, states=[20, 20, 20])

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .chain_tables import Key
 
 _ROWS = 12
+_HEAVY = 512
 
 
 class JointChains(HiddenChain):
@@ -98,7 +99,8 @@ class JointChains(HiddenChain):
         self.name, self.fit_report, self.variables = name, None, variables
         self._visible, self._masks, self._above = None, {}, tuple(() for _ in variables)
         k = prod(v.card for v in variables)
-        check_cells((k,), "The states of all chains together", self._remedy())
+        # A tuple of states, and its arcs, take far more than a number.
+        check_cells((k, _HEAVY), "The states of all chains together, and how they move,", self._remedy())
         self.variable = Variable.of("state", as_domain(list(product(*(v.states for v in variables)))))
         self._shapes, self._tables = dict(shapes), {}
         by_name = {v.name: v for v in variables}
