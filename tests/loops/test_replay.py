@@ -216,6 +216,23 @@ def test_gates(monkeypatch: pytest.MonkeyPatch) -> None:
     net.map()
 
 
+@pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
+def test_structures() -> None:
+    """Every score, the tests, the searches with loops of their own; tables larger than the data."""
+    rng = np.random.default_rng(0)
+    base, cards = rng.integers(0, 2, 60), {"a": 2, "b": 3, "c": 2, "d": 4}
+    rows = {v: (base * (rng.random(60) < 0.7) + rng.integers(0, k, 60)) % k for v, k in cards.items()}
+    rows["wide"] = rng.integers(0, 40, 60)
+    for score in ("bic", "bdeu", "bds", "k2", "fnml", "qnml"):
+        pgm.learn_structure(rows, score=score, search=pgm.searches.Tabu(restarts=1), max_parents=3, seed=0)
+    pgm.learn_structure(rows, weights=rng.random(60), search="exact", max_parents=2)
+    pgm.learn_structure(rows, search=pgm.searches.OrderMCMC(steps=300, burn_in=50), max_parents=2, seed=0)
+    holes = {name: [None if rng.random() < 0.1 else int(x) for x in column] for name, column in rows.items()}
+    for data in (rows, holes):
+        for test in ("g", "chi-square"):
+            pgm.learn_structure(data, search=pgm.searches.PC(test=test, alpha=0.2))
+
+
 def test_loops_were_replayed(replayed: Counter[str]) -> None:
     pgm.load_network("asia").marginals()
     used = {name.rpartition(".")[0] for name in replayed}

@@ -197,9 +197,9 @@ def climb(
                 best.stopped_by = "max_steps"
                 break
     except (OutOfTime, KeyboardInterrupt) as error:
+        if best.score == -np.inf:  # not a single network has been scored yet
+            raise
         best.interrupt(error)
-    if best.score == -np.inf:
-        raise OutOfTime("The time limit passed before a single network was scored.")
     best.score = families.total(best.parents)
     return best
 
