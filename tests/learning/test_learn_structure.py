@@ -246,6 +246,25 @@ def test_a_result_prints_pickles_and_becomes_a_frame() -> None:
         found.score = 1.0  # type: ignore[misc]
 
 
+def test_the_averaged_network_has_what_is_found_often() -> None:
+    found = learn(bootstrap=12, seed=2)
+    assert found.averaged is not None
+    assert found.confidence is not None
+    assert found.threshold is not None
+
+    def share(a: str, b: str) -> float:
+        assert found.confidence is not None
+        return found.confidence.get((a, b), 0.0) + found.confidence.get((b, a), 0.0)
+
+    arcs = set(found.averaged.edges)
+    assert all(share(a, b) > found.threshold for a, b in arcs)
+    rare = [arc for arc in found.confidence if share(*arc) <= found.threshold]
+    assert rare
+    assert not arcs & set(rare)
+    often = {frozenset(arc) for arc in found.confidence if share(*arc) > found.threshold}
+    assert often == {frozenset(arc) for arc in arcs}
+
+
 def test_a_result_is_drawn_with_its_trace() -> None:
     found = learn(bootstrap=4, seed=0)
     ax = found.plot()
