@@ -217,7 +217,7 @@ def test_gates(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.skipif(not WANTED, reason="all loops are replayed with PGM_REPLAY=all")
-def test_structures() -> None:
+def test_structures_of_wide_columns() -> None:
     """Every score, the tests, the searches with loops of their own; tables larger than the data."""
     rng = np.random.default_rng(0)
     base, cards = rng.integers(0, 2, 60), {"a": 2, "b": 3, "c": 2, "d": 4}
