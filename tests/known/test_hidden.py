@@ -415,6 +415,61 @@ def test_C121_two_words_are_told_apart():
     assert words.predict([SEEN]).tolist() == [2]
 
 
+# --- traps: what is printed elsewhere, and what holds ---
+
+
+def forwards_and_backwards() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scaled alpha and beta of O29, and the factors, as the equations have them."""
+    hmm, codes = urns(), [COLOURS.index(symbol) for symbol in SEEN]
+    alpha, c = np.zeros((5, 3)), np.zeros(5)
+    for t, m in enumerate(codes):
+        ahead = hmm.initial if t == 0 else alpha[t - 1] @ hmm.transition
+        alpha[t] = ahead * np.array(URNS)[:, m]
+        c[t] = 1.0 / alpha[t].sum()
+        alpha[t] *= c[t]
+    beta = np.zeros((5, 3))
+    beta[4] = c[4]
+    for t in range(3, -1, -1):
+        beta[t] = c[t] * (hmm.transition @ (np.array(URNS)[:, codes[t + 1]] * beta[t + 1]))
+    return alpha, beta, c
+
+
+def test_T15_beta_is_given_the_state():
+    """Weighed by the first state and its symbol it sums to P(O); by itself it is no joint probability."""
+    beta = np.ones(3)
+    for symbol in SEEN[:0:-1]:
+        beta = np.array(MOVES) @ (np.array(URNS)[:, COLOURS.index(symbol)] * beta)
+    assert np.array(START) * np.array(URNS)[:, 0] @ beta == near(math.exp(urns().score(SEEN)))
+    assert beta.sum() != pytest.approx(math.exp(urns().score(SEEN)))
+
+
+def test_T17_scaled_sums():
+    alpha, beta, c = forwards_and_backwards()
+    assert urns().filter(SEEN).values == near(alpha)
+    assert urns().score(SEEN, by="step") == near(-np.log(c))
+    assert urns().smooth(SEEN).values == near(alpha * beta / c[:, None])
+
+
+def test_T18_alpha_times_beta_is_the_joint():
+    """P(O, state): its sum over the states is P(O) in each step, not one."""
+    alpha, beta, c = forwards_and_backwards()
+    until, after = np.cumprod(1.0 / c), np.cumprod((1.0 / c)[::-1])[::-1]
+    joint = (alpha * until[:, None]) * (beta * after[:, None])
+    assert joint.sum(axis=1) == near(np.full(5, math.exp(urns().score(SEEN))))
+
+
+def test_T20_pairs_end_one_step_before():
+    found = urns().smooth(SEEN, pairs=True)
+    assert found.pairs.shape == (4, 3, 3)
+    assert found.pairs.sum(axis=2) == near(found.values[:4])
+    learned = urns().fit(SEEN, max_iter=1, tol=0.0)
+    moves = found.pairs.sum(axis=0) / found.values[:4].sum(axis=0)[:, None]
+    assert learned.transition == near(moves)
+    symbols = np.array(SEEN)[:, None] == np.array(COLOURS)
+    emitted = found.values.T @ symbols / found.values.sum(axis=0)[:, None]
+    assert learned.emission.p == near(emitted)
+
+
 CONTINUOUS = [0.5, 2.5, 3.5, -0.5, 1.0]
 
 
