@@ -12,6 +12,7 @@ from typing import Any
 from benchmarks import (
     against,
     approximate,
+    decisions,
     drawing,
     exact,
     harness,
@@ -34,6 +35,7 @@ def main() -> None:
         ("exact", exact, "exact inference beside its peers"),
         ("approximate", approximate, "inference that is not exact beside its peers"),
         ("time", over_time, "models over time beside their peers"),
+        ("decisions", decisions, "influence diagrams beside pyAgrum"),
         ("structures", structures, "structures learned from data beside their peers"),
         ("learn", learn, "learning beside its peers"),
     ):
@@ -102,7 +104,7 @@ def main() -> None:
         **changed,
     )
     modules = {"exact": exact, "approximate": approximate, "time": over_time}
-    modules |= {"structures": structures, "learn": learn}
+    modules |= {"structures": structures, "learn": learn, "decisions": decisions}
     module = modules[given.command]
     report = module.run(given.part or (), options)
     print(f"kept as {pages.keep(given.command, report, options)}")
