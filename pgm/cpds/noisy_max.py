@@ -1,4 +1,4 @@
-"""Noisy-MAX and noisy-MIN: each cause has an effect of its own, and the largest or smallest of them shows."""
+"""Noisy-MAX, -MIN, -OR and -AND: the largest or smallest effect shows; their small tables for inference."""
 
 from __future__ import annotations
 

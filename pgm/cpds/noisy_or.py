@@ -1,4 +1,4 @@
-"""Noisy-OR and noisy-AND: causes that can each bring about the effect, conditions that it needs."""
+"""Noisy-OR and noisy-AND as users write and see them; noisy_max.py makes their tables for inference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads observations from data frames, the one entrance for data. Each column becomes codes of states."""
+"""Reads data frames, the one entrance for data: codes of states, -1 or NaN where nothing was observed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders in which to eliminate the variables of a graph, and how good any order can be."""
+"""Orders of elimination for graphs of networkx, and how good any can be; inference has triangulation.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expectation maximisation (Dempster, Laird & Rubin 1977): one loop for every model that uses it."""
+"""Expectation maximisation (Dempster, Laird & Rubin 1977): the one loop of every model."""
 
 from __future__ import annotations
 

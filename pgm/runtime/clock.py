@@ -1,4 +1,4 @@
-"""The time of one question: its limit, and how it was spent."""
+"""The time of one question: its limit, past which `check` raises OutOfTime, and how it was spent."""
 
 from __future__ import annotations
 

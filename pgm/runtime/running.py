@@ -1,4 +1,4 @@
-"""How loops are run: stopped by Ctrl-C and by the clock, their status turned into an exception."""
+"""How loops are run: stopped by Ctrl-C, asking the clock, their status turned into an exception."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of families of states, from counts."""
+"""Scores of families of states (BIC, AIC, BDeu, BDs, K2, fNML, qNML), from counts."""
 
 from __future__ import annotations
 

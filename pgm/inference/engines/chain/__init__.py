@@ -1,4 +1,4 @@
-"""Chains of hidden states, many sequences at once: forwards, backwards, and the most probable paths.
+"""Chains of hidden states, many sequences at once: forwards, backwards, Viterbi's most probable paths.
 
 Everything here is arrays: `Chain` is the start and the transitions, `Rows` how likely each state makes what
 was observed. Sums are scaled, so no length underflows. Where transitions are zero, a state that is improbable
