@@ -506,7 +506,9 @@ class HMM:
             fixed: what stays: names among "initial", "transition", "emission"; or a dict from these to states
                 whose rows stay, or (but for emission) to an array of booleans.
             prior: pseudo-counts: one number for all, or a dict from the names above to a number, an array, or
-                for the emission what its `statistics` returned.
+                for the emission what its `statistics` returned; or beliefs, whose most probable numbers are
+                found: `pgm.priors.Dirichlet` of probabilities, `NormalWishart` or `NormalGamma` (of diagonal
+                covariances) of a Gaussian, for all states or a list or dict with one for each.
             starts: how often to begin; all but the first from guesses. The best is kept.
             method: "em"; "squarem" for longer strides (Varadhan & Roland 2008), where many steps are needed;
                 or "viterbi" for counts along the best paths.

@@ -18,6 +18,7 @@ from pgm.results import FitReport
 from pgm.runtime.clock import Clock, start_clock
 
 from .hmm_labels import Labelled
+from .hmm_priors import EmissionPrior, counts_of, of_emission
 from .numbers import normalised, rows_fixed, weights_of
 
 if TYPE_CHECKING:
@@ -50,8 +51,12 @@ class Task:
         fixed: Any = (),
         prior: Any = None,
         method: Any = "em",
+        climbs: bool = True,
     ) -> None:
-        """Check what was asked for; `known` are codes of states, -1 where they were not seen."""
+        """Check what was asked for; `known` are codes of states, -1 where they were not seen.
+
+        Where it `climbs`, priors need a mode; draws from what is believed do not.
+        """
         if method not in METHODS:
             raise InvalidArgument(
                 f"method= is {listed(METHODS)}, not {shown(method)}.{nearest(method, METHODS)}"
@@ -77,32 +82,40 @@ class Task:
             )
         self.counted: tuple[Numbers, engine.Expected] | None = None  # the last E-step
         self.raised: tuple[Numbers, engine.Expected] | None = None  # the last M-step, and what it was made of
-        self._take_prior(prior)
+        self._take_prior(prior, climbs)
 
-    def _take_prior(self, prior: Any) -> None:
+    def _take_prior(self, prior: Any, climbs: bool) -> None:
         k, model = self.k, self.model
         given = prior if isinstance(prior, Mapping) else dict.fromkeys(_PARTS, prior)
         for name in given:
             if name not in _PARTS:
                 raise InvalidArgument(f"prior= has no part {shown(name)}; there are {listed(_PARTS)}.")
-        self.prior_start = _pseudo(given.get("initial"), (k,), "initial") * model._first
-        self.prior_move = _pseudo(given.get("transition"), (k, k), "transition") * model._mask
+        self.prior_start = counts_of(given.get("initial"), (k,), "initial") * model._first
+        self.prior_move = counts_of(given.get("transition"), (k, k), "transition") * model._mask
         if model._initial is not None:
             self.prior_start = self.prior_start * (model._initial > 0)
         if model._transition is not None:
             self.prior_move = self.prior_move * (model._transition > 0)
-        emitted = given.get("emission")
-        if isinstance(emitted, int | float) and not isinstance(emitted, bool):
-            if not 0.0 <= emitted < np.inf:
-                raise InvalidArgument(f"prior= is a number that is not negative, not {shown(emitted)}.")
-            rows = self.observed.rows
-            emitted = model.emission.pseudo(float(emitted), k, rows, self.counts) if emitted else None
-        elif emitted is not None:
-            nothing = np.zeros((len(self.observed.rows), k))
-            emitted = _statistics(emitted, model.emission.gathered(self.observed.rows, nothing))
-        if emitted is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
+        rows = self.observed.rows
+        believed = of_emission(given.get("emission"), model.emission, model.variable, rows, self.counts)
+        if believed is not None and self.fixed["emission"].any() and not self.fixed["emission"].all():
             raise InvalidArgument("A prior of the emission does not go with states whose emission is fixed.")
-        self.prior_emission = emitted
+        self.prior_emission: EmissionPrior | None = believed
+        if climbs:
+            self._check_modes()
+
+    def _check_modes(self) -> None:
+        of_symbols = getattr(self.prior_emission, "statistics", None)
+        for name, counts in (
+            ("initial", self.prior_start),
+            ("transition", self.prior_move),
+            ("emission", of_symbols),
+        ):
+            if isinstance(counts, np.ndarray) and (counts < 0.0).any():
+                raise InvalidArgument(
+                    f"prior= of {name!r}: a Dirichlet with numbers under 1 need not have a mode, and `fit` "
+                    "looks for it; take numbers from 1 on."
+                )
 
     # --- the two steps ---
 
@@ -152,11 +165,15 @@ class Task:
             prior = np.where(self.prior_start > 0, self.prior_start * np.log(now.start), 0.0).sum()
             prior += np.where(self.prior_move > 0, self.prior_move * np.log(now.move), 0.0).sum()
         if self.prior_emission is not None:
-            prior += now.emission.expected_log(self.prior_emission)
+            prior += self.prior_emission.log(now.emission)
         return Step(log, log + float(prior), found)
 
     def _along_best(self, chain: engine.Chain, rows: engine.Rows) -> engine.Expected:
         path, logs = engine.best_paths(chain, rows, self.clock)
+        return self.along(path, rows, logs)
+
+    def along(self, path: np.ndarray, rows: engine.Rows, logs: np.ndarray) -> engine.Expected:
+        """Counts along these paths."""
         k, heavy = self.k, np.repeat(self.weight, self.read.lengths)
         onward = np.delete(np.arange(len(path)), self.read.starts[1:] - 1)
         moves = path[onward].astype(np.int64) * k + path[onward + 1]
@@ -178,7 +195,7 @@ class Task:
         if not fixed["emission"].all():
             seen = np.where(fixed["emission"], 0.0, found.seen)
             try:
-                emission = emission.fitted(emission.gathered(self.observed.rows, seen), self.prior_emission)
+                emission = self._fitted(emission, emission.gathered(self.observed.rows, seen))
             except InvalidArgument:  # the states that are left have no weight, and keep their numbers
                 if seen.sum() > 0.0:
                     raise
@@ -186,6 +203,13 @@ class Task:
         made = Numbers(start, move, emission)
         self.raised = made, found
         return made
+
+    def _fitted(self, emission: Any, statistics: Any) -> Emission:
+        believed = self.prior_emission
+        found = emission.fitted(statistics) if believed is None else believed.fitted(emission, statistics)
+        if found is None:
+            raise Collapsed("The covariance of a state is no longer positive definite: data on one line.")
+        return found  # type: ignore[no-any-return]
 
     def stride(self, first: Numbers, second: Numbers, third: Numbers) -> Numbers | None:
         """Where three numbers in a row lead."""
@@ -256,7 +280,7 @@ class Task:
             else:
                 weights = emission.first_guess(rows, self.counts, k, random)
             weights = self.seen.labelled(weights, self.counts)
-            emission = emission.fitted(emission.gathered(rows, weights), self.prior_emission)
+            emission = self._fitted(emission, emission.gathered(rows, weights))
             self._check(emission, "at the start")
         keep_first = self.fixed["initial"].any() and model._initial is not None
         keep_move = self.fixed["transition"].any() and model._transition is not None
@@ -350,34 +374,3 @@ def _fixed(fixed: Any, model: HMM) -> dict[str, np.ndarray]:
         elif given[name] is not False:
             found[name] = rows_fixed(given[name], model.variable, shapes[name], name)
     return found
-
-
-def _statistics(given: Any, example: Any) -> Any:
-    """Statistics as a prior, if they are of the kind of these."""
-    if isinstance(example, np.ndarray):
-        return _pseudo(given, example.shape, "emission")
-    parts = getattr(example, "__dict__", {})
-    if type(given) is not type(example) or any(
-        np.shape(getattr(given, name)) != np.shape(part) or not np.isfinite(getattr(given, name)).all()
-        for name, part in parts.items()
-    ):
-        raise InvalidArgument(
-            "prior= of 'emission' is a number, or what the emission's statistics(rows, weights) returns, "
-            f"with a column of weights for each state; not {shown(given)}."
-        )
-    return given
-
-
-def _pseudo(given: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
-    if given is None:
-        return np.zeros(shape)
-    try:
-        found = np.array(np.nan if isinstance(given, bool) else given, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.array(np.nan)
-    if found.shape not in ((), shape) or not np.isfinite(found).all() or (found < 0).any():
-        raise InvalidArgument(
-            f"prior= of {name!r} is a number, or an array of shape {shape}, that is not negative; not "
-            f"{shown(given)}."
-        )
-    return np.broadcast_to(found, shape)
