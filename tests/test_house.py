@@ -27,7 +27,7 @@ def name(path: Path) -> str:
 
 
 def test_importing_pgm_is_light() -> None:
-    heavy = "scipy matplotlib pandas polars pyarrow sklearn"
+    heavy = "narwhals scipy matplotlib pandas polars pyarrow sklearn"
     code = f"import sys, pgm; print([m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -6,14 +6,18 @@ Floats are measurements, unless all of them are whole numbers: those may be code
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from pgm.errors import InvalidFrame, InvalidVariable, shown
 from pgm.frames.reading import Column, _read
 from pgm.variables import REAL, Domain, as_domain, is_missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
 
 _SEEN = 3  # values that an error shows
 

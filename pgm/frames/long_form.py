@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 
 from pgm.errors import InvalidTable, listed
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ def is_frame(table: object) -> bool:
         return False
     try:
         found: Any = nw.from_native(table, pass_through=True, allow_series=True)
-    except DuplicateError:  # a frame, though one that `long_form` refuses
+    except nw.exceptions.DuplicateError:  # a frame, though one that `long_form` refuses
         return True
     if isinstance(found, nw.Series):
         if not found.implementation.is_pandas_like():
@@ -48,7 +51,7 @@ def long_form(what: str, table: Any, last: Sequence[str], child: str) -> LongFor
     """
     try:
         frame = nw.from_native(table, allow_series=True)
-    except DuplicateError:
+    except nw.exceptions.DuplicateError:
         twice = list(map(str, getattr(table, "column_names", None) or table.columns))
         raise InvalidTable(f"{what}: a column appears twice in the frame, {listed(twice)}.") from None
     if isinstance(frame, nw.Series):

@@ -10,14 +10,17 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import narwhals as nw
 import numpy as np
-from narwhals.exceptions import DuplicateError
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownState, listed, nearest, nearest_text, shown, warn
 from pgm.variables import Variable, as_float, is_missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
 
 _MISSING, _BAD = -1, -2
 _LEAVE_OUT = 'bad_rows="missing" leaves such values out'
@@ -26,7 +29,7 @@ _NEAR = 0.75  # share of common letters: "rian" for "rain"
 _HINTS = 5  # columns for which an error suggests a name
 _NARROW = 1 << 16  # integers of a range this small are looked up in a table, others sorted
 
-Column = list[Any] | np.ndarray | nw.Series[Any]
+Column: TypeAlias = "list[Any] | np.ndarray | nw.Series[Any]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,7 @@ def names_of(frame: Any) -> Iterable[object]:
         return list(nw.from_native(_as_table(frame)).collect_schema().names())
     except TypeError:
         return ()
-    except DuplicateError:
+    except nw.exceptions.DuplicateError:
         return _repeated(frame)
 
 
@@ -402,7 +405,7 @@ def _of_native(frame: Any, wanted: Mapping[str, Variable]) -> tuple[int, dict[st
             f"{shown(frame)} is not a data frame; pgm reads pandas, polars, pyarrow, duckdb and dask frames, "
             "dicts of columns, and lists of dicts."
         ) from None
-    except DuplicateError:
+    except nw.exceptions.DuplicateError:
         table = _narrowed(frame, wanted)
     present = frozenset(table.collect_schema().names())  # only tested for membership, never iterated
     names = [name for name in wanted if name in present]

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, listed, nearest, no_number, shown
 from pgm.frames.reading import Column, _as_table, _codes, _column, _floats, _read, names_of
 from pgm.variables import Domain, Variable, is_missing
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
 
 _FAST = 256  # states 0, 1, ...: integers are codes already
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 
 from pgm.errors import InvalidArgument, InvalidFrame, UnknownVariable, counted, listed, shown
@@ -15,6 +14,11 @@ from pgm.variables import REAL, Domain, Variable, check_name, is_missing
 
 from .inferring import domain_of
 from .reading import _BAD, Column, _codes, _floats, _read, _unknown, names_of
+
+if TYPE_CHECKING:
+    import narwhals as nw
+else:
+    from pgm.frames import narwhals_later as nw
 
 _ANY = Domain([0])
 _MOST = 65_535  # states of a column
