@@ -7,7 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, shown
+
+_SMALLEST = 1e-290  # below, doubles lose digits
 
 
 @dataclass(frozen=True)
@@ -25,9 +28,9 @@ class ExponentialUtility:
     tolerance: float
 
     def __post_init__(self) -> None:
-        number = self.tolerance
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < math.inf:
-            raise InvalidArgument(f"tolerance= is a positive number, not {shown(number)}.")
+        if not is_number(self.tolerance) or not 0 < self.tolerance < math.inf:
+            raise InvalidArgument(f"tolerance= is a positive number, not {shown(self.tolerance)}.")
+        object.__setattr__(self, "tolerance", float(self.tolerance))
 
     def disutility(self, values: np.ndarray) -> tuple[np.ndarray, float]:
         """Return exp(-(values - least) / tolerance), and the least value, which keeps it within range.
@@ -44,7 +47,17 @@ class ExponentialUtility:
         Args:
             mean: the mean, or means.
             least: the sum of what was taken off.
+
+        Raises:
+            InvalidArgument: a mean is too small for a double, so that its logarithm would be wrong.
         """
+        if (np.abs(mean) < _SMALLEST).any():
+            raise InvalidArgument(
+                f"tolerance={self.tolerance:g} is too small for these utilities: some lie more than "
+                f"{-math.log(_SMALLEST):.0f} times as much above the lowest, and exp(-x / tolerance) is no "
+                "number of a computer then. Tolerate more, raise the lowest utilities, or rule out by "
+                "allowed= what must not be done."
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(least - self.tolerance * np.log(np.asarray(mean)))
 
@@ -56,10 +69,30 @@ class ExponentialUtility:
             probabilities: of each value.
 
         Raises:
-            ValueError: as many probabilities as values are expected.
+            InvalidArgument: values or probabilities are no lists of finite numbers, differ in length, or the
+                probabilities are negative or do not sum to 1.
 
         >>> ExponentialUtility(1.0).certainty_equivalent([2.0], [1.0])
         2.0
         """
-        worth, least = self.disutility(np.asarray(values, dtype=float))
-        return float(self.certain(float(np.asarray(probabilities, dtype=float) @ worth), least))
+        won, p = (_numbers(given) for given in (values, probabilities))
+        if won is None or p is None or won.size != p.size or not won.size:
+            raise InvalidArgument(
+                "A lottery is a list of finite numbers that can be won, and a list of as many probabilities; "
+                f"these are {shown(values)} and {shown(probabilities)}."
+            )
+        if (p < 0.0).any() or abs(p.sum() - 1.0) > 1e-9:
+            raise InvalidArgument(
+                f"The probabilities {shown(probabilities)} are negative or do not sum to 1."
+            )
+        worth, least = self.disutility(won[p > 0.0])
+        return float(self.certain(float(p[p > 0.0] @ worth), least))
+
+
+def _numbers(given: object) -> np.ndarray | None:
+    """A list of finite numbers as an array; None if it is something else."""
+    try:
+        found = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if found.ndim == 1 and np.isfinite(found).all() else None

@@ -12,13 +12,14 @@ import numpy as np
 from pgm.cpds import CPD, TableCPD, make
 from pgm.cpds.table_input import BadRow, check_cells, find_row, row_label, sentence
 from pgm.errors import InvalidArgument, InvalidTable, UnknownVariable, listed, shown
-from pgm.evidence import observe
-from pgm.results.base import put
+from pgm.evidence import Observed, observe
+from pgm.results.base import condition, put
 from pgm.results.report import EXACT, Report
 from pgm.results.scalars import ExpectedUtility
 from pgm.variables import Variable
 
 from .advice import as_cpd, certain
+from .advising import allows
 from .policy import Policy
 from .solving import refuse, solved
 from .tables import expected
@@ -65,20 +66,14 @@ def evaluated(
     observed = observe(diagram.variables, given)
     refuse(diagram, observed)
     waiting = [name for name in diagram.decisions if name not in observed.given]
-    value, _ = expected(diagram, as_rules(diagram, rules, waiting), given)
+    value, _ = expected(diagram, _as_rules(diagram, rules, waiting, observed), given)
     return Evaluation(float(value), float(solved(diagram, given).expected_utility))
 
 
-def as_rules(
-    diagram: InfluenceDiagram, rules: Mapping[str, Any] | Policy, waiting: list[str]
+def _as_rules(
+    diagram: InfluenceDiagram, rules: Mapping[str, Any] | Policy, waiting: list[str], observed: Observed
 ) -> dict[str, CPD]:
-    """Return a distribution for each of some decisions.
-
-    Args:
-        diagram: the diagram.
-        rules: what a user wrote.
-        waiting: the decisions.
-    """
+    """The distribution of each decision that is waiting."""
     if isinstance(rules, Policy):
         if list(rules.decisions) != waiting or any(
             diagram.variables.get(name) != rules._diagram.variables.get(name) for name in waiting
@@ -87,7 +82,18 @@ def as_rules(
                 f"This policy is of another diagram: its decisions are {listed(rules.decisions)}, and here "
                 f"{listed(waiting)} are open."
             )
-        return {name: as_cpd(rules._advice[name]) for name in waiting}
+        for name in waiting:
+            there = {*diagram.known(name), *rules.given}
+            for variable in rules._advice[name].given:
+                if variable.name not in there or diagram.variables.get(variable.name) != variable:
+                    raise InvalidArgument(
+                        f"This policy is of another diagram: at {name!r} it depends on {variable.name!r}, "
+                        "which is not known here, or has other states."
+                    )
+        made = {name: as_cpd(rules._advice[name]) for name in waiting}
+        for cpd in made.values():
+            _check_allowed(diagram, cpd, observed)
+        return made
     if not isinstance(rules, Mapping):
         raise InvalidArgument(f"A policy is a dict {{decision: rule}}, not {shown(rules)}.")
     for name in rules:
@@ -99,7 +105,7 @@ def as_rules(
     made = {}
     for name in waiting:
         made[name] = _as_cpd(diagram, name, rules[name])
-        _check_allowed(diagram, name, made[name])
+        _check_allowed(diagram, made[name], observed)
     return made
 
 
@@ -118,6 +124,12 @@ def _as_cpd(diagram: InfluenceDiagram, name: str, rule: Any) -> CPD:
         return _table(variable, (), values)
     if isinstance(rule, Mapping) and given and all(_is_state(variable, action) for action in rule.values()):
         return _of_rows(variable, given, rule)
+    if isinstance(rule, CPD):
+        there = diagram.known(name)
+        for parent in rule.parents:
+            if parent not in there:
+                raise UnknownVariable(parent, there, where=f"What is known when {name!r} is decided")
+        given = tuple([diagram.variables[parent] for parent in rule.parents])
     return make(name, rule, variable.domain, given)
 
 
@@ -168,7 +180,15 @@ def _of_function(diagram: InfluenceDiagram, variable: Variable, rule: Callable[.
     check_cells([*shape, variable.card], f"The rule of {variable.name!r}", "let it depend on less")
     codes = np.empty(shape, dtype=np.int64)
     for at, states in zip(np.ndindex(*shape), product(*[v.states for v in given]), strict=True):
-        codes[at] = variable.code(rule(**dict(zip(named, states, strict=True))))
+        case = dict(zip(named, states, strict=True))
+        try:
+            action = rule(**case)
+        except Exception as error:
+            raise InvalidArgument(
+                f"The rule of {variable.name!r} failed for {condition(case) or 'no arguments'}: "
+                f"{type(error).__name__}: {error}."
+            ) from error
+        codes[at] = variable.code(action)
     return certain(variable, given, codes)
 
 
@@ -177,8 +197,9 @@ def _table(variable: Variable, given: tuple[Variable, ...], values: np.ndarray) 
     return TableCPD.trusted(variable, given, values)
 
 
-def _check_allowed(diagram: InfluenceDiagram, name: str, cpd: CPD) -> None:
-    """Refuse a rule that may take an action which is not allowed."""
+def _check_allowed(diagram: InfluenceDiagram, cpd: CPD, observed: Observed) -> None:
+    """Refuse a rule that may take an action which is not allowed; what was given rules out the other rows."""
+    name = cpd.child.name
     one = diagram._decisions[name]
     if one.allowed is None:
         return
@@ -192,7 +213,11 @@ def _check_allowed(diagram: InfluenceDiagram, name: str, cpd: CPD) -> None:
     spread = spread.reshape([*[v.card if v.name in cpd.parents else 1 for v in variables], cpd.child.card])
     mask = one.allowed.transpose([*[one.allowed_given.index(v) for v in known if v in one.allowed_given], -1])
     mask = mask.reshape([*[v.card if v.name in one.allowed_given else 1 for v in variables], cpd.child.card])
-    bad = np.argwhere((spread > 0.0) & ~mask)
+    wrong = (spread > 0.0) & ~mask
+    for axis, v in enumerate(variables):
+        there = [allows(observed, v.name, code) for code in range(v.card)]
+        wrong = wrong & np.reshape(there, [-1 if i == axis else 1 for i in range(wrong.ndim)])
+    bad = np.argwhere(wrong)
     if len(bad):
         *at, action = bad[0].tolist()
         row = row_label(variables, at)

@@ -221,7 +221,7 @@ class InfluenceDiagram:
         return self._utilities[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._network or name in self._utilities
+        return isinstance(name, str) and (name in self._network or name in self._utilities)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.nodes)
@@ -725,7 +725,7 @@ class InfluenceDiagram:
 
         Raises:
             UnknownVariable: there is no such node.
-            InvalidArgument: what is named is known already, or influenced by the decision or a later one.
+            InvalidArgument: what is named is given, or influenced by the decision or a later one.
 
         >>> d = InfluenceDiagram()
         >>> d.add_chance("disease", 0.1)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, InvalidEvidence, listed, shown
-from pgm.evidence import known
+from pgm.evidence import known, observe
+from pgm.evidence import names as names_of
 from pgm.printing import ROWS, Tabular, joined
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
@@ -137,17 +139,20 @@ def value_of_information(
     accuracy: Mapping[Any, Mapping[Any, float]] | None,
 ) -> ExpectedUtility | ValuesOfInformation:
     """See `InfluenceDiagram.value_of_information`."""
+    given = observe(diagram.variables, given).given
     before = _before(diagram, before, given)
     priced = _costs(diagram, costs)
     base = solved(diagram, given).expected_utility
-    if names is not None and k is None:
-        some = (names,) if isinstance(names, str) else tuple(dict.fromkeys(names))
+    wanted = None if names is None else names_of(names, diagram.variables)
+    if wanted is not None and k is None:
+        some = wanted
         if not some:
             raise InvalidArgument("names= is empty: name what may be seen, or leave it out for a table.")
         seen = diagram
         if accuracy is not None:
             if len(some) != 1:
                 raise InvalidArgument("accuracy= describes the test of one variable: name one.")
+            _check_seen(diagram, some[0], before, given)
             seen, reading = with_test(diagram, some[0], accuracy)
             gain = _gain(seen, (reading,), before, given, base)
         else:
@@ -157,7 +162,7 @@ def value_of_information(
         return ExpectedUtility(gain - _cost(some, priced))
     if accuracy is not None:
         raise InvalidArgument("accuracy= describes the test of one variable: name it as names=.")
-    there = visible(diagram, before, given) if names is None else tuple(dict.fromkeys(names))
+    there = visible(diagram, before, given) if wanted is None else wanted
     for name in there:
         _check_seen(diagram, name, before, given)
     if not there:
@@ -196,7 +201,8 @@ def value_of_control(
     variable = known(diagram.variables, name)
     if name in diagram.decisions:
         raise InvalidArgument(f"{name!r} is a decision already.")
-    if given is not None and name in given:
+    given = observe(diagram.variables, given).given
+    if name in given:
         raise InvalidEvidence(f"{name!r} is given: there is nothing left to control.")
     base = solved(diagram, given).expected_utility
     return ExpectedUtility(solved(_controlled(diagram, name, variable.states), given).expected_utility - base)
@@ -290,10 +296,10 @@ def _costs(diagram: InfluenceDiagram, costs: Mapping[Any, float] | None) -> dict
     if costs is not None and not isinstance(costs, Mapping):
         raise InvalidArgument(f"costs= is a dict {{name, or (name, ...): number}}, not {shown(costs)}.")
     for key, cost in (costs or {}).items():
-        names = (key,) if isinstance(key, str) else tuple(key)
+        names = names_of(key, diagram.variables, least=1)
         for name in names:
             known(diagram.variables, name)
-        if isinstance(cost, bool) or not isinstance(cost, int | float) or not math.isfinite(cost):
+        if not is_number(cost) or not math.isfinite(cost):
             raise InvalidArgument(
                 f"The cost of seeing {listed(names)} is {shown(cost)}, not a finite number."
             )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.errors import ImpossibleEvidence, InvalidArgument, InvalidEvidence, UnknownVariable, shown
-from pgm.evidence import known
+from pgm.errors import (
+    InvalidArgument,
+    UnknownVariable,
+)
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.printing import Tabular, joined, label
-from pgm.results.base import Result, condition, put
+from pgm.results.base import Result, put
 from pgm.results.report import EXACT, Report
 from pgm.results.samples import Samples
 from pgm.results.scalars import ExpectedUtility
@@ -21,6 +22,7 @@ from pgm.variables import Variable
 
 from . import utilities as worth
 from .advice import Advice, as_cpd, as_network, at_random
+from .advising import decided, predicted
 from .rule import Rule
 from .tables import expected
 
@@ -77,7 +79,7 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         put(self, "_rules", {})
         put(self, "attitude", attitude)
         put(self, "_value", float(value))
-        put(self, "report", report.changed(given=MappingProxyType(dict(given))) if given else report)
+        put(self, "report", report.changed(given=dict(given)) if given else report)
 
     @property
     def expected_utility(self) -> ExpectedUtility:
@@ -121,14 +123,16 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
     def _rule(self, advice: Advice) -> Rule:
         """What each action is worth: the best one as the policy goes on, the others by comparison."""
-        best, probability = expected(
-            self._diagram,
-            self._as_if(advice),
-            self.given,
-            [v.name for v in advice.given],
-            self.attitude,
-        )
-        values = advice.values
+        names, values = [v.name for v in advice.given], advice.values
+        best, probability = expected(self._diagram, self._as_if(names), self.given, names, self.attitude)
+        decisions = list(self._advice)
+        earlier = decisions[: decisions.index(advice.decision.name)]
+        if not (probability > 0.0).all() and not set(earlier) <= set(names):
+            # What happens only if an earlier decision departs from the policy has advice, too.
+            rules = self._as_if([*names, *earlier])
+            aside, chance = expected(self._diagram, rules, self.given, names, self.attitude)
+            off = (probability == 0.0) & ~np.isnan(values).any(axis=-1)
+            best, probability = np.where(off, aside, best), np.where(off, chance, probability)
         with np.errstate(invalid="ignore", divide="ignore"):
             if self._diagram.combine == "product":
                 most = values.max(axis=-1, keepdims=True)
@@ -139,11 +143,10 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         worth_[probability == 0.0] = np.nan
         return Rule.of(advice.decision, advice.given, worth_, advice.actions)
 
-    def _as_if(self, advice: Advice) -> dict[str, CPD]:
-        """The rules, but with any allowed action at earlier decisions that are among what is known."""
-        known = {v.name for v in advice.given}
+    def _as_if(self, free: Iterable[str]) -> dict[str, CPD]:
+        """The rules, but with any allowed action, equally probable, at some decisions."""
         return {
-            name: at_random(self._diagram, name) if name in known else as_cpd(one)
+            name: at_random(self._diagram, name) if name in free else as_cpd(one)
             for name, one in self._advice.items()
         }
 
@@ -156,8 +159,9 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
 
         Raises:
             UnknownVariable, UnknownState: something that does not exist.
-            InvalidEvidence: the state of something that matters is missing.
-            ImpossibleEvidence: what is given cannot happen.
+            InvalidEvidence: the state of something that matters is missing; or what is given is not known
+                when the decision is taken.
+            ImpossibleEvidence: what is given cannot happen, or contradicts the past.
 
         >>> import pgm
         >>> d = pgm.InfluenceDiagram()
@@ -166,35 +170,38 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
         >>> d.solve().decide("bet")
         'black'
         """
-        advice = self._advised(decision)
-        variables = self._diagram.variables
-        if given is not None and not isinstance(given, Mapping):
-            raise InvalidEvidence(f"What is known is a dict {{name: state}}, not {shown(given)}.")
-        seen = {**self.given, **(given or {})}
-        codes = []
-        for name in seen:
-            known(variables, name)
-        for variable in advice.given:
-            if variable.name not in seen:
-                raise InvalidEvidence(
-                    f"What to do at {decision!r} depends on {variable.name!r}: give its state too."
-                )
-            codes.append(variable.code(seen[variable.name]))
-        case = {v.name: v.states[c] for v, c in zip(advice.given, codes, strict=True)}
-        if case and not self._possible(advice, tuple(codes), case):
-            raise ImpossibleEvidence(
-                f"{condition(case)} cannot happen when {decision!r} is decided: there is no advice for it.",
-                case,
-            )
-        return advice.decision.states[int(advice.actions[tuple(codes)])]
+        return decided(self, decision, given)
 
-    def _possible(self, advice: Advice, codes: tuple[int, ...], case: Mapping[str, Any]) -> bool:
-        if advice.decision.name in self._rules:
-            return bool(self._rules[advice.decision.name].actions[codes] >= 0)
-        if np.isnan(advice.values[codes]).any():
-            return False
-        _, probability = expected(self._diagram, self._as_if(advice), {**self.given, **case})
-        return bool(probability > 0.0)
+    def predict(self, frame: Any, decision: str, *, bad_rows: str = "raise") -> Any:
+        """Return what to do in each row of a frame, as `decide` does for one case.
+
+        A pandas frame gives a Series with its index; polars and pyarrow give their own kind, in which actions
+        of mixed types are text. A dict of columns, and all else, gives an array.
+
+        Args:
+            frame: a data frame, a dict of columns, or a list of rows; only columns that matter, and those
+                that were given as the past, are read.
+            decision: the decision.
+            bad_rows: "raise" on a row in which something that matters is missing, has an unknown state or
+                cannot happen, or "missing" to have None.
+
+        Raises:
+            UnknownVariable: there is no such decision in the policy.
+            UnknownState: a value that is not a state, with its row.
+            InvalidEvidence: something that matters is missing, with its row.
+            ImpossibleEvidence: a row that cannot happen.
+            InvalidFrame: what was passed is not a frame, or has no column of something that matters.
+
+        >>> import pgm
+        >>> d = pgm.InfluenceDiagram()
+        >>> d.add_chance("rain", 0.3)
+        >>> d.add_decision("umbrella", [False, True], observes="rain")
+        >>> comfort = {(True, True): 2, (False, False): 8, ...: -1}
+        >>> d.add_utility("comfort", comfort, parents=["rain", "umbrella"])
+        >>> d.solve().predict({"rain": [True, False]}, "umbrella")
+        array([ True, False])
+        """
+        return predicted(self, frame, decision, bad_rows)
 
     def network(self) -> BayesianNetwork:
         """Return the diagram as a Bayesian network in which each decision follows the policy.

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pgm.config import current
+from pgm.cpds.table_input import is_number
 from pgm.errors import InvalidArgument, TooLarge, shown
 from pgm.printing import Share, Tabular, number
+from pgm.randomness import generator
 from pgm.results.base import Result, pandas, put
 from pgm.results.report import EXACT, Report
 
@@ -80,7 +82,7 @@ class RiskProfile(Result, Tabular):
         >>> RiskProfile(np.array([-10.0, 0.0]), np.array([0.2, 0.8])).probability_below()
         0.2
         """
-        if isinstance(limit, bool) or not isinstance(limit, int | float | np.number):
+        if not is_number(limit) or math.isnan(limit):
             raise InvalidArgument(f"limit= is a number, not {shown(limit)}.")
         return math.fsum(self.probabilities[self.values < limit])
 
@@ -127,13 +129,15 @@ class RiskProfile(Result, Tabular):
             order: 1 or 2, of stochastic dominance.
 
         Raises:
-            InvalidArgument: another order.
+            InvalidArgument: another order, or something else than a profile.
 
         >>> a = RiskProfile(np.array([1.0, 2.0]), np.array([0.5, 0.5]))
         >>> b = RiskProfile(np.array([0.0, 3.0]), np.array([0.5, 0.5]))
         >>> a.dominates(b), a.dominates(b, order=2)
         (False, True)
         """
+        if not isinstance(other, RiskProfile):
+            raise InvalidArgument(f"A risk profile is compared with another one, not with {shown(other)}.")
         if order not in (1, 2):
             raise InvalidArgument(f"order= is 1 or 2, not {shown(order)}.")
         at = np.union1d(self.values, other.values)
@@ -213,6 +217,7 @@ class RiskProfile(Result, Tabular):
 
 def risk_of(policy: Policy, seed: Any) -> RiskProfile:
     """Return the distribution of the total utility under a policy; see `Policy.risk`."""
+    generator(seed)  # a seed that is none is refused, needed or not
     found = _by_sums(policy)
     if found is not None:
         return found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from pgm.errors import ImpossibleEvidence, InvalidEvidence
+from pgm.errors import ImpossibleEvidence, InvalidEvidence, shown
 from pgm.inference.engines.decisions.solution import best_actions
 from pgm.printing import ROWS, Tabular, label
 from pgm.results.base import Frozen, condition, pandas, put
@@ -25,7 +25,8 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
 
     Only what matters is in it, in the order in which it becomes known. Keys are states or, of several,
     tuples of them; `()` if nothing matters. What cannot happen has no action and is left out. What an action
-    is worth is the expected utility, given what is known, if all other decisions follow the policy.
+    is worth is the expected utility, given what is known, if all other decisions follow the policy. (Where
+    this can be known only because an earlier decision did not, each action was equally probable there.)
 
     >>> rain, umbrella = Variable("rain", [False, True]), Variable("umbrella", ["leave", "take"])
     >>> rule = Rule.of(umbrella, (rain,), np.array([[8.0, 5.0], [-10.0, 2.0]]))
@@ -97,6 +98,8 @@ class Rule(Frozen, Tabular, Mapping[Any, Any]):
         >>> Rule.of(umbrella, (rain,), np.array([[8.0, 5.0], [-10.0, 2.0]])).act({"rain": True})
         'take'
         """
+        if not isinstance(given, Mapping):
+            raise InvalidEvidence(f"What is known is a dict {{name: state}}, not {shown(given)}.")
         codes = []
         for variable in self.given:
             if variable.name not in given:

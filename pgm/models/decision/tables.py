@@ -11,6 +11,7 @@ import numpy as np
 
 from pgm.config import current
 from pgm.cpds import CPD, TableCPD
+from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidEvidence, TooLarge
 from pgm.evidence import Observed, observe
 from pgm.factors import Gate
@@ -144,6 +145,8 @@ def used_terms(diagram: InfluenceDiagram) -> list[Term]:
         part = worth.terms(name, diagram._utilities, cards)
         if diagram.combine == "product" and len(part) > 1:
             scope = tuple(dict.fromkeys(v for names, _ in part for v in names))
+            what = f"The table of the utility {name!r}"
+            check_cells([cards[v] for v in scope], what, "use a sum of fewer utilities")
             part = [(scope, worth.sum_of(part, scope, [cards[v] for v in scope]))]
         found += part
     return found

@@ -193,9 +193,11 @@ def _start(what: str) -> str:
 def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> float:
     try:
         value = function(**arguments)
-    except TypeError as error:
+    except Exception as error:
+        given = ", ".join(f"{name}={shown(v)}" for name, v in arguments.items())
         raise InvalidTable(
-            f"{what}: its function is called with {listed(list(arguments))} by name, and failed: {error}."
+            f"{what}: its function is called with its parents by name ({given}), and failed: "
+            f"{type(error).__name__}: {error}."
         ) from error
     if not is_number(value) or not math.isfinite(float(value)):
         given = ", ".join(f"{name}={shown(v)}" for name, v in arguments.items())
