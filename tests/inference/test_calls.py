@@ -60,3 +60,11 @@ def test_a_small_question_makes_few_calls(
 ) -> None:
     net = model()
     assert calls(lambda: ask(net)) <= most
+
+
+def test_values_that_change_cost_few_calls() -> None:
+    """What a question after a `set` calls beside the set and the question: 8."""
+    net = alarm()
+    table = net.cpd("HR").values
+    changed = calls(lambda: (net.set("HR", table), net.marginals()))
+    assert changed - calls(lambda: net.set("HR", table)) - calls(net.marginals) <= 8

@@ -139,7 +139,7 @@ class Questions:
         found = self._compiled
         if found is not None:
             return found
-        with self._lock:
+        with self._lock.inner:
             if self._compiled is None:
                 self._compiled = self._with_tables() or self._compile_anew()
                 self._outdated = self._replaced = None
@@ -150,10 +150,10 @@ class Questions:
         old, tables = self._outdated, self._replaced
         if old is None or tables is None or old.gaussians is not None:
             return None
-        if len(tables) > max(_FEW_TABLES, _MANY_TABLES * len(old.names)):
+        if len(tables) > _FEW_TABLES and len(tables) > _MANY_TABLES * len(old.names):
             return None
         program = with_tables(old.program, {old.position[name]: table for name, table in tables.items()})
-        return None if program is None else ModelSnapshot(program, old.trees, old.variables, old.position)
+        return None if program is None else old.with_program(program)
 
     def _compile_anew(self) -> ModelSnapshot:
         self._check_complete()

@@ -15,7 +15,7 @@ from pgm.inference.trees import TreeCache
 from pgm.variables import Variable, VariableList
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class ModelSnapshot:
     """A model at one moment, as the engines see it."""
 
@@ -49,6 +49,12 @@ class ModelSnapshot:
         if not found.scores:
             return made
         return replace(made, linked=Linked(found.scores, found.densities, parents_by(n, found)))
+
+    def with_program(self, program: Program) -> ModelSnapshot:
+        """The same model, which has no continuous variables, with other values in its tables."""
+        made = object.__new__(ModelSnapshot)
+        object.__setattr__(made, "__dict__", {**self.__dict__, "program": program})
+        return made
 
     def with_trees_of(self, old: ModelSnapshot) -> ModelSnapshot:
         """The same model with the trees of an older snapshot, if they differ at most in values."""

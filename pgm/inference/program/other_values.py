@@ -49,13 +49,13 @@ def with_tables(program: Program, tables: Mapping[int, np.ndarray]) -> Program |
         f, flat = int(program.own_tables[v]), table.ravel()
         if REDUCTION.replace_table(flat, int(p.table_at[f]), values, f, low, exponent, NARROWEST):
             return None
-    return _with(program, arrays=p._replace(low=low, exponent=exponent), values=values)
+    return _with(program, arrays=p.scaled(low, exponent), values=values)
 
 
 def _with(program: Program, **fields: object) -> Program:
     """The same structure and support with other values, and what has been cached of them."""
     made = object.__new__(Program)
-    made.__dict__.update(program.__dict__, **fields)
+    object.__setattr__(made, "__dict__", {**program.__dict__, **fields})
     return made
 
 

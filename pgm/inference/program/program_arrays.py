@@ -27,6 +27,13 @@ class ProgramArrays(NamedTuple):
     users: Ints32  # the factors of each variable
     order: Ints32  # [n] how questions index the reduced variables, the user's first; neighbours side by side
 
+    def scaled(self, low: Ints, exponent: Ints) -> ProgramArrays:
+        """The same with values that are scaled otherwise; `_replace` takes three times as long."""
+        return ProgramArrays._make((*self[:_LOW], low, exponent, *self[_LOW + 2 :]))
+
+
+_LOW = ProgramArrays._fields.index("low")
+
 
 class ReducedArrays(NamedTuple):
     """A program reduced to one question: the variables still open, and tables over their open states."""
