@@ -60,7 +60,7 @@ RECEIVED = [
     *(results.ExpectedUtility, Rule, Evaluation, ValuesOfInformation, DecisionPlan, Utility, RiskProfile),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan),
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
-    *(results.SwitchingForecast, results.SampledRegimes),
+    *(results.SwitchingForecast, results.SampledRegimes, results.ChainBeliefs),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan, NetworkStream),
     *(results.SampledSeries, LinearStream, HMMStream, StateSelection),
 ]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import LinearSegmentedColormap, ListedColormap
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from pgm.errors import InvalidArgument
 from pgm.printing import number
 from pgm.results import (
+    ChainBeliefs,
     Distribution,
     FitReport,
     NetworkBeliefs,
@@ -95,6 +96,20 @@ def _beliefs(found: StateBeliefs, paper: Paper) -> Axes:
     _bands(ax, found.values, _names(found))
     ax.set_xlabel("step")
     paper.entitle(ax, f"States, {found.about}")
+    return ax
+
+
+def _chain_beliefs(found: ChainBeliefs, paper: Paper) -> Axes:
+    """A row for each state of each chain: the darker, the more probable."""
+    names = [f"{v.name}={shortened(state, 16)}" for v in found.variables for state in v.states]
+    ax = paper.axes(7.0, max(1.6, 0.9 + 0.22 * len(names)))
+    color = LinearSegmentedColormap.from_list("share", [ax.get_facecolor(), lines(ax)[0]])
+    ax.imshow(found.values.T, aspect="auto", interpolation="nearest", cmap=color, vmin=0.0, vmax=1.0)
+    ax.set_yticks(range(len(names)), [plain(name) for name in names])
+    for edge in np.cumsum([v.card for v in found.variables])[:-1].tolist():
+        ax.axhline(edge - 0.5, color=SOFT, linewidth=0.8)
+    ax.set_xlabel("step")
+    paper.entitle(ax, f"States of each chain, {found.about}")
     return ax
 
 
@@ -213,6 +228,7 @@ def _forecast(found: SequenceForecast, paper: Paper) -> Axes:
 
 _KINDS: dict[type, Callable[[Any, Paper], Axes]] = {
     StateBeliefs: _beliefs,
+    ChainBeliefs: _chain_beliefs,
     StatePath: _path,
     SampledSequence: _sample,
     SampledSeries: _series,

@@ -8,7 +8,7 @@ from pgm.results.discrete import Distribution
 from pgm.results.fit_report import FitReport
 from pgm.results.gaussian_path import Filtered, Forecast, GaussianPath, Matrices, Output, Seen, Smoothed
 from pgm.results.intervals import NORMAL_95, Intervals, farthest
-from pgm.results.joint_steps import JointBeliefs, JointPath
+from pgm.results.joint_steps import ChainBeliefs, JointBeliefs, JointPath
 from pgm.results.marginals import Marginals, MaxMarginals
 from pgm.results.mixed import MixedAssignment, MixedMarginals
 from pgm.results.network_steps import NetworkBeliefs, NetworkCourse, SampledSteps
@@ -24,6 +24,7 @@ __all__ = [
     "EXACT",
     "NORMAL_95",
     "Assignment",
+    "ChainBeliefs",
     "Course",
     "Density",
     "Distribution",

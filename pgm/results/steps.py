@@ -146,7 +146,10 @@ class StateBeliefs(_OfSteps):
         some = self.values[:ROWS].tolist()
         rows = [[str(t), *map(Share, row)] for t, row in enumerate(some)]
         notes = noted(len(self), len(rows), "steps", self.report)
-        said = f"{self.about}; log-likelihood {self.log_likelihood:.6f}"
+        said = self.about
+        if not math.isnan(self.log_likelihood):  # of draws it is not known
+            least = "at least " if self.report.log_bounds is not None else ""
+            said += f"; log-likelihood {least}{self.log_likelihood:.6f}"
         return ["step", *map(label, self.states)], rows, f"{notes}\n{said}".strip()
 
 
@@ -543,7 +546,8 @@ class PerSequence(Result, Tabular, Sequence[_Step], Generic[_Step]):
         return self._items, self._ids, self.report
 
     def _table(self) -> tuple[list[str], list[list[str]], str]:
-        scored = not isinstance(self._items[0], Drawn)
+        first = self._items[0]
+        scored = not isinstance(first, Drawn) and not math.isnan(first.log_likelihood)
         rows = []
         for name, one in list(zip(self.ids, self._items, strict=True))[:ROWS]:
             rows.append([label(name), f"{len(one):,}", *([f"{one.log_likelihood:.6f}"] if scored else [])])

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from pgm.cpds.table_input import check_cells
 from pgm.distributions import Tied
+from pgm.errors import InvalidArgument
+from pgm.inference.engines.sampling import Gibbs
+from pgm.randomness import generator
 
-from .chain_tables import Key, side_by_side
+from . import factorial_engines
+from .chain_tables import Key, Layout, side_by_side
 from .joint_chains import JointChains, chain_of, check_emission, named
 
 
@@ -18,7 +23,9 @@ class FactorialHMM(JointChains):
     """Hidden chains that move by themselves, and emit together what is observed (Ghahramani & Jordan 1997).
 
     Exact answers take O(T M K^(M+1)) operations for M chains of K states: chain after chain is moved by its
-    own matrix, and the K^M x K^M matrix is never made.
+    own matrix, and the K^M x K^M matrix is never made. By name only, engine="mean-field" and engine="gibbs"
+    approximate in `smooth`, the first also in `score` and `fit`: they hold no more than what is believed of
+    each chain by itself, and say so.
 
     Args:
         chains: a list of chains, or a dict by name: `pgm.MarkovChain(initial, transition)`, a pair of such
@@ -48,12 +55,169 @@ class FactorialHMM(JointChains):
         self._take(variables, given, shapes, name)
         rows = prod(v.card for v in variables)
         check_emission(emission, rows, "emission=")
-        arcs = rows * sum(v.card for v in variables)
-        check_cells((arcs, 4), "A step of these chains", self._remedy())
-        self._layout = side_by_side(self._links())
         self._emission = Tied(emission, np.arange(rows))
+
+    @cached_property
+    def _layout(self) -> Layout:  # type: ignore[override]
+        """Where the tables stand in a step of all chains together; approximations do without."""
+        arcs = self.n_states * sum(v.card for v in self.variables)
+        check_cells((arcs, 4), "A step of these chains", self._remedy())
+        return side_by_side(self._links())
+
+    def _remedy(self) -> str:
+        return (
+            'smooth, score and fit take engine="mean-field", and smooth engine="gibbs", which approximate; '
+            "else choose fewer states, or shorter sequences"
+        )
 
     @property
     def emission(self) -> Any:
         """What the states emit: a row for each tuple of states, the last chain's varying fastest."""
         return self._emission.shared
+
+    def score(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        by: str | None = None,
+        engine: Any = "auto",
+        seed: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Return log P of what was observed; of densities where numbers are observed.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            by: "sequence" for an array with one number for each, "step" for each step's share given those
+                before; all together if left out.
+            engine: "exact", which "auto" is too; or "mean-field", or `pgm.engines.MeanField(...)`: a lower
+                bound, and `bounds` says so.
+            seed: of the starts of mean field.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+            NoSupportFound: mean field found no path that does.
+            TooLarge: the states of all chains together are too many for the exact engine.
+
+        >>> import pgm
+        >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+        >>> emission = pgm.Categorical([[0.9, 0.1], [0.5, 0.5], [0.5, 0.5], [0, 1]])
+        >>> both = pgm.FactorialHMM([coin, coin], emission)
+        >>> least = both.score([0, 1, 1], engine="mean-field")
+        >>> least.exact, bool(least.bounds[0] < both.score([0, 1, 1]) < least.bounds[1])
+        (False, True)
+        """
+        how, read = factorial_engines.engine_of(engine, seed), self._read(data, lengths, sequence)
+        if how is None:
+            return self._scored(read, by)
+        return factorial_engines.scored(self, read, by, how, seed)
+
+    def smooth(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        lag: int | None = None,
+        engine: Any = "auto",
+        seed: int | np.random.Generator | None = None,
+    ) -> Any:
+        """Return P(state | the whole sequence) for each step.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            lag: given only what was observed until so many steps later.
+            engine: "exact", which "auto" is too; or "mean-field" or "gibbs", which approximate what is
+                believed of each chain by itself: `pgm.results.ChainBeliefs`. `pgm.engines.MeanField(...)` and
+                `pgm.engines.Gibbs(...)` have options.
+            seed: of what Gibbs draws, and of the starts of mean field.
+
+        Raises:
+            InvalidArgument: a value is none of the symbols, or no number; a sequence is empty; a bad lag.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+            NoSupportFound: an approximation found no path that does.
+            TooLarge: the states of all chains together are too many for the exact engine.
+
+        >>> import pgm
+        >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+        >>> emission = pgm.Categorical([[0.9, 0.1], [0.5, 0.5], [0.5, 0.5], [0, 1]])
+        >>> both = pgm.FactorialHMM([coin, coin], emission)
+        >>> both.smooth([0, 1, 1]).marginal("chain1").values[0].round(6).tolist()
+        [0.588338, 0.411662]
+        >>> both.smooth([0, 1, 1], engine="gibbs", seed=0).report.exact
+        False
+        """
+        how, read = factorial_engines.engine_of(engine, seed), self._read(data, lengths, sequence)
+        if how is None:
+            return self._smoothed(read, lag)
+        if lag is not None:
+            raise InvalidArgument("lag= goes with the exact engine: approximations see the whole sequence.")
+        return factorial_engines.smoothed(self, read, how, seed)
+
+    def fit(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        weights: Any = None,
+        fixed: Any = (),
+        prior: Any = None,
+        starts: int = 1,
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        seed: int | np.random.Generator | None = None,
+        engine: Any = "auto",
+    ) -> Self:
+        """Learn from sequences whose states nobody saw, by EM; returns the model itself.
+
+        It climbs from the numbers that there are; what has none begins with a guess from the data. Zeros stay
+        zero, and rows that are never taken keep their numbers. `fit_report` says how it went.
+
+        Args:
+            data: a sequence, or several: a list of them, an array with `lengths`, or a data frame.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            weights: how much each sequence counts; 1 if left out.
+            fixed: names of parts that stay: "initial", "transition", "emission".
+            prior: pseudo-counts of all that is possible: one number, or a dict by the names of parts.
+            starts: how often to begin; all but the first from guesses. The best is kept.
+            max_iter: how many steps at most.
+            tol: it has converged when a step gains no more, for each unit of log-likelihood.
+            seed: of the guesses.
+            engine: "exact", which "auto" is too; or "mean-field": the lower bound climbs, and
+                `fit_report.log_likelihoods` are its values.
+
+        Raises:
+            InvalidArgument: an option is out of range; a value is no symbol; a covariance collapses.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+            NoSupportFound: mean field found no path that does.
+            TooLarge: the states of all chains together are too many for the exact engine.
+
+        >>> import pgm
+        >>> coin = pgm.MarkovChain([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+        >>> emission = pgm.Categorical([[0.9, 0.1], [0.5, 0.5], [0.5, 0.5], [0, 1]])
+        >>> both = pgm.FactorialHMM([coin, coin], emission)
+        >>> both.fit([0, 0, 0, 1, 1, 0, 1], engine="mean-field").fit_report.exact
+        False
+        """
+        how, read = factorial_engines.engine_of(engine), self._read(data, lengths, sequence)
+        if how is None:
+            return self._fitted(read, weights, fixed, prior, starts, max_iter, tol, generator(seed))
+        if isinstance(how, Gibbs):
+            raise InvalidArgument(
+                'fit takes engine="exact" or "mean-field"; Gibbs sampling has no bound to climb.'
+            )
+        from .factorial_learning import MeanFieldTask
+
+        task = MeanFieldTask(self, read, weights, fixed, prior, how)
+        best, report = task.run(starts, max_iter, tol, generator(seed))
+        self.__dict__.update(best.__dict__)
+        self.fit_report = report.changed(engine=how.name)
+        return self

@@ -109,10 +109,14 @@ class Task:
                 tables[key] = shares(counts[key] + self.prior[key[0]] * (table > 0), table)
         emission = now._emission
         if "emission" not in self.fixed:
-            emission = emission.fitted(emission.gathered(self.observed.rows, seen), self.prior_emission)
+            emission = emission.fitted(self.gathered(emission, seen), self.prior_emission)
             self.check(emission, f"in iteration {iteration}")
         made: HiddenChain = now._refined(now._with(tables, emission), counts, self.fixed)
         return made
+
+    def gathered(self, emission: Any, seen: Any) -> Any:
+        """Statistics of what was emitted."""
+        return emission.gathered(self.observed.rows, seen)
 
     def check(self, emission: Any, when: str) -> None:
         """Refuse a density without bound."""

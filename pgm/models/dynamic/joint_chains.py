@@ -100,7 +100,11 @@ class JointChains(HiddenChain):
         self._visible, self._masks, self._above = None, {}, tuple(() for _ in variables)
         k = prod(v.card for v in variables)
         # A tuple of states, and its arcs, take far more than a number.
-        check_cells((k, _HEAVY), "The states of all chains together, and how they move,", self._remedy())
+        check_cells(
+            (k, _HEAVY),
+            "The states of all chains together, and how they move,",
+            "choose fewer states, or fewer chains",
+        )
         self.variable = Variable.of("state", as_domain(list(product(*(v.states for v in variables)))))
         self._shapes, self._tables = dict(shapes), {}
         by_name = {v.name: v for v in variables}
