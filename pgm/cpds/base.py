@@ -18,7 +18,7 @@ from pgm.randomness import draw_count, generator
 from pgm.variables import Variable, states_array
 
 from .complete_rows import codes_of_frame, codes_of_row, weighted_rows
-from .statistics import Codes, Configurations, RowCounts, weighted_log
+from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, weighted_log
 from .table_input import Array, check_cells
 
 ROWS_SHOWN = 30
@@ -279,7 +279,7 @@ class CPD(ABC):
         >>> cpd.statistics({"rain": [1, 1, 0], "wet": [1, 0, 0]}, weights=[3, 1, 1]).tolist()
         [[1.0, 0.0], [1.0, 3.0]]
         """
-        if isinstance(data, RowCounts | Configurations):
+        if isinstance(data, RowCounts | Configurations | SeenAndCounted):
             if weights is not None:
                 raise InvalidArgument("weights= are for the rows of a frame; statistics have their own.")
             return data
@@ -318,6 +318,10 @@ class CPD(ABC):
         >>> round(lung.expected_log(np.array([[1.0, 0.0], [0.0, 0.0]])), 6)
         -2.302585
         """
+        if isinstance(statistics, np.ndarray):
+            statistics = self.statistics(statistics)
+        if isinstance(statistics, SeenAndCounted):
+            return self.expected_log(statistics.seen) + self.expected_log(statistics.counted)
         if isinstance(statistics, RowCounts):
             return weighted_log(statistics.values, self._own_rows())
         found = self._checked_statistics(statistics, Configurations)
@@ -370,6 +374,10 @@ class CPD(ABC):
         >>> cpd.fitted(cpd.statistics({"wet": [True]}), prior=np.ones(2)).values.round(6).tolist()
         [0.333333, 0.666667]
         """
+        if not self.tabular:  # expected counts of what is held as one table
+            statistics, prior = (
+                self.statistics(s) if isinstance(s, np.ndarray) else s for s in (statistics, prior)
+            )
         return self._fitted(statistics if prior is None else statistics + prior)
 
     def fit(self, data: Any, weights: Any = None) -> Self:

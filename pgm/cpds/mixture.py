@@ -15,7 +15,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, as_it_is, set_fields
 from .em_acceleration import maximise
-from .statistics import Codes, Configurations, RowCounts, normalised
+from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, normalised, weighted_log
 from .table_input import EXACT, TOLERANCE, Array, check_gate, child_states, is_number, plain, read
 
 
@@ -138,15 +138,22 @@ class MixtureCPD(CPD):
             decided = np.array([part.sum() for part in np.split(statistics.values, sizes[:-1])])
             tables = tuple([part.copy() for part in np.split(rows, sizes[:-1])])
             return self._made(self.child, self._given, tables, normalised(decided, self._weights))
+        if isinstance(statistics, SeenAndCounted):
+            return self._by_em(statistics.seen, statistics.counted.values)
         found = self._checked_statistics(statistics, Configurations)
-        return self._by_em(found.rows, found.weights)
+        return self._by_em(found, np.zeros((sum(len(table) for table in self._tables), self.child.card)))
 
-    def _by_em(self, codes: Codes, weights: Array) -> Self:
-        """By EM from the present parameters: which parent decided is what is hidden."""
+    def _by_em(self, rows: Configurations, counted: Array) -> Self:
+        """By EM from the present parameters: which parent decided is what is hidden, but in `counted`."""
+        codes, weights = rows.rows, rows.weights
+        total = float(weights.sum() + counted.sum())
+        if total == 0.0:
+            return self
         seen, k = codes[:, -1], self.child.card
         begins = np.cumsum([0, *[len(table) for table in self._tables]])[:-1]
         cell = (codes[:, :-1] + begins) * k + seen[:, np.newaxis]  # of each row in each parent's table
         n = len(begins)
+        decided = np.add.reduceat(counted.sum(axis=1), begins)
 
         def step(now: Array) -> tuple[Array, float]:
             shares, tables = now[:n], now[n:].reshape(-1, k)
@@ -158,16 +165,20 @@ class MixtureCPD(CPD):
                     "tables without them."
                 )
             counts = terms * (weights / probability)[:, np.newaxis]
-            found = np.bincount(cell.ravel(), counts.ravel(), minlength=tables.size).reshape(tables.shape)
+            sizes = np.bincount(cell.ravel(), counts.ravel(), minlength=tables.size)
+            found = counted + sizes.reshape(tables.shape)
             sums = found.sum(axis=1, keepdims=True)
-            rows = np.where(sums > 0, found / np.where(sums > 0, sums, 1.0), tables)
-            better = np.concatenate([counts.sum(axis=0) / counts.sum(), rows.ravel()])
-            return better, float(weights @ np.log(probability))
+            raised = np.where(sums > 0, found / np.where(sums > 0, sums, 1.0), tables)
+            chosen = counts.sum(axis=0) + decided
+            better = np.concatenate([chosen / chosen.sum(), raised.ravel()])
+            value = float(weights @ np.log(probability)) + weighted_log(decided, shares)
+            return better, value + weighted_log(counted.ravel(), tables.ravel())
 
         start = np.concatenate([self._weights, *[table.ravel() for table in self._tables]])
-        fitted = maximise(self.child.name, step, start, float(weights.sum()))
-        rows = fitted[n:].reshape(-1, k)
-        tables = tuple([part.copy() for part in np.split(rows, begins[1:])])
+        if counted.any():
+            start = step(start)[0]  # has no zero where something was counted
+        fitted = maximise(self.child.name, step, start, total)
+        tables = tuple([part.copy() for part in np.split(fitted[n:].reshape(-1, k), begins[1:])])
         return self._made(self.child, self._given, tables, fitted[:n].copy())
 
     def renamed(self, child: Variable, given: tuple[Variable, ...]) -> Self:

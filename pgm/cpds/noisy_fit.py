@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pgm.errors import InvalidFrame
 
 from .em_acceleration import maximise
-from .statistics import Codes
+from .statistics import Codes, weighted_log
 from .table_input import Array
 
 
@@ -23,6 +23,7 @@ def fit_effects(
     causes: Codes,
     largest: Codes,
     weights: Array,
+    counted: Array | None = None,
 ) -> tuple[list[Array], Array]:
     """Raise the likelihood by EM (Dempster, Laird & Rubin 1977): the effect of each cause is what is hidden.
 
@@ -37,8 +38,11 @@ def fit_effects(
         causes: the states of the causes in each row.
         largest: the effect seen in each row.
         weights: of the rows.
+        counted: how often each cause, in each of its states, had each effect in other rows; the leak last.
     """
     k = leak.size
+    fitted = np.concatenate([*free, [True]]).astype(bool)
+    more = np.zeros((int(fitted.sum()), k)) if counted is None else counted[fitted]
     theta = np.concatenate(
         [effect[has] for effect, has in zip(effects, free, strict=True)] + [leak[np.newaxis]]
     )
@@ -54,7 +58,7 @@ def fit_effects(
     seen = largest[rows]
     cell = entries * k + seen
     weight = weights[rows]
-    total = float(weights.sum())
+    total = float(weights.sum() + more.sum())
 
     def step(theta: Array) -> tuple[Array, float]:
         tail = np.concatenate(
@@ -73,7 +77,7 @@ def fit_effects(
                 f"{name!r}: some rows have probability zero whatever the other parameters are; a leak "
                 "between 0 and 1 makes all effects possible."
             )
-        likelihood = float(weights @ np.log(probability))
+        likelihood = float(weights @ np.log(probability)) + weighted_log(more.ravel(), theta.ravel())
         finite = np.where(own > -math.inf, own, 0.0)
         finite_below = np.where(own_below > -math.inf, own_below, 0.0)
         rest, rest_zeros = here[rows] - finite, here_zeros[rows] - (own == -math.inf)
@@ -88,17 +92,19 @@ def fit_effects(
         above = np.bincount(cell, share * part, minlength=theta.size).reshape(theta.shape)
         larger = np.zeros_like(above)  # what was seen above each column
         larger[:, :-1] = np.cumsum(above[:, :0:-1], axis=1)[:, ::-1]
-        counts = theta * (equal + larger)
+        counts = theta * (equal + larger) + more
         sums = counts.sum(axis=1, keepdims=True)
         return np.where(sums > 0, counts / np.where(sums > 0, sums, 1.0), theta), likelihood
 
+    if counted is not None:
+        theta = step(theta)[0]  # has no zero where something was counted
     theta = maximise(name, step, theta, total)
     found, begin = [], 0
     for effect, has in zip(effects, free, strict=True):
-        fitted = effect.copy()
-        fitted[has] = theta[begin : begin + int(has.sum())]
+        made = effect.copy()
+        made[has] = theta[begin : begin + int(has.sum())]
         begin += int(has.sum())
-        found.append(fitted)
+        found.append(made)
     return found, theta[-1]
 
 

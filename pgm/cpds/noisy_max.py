@@ -16,7 +16,7 @@ from pgm.variables import Variable
 
 from .base import CPD, ROWS_SHOWN, Causes, active, as_it_is, check_order, set_fields
 from .noisy_fit import effects_of_chain, fit_effects
-from .statistics import Codes, Configurations, RowCounts, normalised
+from .statistics import Codes, Configurations, RowCounts, SeenAndCounted, normalised
 from .table_input import Array, BadRow, check_gate, complement, find_row, is_number, plain, read_row, sentence
 
 Pair = tuple[float, float]  # 1 - p and p, both as written
@@ -275,9 +275,10 @@ class NoisyMax(CPD):
 
     def _fitted(self, statistics: Any) -> Self:
         """By counting effects; where these were not seen, by EM. A zero stays a zero."""
+        if isinstance(statistics, SeenAndCounted):
+            return self._by_em(statistics.seen, statistics.counted.values)
         if not isinstance(statistics, RowCounts):
-            found = self._checked_statistics(statistics, Configurations)
-            return self._by_em(found.rows, found.weights)
+            return self._by_em(self._checked_statistics(statistics, Configurations), None)
         rows = normalised(statistics.values, np.concatenate([*self._effects, self._leak[np.newaxis]]))
         sizes = np.cumsum([len(effect) for effect in self._effects], dtype=np.int64)
         *parts, (leak,) = np.split(rows, sizes)
@@ -287,8 +288,9 @@ class NoisyMax(CPD):
         ]
         return self._made(self.child, self._given, tuple(effects), leak.copy())
 
-    def _by_em(self, codes: Codes, weights: Array) -> Self:
-        """By EM from the present parameters: the effects of the causes are what is hidden."""
+    def _by_em(self, seen: Configurations, counted: Array | None) -> Self:
+        """By EM from the present parameters: effects of causes are hidden, but in `counted`."""
+        codes, weights = seen.rows, seen.weights
         flip = slice(None, None, -1 if self.smallest else 1)
         effects, leak = fit_effects(
             self.child.name,
@@ -298,6 +300,7 @@ class NoisyMax(CPD):
             codes[:, :-1],
             self.child.card - 1 - codes[:, -1] if self.smallest else codes[:, -1],
             weights,
+            None if counted is None else counted[:, flip],
         )
         back = tuple([np.ascontiguousarray(effect[:, flip]) for effect in effects])
         return self._made(self.child, self._given, back, np.ascontiguousarray(leak[flip]))

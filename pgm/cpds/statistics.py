@@ -34,8 +34,10 @@ class RowCounts:
 
     values: Array
 
-    def __add__(self, other: object) -> RowCounts:
+    def __add__(self, other: object) -> Any:
         """Those of all the data."""
+        if isinstance(other, Configurations):
+            return SeenAndCounted(other, self)
         if not isinstance(other, RowCounts):
             return NotImplemented
         if self.values.shape != other.values.shape:
@@ -63,19 +65,50 @@ class Configurations:
 
     @classmethod
     def of(cls, rows: npt.NDArray[Any], weights: Array, cards: Sequence[int] | None) -> Configurations:
-        """Those of rows some of which may be alike."""
+        """Those of rows some of which may be alike; what weighs nothing is left out."""
+        if not (weights > 0.0).all():
+            rows, weights = rows[weights > 0.0], weights[weights > 0.0]
         if cards is None:
             return cls(rows, weights, None)
         return cls(*_distinct(rows, weights, cards), tuple(cards))
 
-    def __add__(self, other: object) -> Configurations:
+    def __add__(self, other: object) -> Any:
         """Those of all the data."""
+        if isinstance(other, RowCounts):
+            return SeenAndCounted(self, other)
         if not isinstance(other, Configurations):
             return NotImplemented
         if self.cards != other.cards or self.rows.shape[1] != other.rows.shape[1]:
             raise InvalidArgument("Configurations of different variables do not add up.")
         rows, weights = np.vstack([self.rows, other.rows]), np.concatenate([self.weights, other.weights])
         return Configurations.of(rows, weights, self.cards)
+
+
+@dataclass(frozen=True, eq=False)
+class SeenAndCounted:
+    """Complete rows together with counts of a distribution's own rows: those of other data, or of a prior.
+
+    >>> seen = Configurations.of(np.array([[0, 1]]), np.ones(1), (2, 2))
+    >>> (seen + RowCounts(np.eye(2)) + seen).seen.weights.tolist()
+    [2.0]
+    """
+
+    seen: Configurations
+    counted: RowCounts
+
+    def __add__(self, other: object) -> SeenAndCounted:
+        """Those of all the data."""
+        if isinstance(other, SeenAndCounted):
+            return SeenAndCounted(self.seen + other.seen, self.counted + other.counted)
+        if isinstance(other, Configurations):
+            return SeenAndCounted(self.seen + other, self.counted)
+        if isinstance(other, RowCounts):
+            return SeenAndCounted(self.seen, self.counted + other)
+        return NotImplemented
+
+    def __radd__(self, other: object) -> SeenAndCounted:
+        """The same."""
+        return self + other
 
 
 def normalised(counts: Array, otherwise: Array | None = None) -> Array:

@@ -147,6 +147,8 @@ class Expert(PseudoCounts):
                 f"{node!r} has another kind of distribution, or its parents in another order, in the "
                 "prior network."
             )
+        if isinstance(counts, np.ndarray):  # of what is held as one table
+            counts = other.statistics(counts)
         return times(counts, self.rows)
 
     def __repr__(self) -> str:
@@ -161,6 +163,8 @@ def times(statistics: Any, factor: float) -> Any:
     """
     if isinstance(statistics, np.ndarray):
         return statistics * factor
+    if hasattr(statistics, "seen"):
+        return times(statistics.seen, factor) + times(statistics.counted, factor)
     scaled = {
         name: value * factor if name in ("weight", "weights", "scatter", "values") else value
         for name, value in ((f, getattr(statistics, f)) for f in statistics.__dataclass_fields__)

@@ -47,6 +47,8 @@ class Expectation:
         statistics = {}
         for name in now:
             one = self._whole.get(name, found.get(name))
+            if isinstance(one, np.ndarray) and not now[name].tabular:
+                one = now[name].statistics(one)
             if one is None and self.task.rules[name].fixed is not True:
                 raise InvalidArgument(
                     f"{name!r}: a {type(now[name]).__name__} whose family has gaps has no expected "

@@ -150,7 +150,9 @@ def test_statistics_of_another_distribution_are_refused() -> None:
     rng = np.random.default_rng(0)
     tree, table = bound("tree", rng), bound("table", rng)
     with pytest.raises(pgm.InvalidArgument, match="'child': a TreeCPD is fitted to RowCounts"):
-        tree.fitted(np.ones((2, 3, 3)))
+        tree.fitted([1.0])
+    with pytest.raises(pgm.InvalidFrame, match=r"expected counts have the shape of the table, \(2, 3, 3\)"):
+        tree.fitted(np.ones((2, 3)))
     with pytest.raises(pgm.InvalidArgument, match=r"counts of its own shape, \(2, 3, 3\)"):
         table.fitted(np.ones((2, 2)))
     with pytest.raises(pgm.InvalidArgument, match="belong to two distributions"):
