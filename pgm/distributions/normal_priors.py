@@ -29,6 +29,8 @@ def _moments(data: Any, dim: int | None) -> tuple[float, np.ndarray, np.ndarray]
             raise InvalidArgument("These are statistics of several states; one at a time is learned from.")
         return float(data.weight[0]), data.mean[0], data.scatter[0]
     rows = finite("data", data, (1,) if dim is None else (1, 2))
+    if dim is not None and (rows.shape[-1] != dim if rows.ndim == 2 else rows.size % dim):
+        raise InvalidArgument(f"data are rows of {dim} numbers each, not of the shape {rows.shape}.")
     rows = rows.reshape(-1, 1) if dim is None else rows.reshape(-1, dim)
     if not len(rows):
         width = rows.shape[1]
@@ -280,6 +282,8 @@ class NormalWishart(Printed):
         """Take the four numbers; df is the dimensions plus 1 and scale the unit matrix if left out."""
         self.mean = finite("mean=", mean, (1,))
         d = self.mean.size
+        if not d:
+            raise InvalidArgument("mean= is a vector of one number or more, not an empty one.")
         self.rows = positive("rows", rows)
         self.df = positive("df", d + 1.0 if df is None else df)
         if self.df <= d - 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -164,6 +165,8 @@ def weights_of(weights: Any, n_rows: int) -> np.ndarray:
         raise InvalidArgument(
             f"The weight of row {row:,} (the first is 0) is {float(found[row])!r}; it is a number from 0 on."
         )
+    if found.size and not found.max() < sys.float_info.max / found.size:
+        raise InvalidArgument("weights= are so large that their sum is infinite; use another unit.")
     return np.ascontiguousarray(found)
 
 

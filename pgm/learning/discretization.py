@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from pgm.variables import REAL, Bins, Variable
 
 METHODS = ("quantile", "width", "k-means", "mdlp")
 _STEPS = 300  # of k-means
+_MANY = 1000  # bins that no number may lie in
 
 
 @guarded
@@ -102,6 +104,8 @@ def _names(data: Any, target: str | None, columns: Any) -> list[str]:
                 f"No column holds floats: {listed(there)}. Name those to be cut, columns=[...]."
             )
         return found
+    if isinstance(columns, Mapping) or not isinstance(columns, Iterable):
+        raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     names = [columns] if isinstance(columns, str) else list(columns)
     for name in names:
         if name not in there:
@@ -129,6 +133,8 @@ def _cut(what: str, values: np.ndarray, method: str, count: int, classes: np.nda
     if known.size == 0:
         raise InvalidFrame(f"In {what} there is no number.")
     low, high = float(known.min()), float(known.max())
+    if count > max(known.size, _MANY):
+        raise InvalidArgument(f"bins= is {count:,}, and {what} has {known.size:,} numbers: ask for fewer.")
     if low == high:
         raise InvalidFrame(f"In {what} every number is {low:g}: there is nothing to cut.")
     if method == "width":
@@ -182,7 +188,7 @@ def _by_description_length(values: np.ndarray, classes: np.ndarray) -> np.ndarra
         gain = e - (n1 * e1 + n2 * e2) / n
         best = int(gain.argmax())
         k, k1, k2 = (int((part > 0).sum()) for part in (whole, below[best], above[best]))
-        cost = np.log2(n - 1.0) + np.log2(3.0**k - 2.0) - (k * e - k1 * e1[best] - k2 * e2[best])
+        cost = math.log2(n - 1) + math.log2(3**k - 2) - (k * e - k1 * e1[best] - k2 * e2[best])
         if gain[best] <= cost / n:
             continue
         at = int(places[best])

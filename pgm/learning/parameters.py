@@ -73,7 +73,7 @@ def tied_groups(tied: Any, cpds: Mapping[str, CPD]) -> list[tuple[str, ...]]:
             raise InvalidArgument(f"tied= lists groups of nodes, [['a', 'b'], ...], not {shown(tied)}.")
         names = tuple(group)
         for name in names:
-            if name not in cpds:
+            if not isinstance(name, str) or name not in cpds:
                 raise UnknownVariable(name, cpds, where="tied=")
             if name in seen:
                 raise InvalidArgument(f"tied= names {name!r} twice.")
@@ -104,7 +104,7 @@ def fixed_rows(fixed: Any, cpds: Mapping[str, CPD], known: Iterable[str]) -> dic
     found: dict[str, np.ndarray | bool] = {}
     there = set(known)
     for name in given:
-        if name not in cpds:
+        if not isinstance(name, str) or name not in cpds:
             raise UnknownVariable(name, cpds, where="fixed=")
         if name not in there:
             raise InvalidArgument(

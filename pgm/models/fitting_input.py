@@ -76,7 +76,7 @@ def latent_of(net: BayesianNetwork, latent: Any) -> dict[str, Any]:
         latent
         if isinstance(latent, Mapping)
         else dict.fromkeys(latent)
-        if isinstance(latent, list | tuple)
+        if isinstance(latent, list | tuple) and all(isinstance(name, str) for name in latent)
         else None
     )
     if not given:
@@ -95,10 +95,14 @@ def latent_of(net: BayesianNetwork, latent: Any) -> dict[str, Any]:
                 )
             found[name] = domain
             continue
+        if isinstance(states, np.integer):
+            states = int(states)
         if isinstance(states, bool) or (isinstance(states, int) and states < 1):
             raise InvalidArgument(
                 f"latent={{{name!r}: {shown(states)}}}: the number of states is at least 1."
             )
+        if isinstance(states, int):
+            check_cells((states,), f"latent={{{name!r}: {states}}}: its table", "give it fewer states")
         new = as_domain(list(range(states)) if isinstance(states, int) else states)
         if domain is not None and (domain.card != new.card if isinstance(states, int) else domain != new):
             raise InvalidArgument(
@@ -150,7 +154,7 @@ def _declared(net: BayesianNetwork, options: Options) -> dict[str, Domain]:
     found = {}
     for what, names in (("states=", states), ("continuous=", tuple(continuous))):
         for name in names:
-            if name not in net:
+            if not isinstance(name, str) or name not in net:
                 raise UnknownVariable(name, net.nodes, where=what)
             domain = REAL if what == "continuous=" else Variable(name, states[name]).domain
             before = net._domains[name]

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pgm.errors import ImpossibleEvidence, InvalidFrame
+from pgm.config import current
+from pgm.errors import ImpossibleEvidence, InvalidFrame, TooLarge
 from pgm.frames import Alike, among, columns, real_columns
 from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.runtime.clock import Clock
@@ -41,6 +42,10 @@ def imputed(
     names = list(cells)
     table = np.column_stack([cells[name] for name in names])
     gone = np.isnan(table)
+    if 8 * draws * table.size > (limit := current().memory_limit):
+        raise TooLarge(
+            f"{draws:,} copies of {len(table):,} rows pass the memory limit, {limit:,} bytes: ask for fewer."
+        )
     filled = np.repeat(table[None], draws, axis=0)
     rows = np.flatnonzero(gone.any(axis=1))
     distinct, which = np.unique(np.where(gone[rows], np.inf, table[rows]), axis=0, return_inverse=True)
