@@ -26,6 +26,7 @@ from pgm.models.decision.risk import RiskProfile
 from pgm.models.decision.rule import Rule
 from pgm.models.decision.solving import DecisionPlan
 from pgm.models.decision.utilities import Utility
+from pgm.models.dynamic.hmm_posterior import HMMPosterior, ParameterDraws
 from pgm.models.dynamic.hmm_selection import StateSelection
 from pgm.models.dynamic.hmm_stream import HMMStream
 from pgm.models.dynamic.linear_stream import LinearStream
@@ -62,7 +63,7 @@ RECEIVED = [
     *(results.SmoothedPaths, NonlinearStream, results.SwitchingFiltered, results.SwitchingSmoothed),
     *(results.SwitchingForecast, results.SampledRegimes, results.ChainBeliefs),
     *(results.NetworkBeliefs, results.NetworkCourse, results.SampledSteps, InterfacePlan, NetworkStream),
-    *(results.SampledSeries, LinearStream, HMMStream, StateSelection),
+    *(results.SampledSeries, LinearStream, HMMStream, StateSelection, HMMPosterior, ParameterDraws),
 ]
 CLASSES = list(
     dict.fromkeys(

@@ -7,7 +7,7 @@ needs, on a canvas that needs no screen; in a notebook the returned axes show th
 from .automata import state_graph
 from .bar_grid import assignment, marginals, samples
 from .bars import distribution, max_marginals, ranked, ranked_assignments
-from .beliefs import densities, table_belief
+from .beliefs import densities, intervals, table_belief
 from .decisions import influence_diagram, risk, rule
 from .networks import junction_tree, network
 from .paths import gaussian_path, states_over_time
@@ -23,6 +23,7 @@ __all__ = [
     "fit",
     "gaussian_path",
     "influence_diagram",
+    "intervals",
     "junction_tree",
     "marginals",
     "max_marginals",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,6 +77,38 @@ def table_belief(
         more = (
             f"; the first {len(entries)} of {belief.alpha.size:,}" if len(entries) < belief.alpha.size else ""
         )
+        paper.entitle(ax, f"mean and {100 * level:g} % interval{more}")
+        tidy(ax)
+        return ax
+
+
+def intervals(
+    names: Sequence[str],
+    mean: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    along: str,
+    level: float,
+    ax: Axes | None = None,
+    *,
+    figsize: Any = None,
+    title: str | None = None,
+) -> Axes:
+    """Draw the mean of each number as a point, and its interval as a line.
+
+    >>> intervals(["p"], np.array([0.5]), np.array([0.2]), np.array([0.7]), "initial", 0.9).get_xlabel()
+    'initial'
+    """
+    shown = min(len(names), _ENTRIES)
+    with Paper(ax, figsize, title) as paper:
+        ax = paper.axes(4.8, 0.7 + 0.22 * shown)
+        for y in range(shown):
+            ax.plot([low[y], high[y]], [y, y], color=EDGE, linewidth=2.0, solid_capstyle="butt")
+            ax.plot([mean[y]], [y], color=lines(ax)[0], marker="o", markersize=4.5)
+        ax.set_yticks(range(shown), list(map(plain, names[:shown])))
+        ax.set_ylim(shown - 0.5, -0.5)
+        ax.set_xlabel(plain(along))
+        more = f"; the first {shown} of {len(names):,}" if shown < len(names) else ""
         paper.entitle(ax, f"mean and {100 * level:g} % interval{more}")
         tidy(ax)
         return ax

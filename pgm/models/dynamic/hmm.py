@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
     from pgm.models import BayesianNetwork
 
+    from .hmm_posterior import HMMPosterior
+
 _Answer = TypeVar("_Answer")
 _ROWS = 12  # states that are printed
 _ARRAYS = ("_initial", "_transition", "_mask")
@@ -537,6 +539,57 @@ class HMM:
             weights=weights, fixed=fixed, prior=prior, method=method,
         )  # fmt: skip
         return self
+
+    def posterior(
+        self,
+        data: Any,
+        *,
+        lengths: Any = None,
+        sequence: Any = None,
+        states: Any = None,
+        prior: Any = None,
+        draws: int = 1000,
+        burn_in: int = 200,
+        chains: int = 4,
+        seed: int | np.random.Generator | None = None,
+    ) -> HMMPosterior:
+        """Draw the numbers from what is believed of them given sequences (Gibbs sampling).
+
+        The model stays as it is; what numbers it has are where each chain begins, and zeros stay zero. What
+        states are called is arbitrary unless the prior or states that were seen say it: chains may change
+        names (label switching), and R-hat then shows that they disagree.
+
+        Args:
+            data: a sequence, or several; see the class.
+            lengths: how many steps each sequence has, where all stand one below the other.
+            sequence: the column of a data frame that says which sequence a row belongs to.
+            states: the states that were seen, as for `fit`.
+            prior: as for `fit`; rows of probabilities are uniform if left out, and a Gaussian needs a
+                `pgm.priors.NormalWishart` or `NormalGamma`.
+            draws: how many are kept, of all chains together.
+            burn_in: how many draws of each chain are thrown away first.
+            chains: how many there are; two at least, so that they can be compared.
+            seed: a whole number, or a numpy Generator.
+
+        Raises:
+            InvalidArgument: an option is out of range; a value is no symbol; numbers without a prior.
+            ImpossibleEvidence: no path of states emits this; the message names the step.
+
+        >>> import pgm
+        >>> tags = HMM(states=["noun", "verb"], emission=pgm.Categorical(symbols=["fish", "swim"]))
+        >>> seen = {"data": ["fish", "swim", "fish"], "states": ["noun", "verb", "noun"]}
+        >>> found = tags.posterior(**seen, draws=4000, seed=0)
+        >>> found.transition.mean.round(1).tolist()  # (0 + 1) / (1 + 2) from noun to noun
+        [[0.3, 0.7], [0.7, 0.3]]
+        """
+        from .hmm_posterior import draw
+
+        read = self._read(data, lengths, sequence)
+        known = None
+        if states is not None:
+            read, known = known_states(states, read, data, lengths, self.variable)
+        task = hmm_learning.Task(self, read, known, prior=prior, climbs=False)
+        return draw(task, draws, burn_in, chains, generator(seed))
 
     def _learn(
         self,

@@ -422,7 +422,7 @@ def draw(chain: Chain, starts: np.ndarray, random: np.random.Generator) -> np.nd
 def draw_given(
     chain: Chain, rows: Rows, many: int, random: np.random.Generator, clock: Clock
 ) -> list[np.ndarray]:
-    """States of one sequence given what was observed, drawn so many times."""
+    """States of all sequences given what was observed, drawn so many times."""
 
     def fast() -> list[np.ndarray]:
         alpha = _forward(chain, rows, clock)[0].reshape(-1)
@@ -435,7 +435,7 @@ def draw_given(
     def walked(loop: Any, move: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         clock.check("drawing paths")
         path = np.empty(rows.n_rows, np.int32)
-        loop(move, chain.k, alpha, random.random(path.size), path)
+        loop(move, chain.k, alpha, random.random(path.size), rows.starts, path)
         return path
 
     return _either(fast, slow, chain, rows)

@@ -1023,16 +1023,19 @@ def walk(start: Floats, move: Floats, uniform: Floats, starts: Ints, path: Ints3
             path[t] = j
 
 
-def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32):
-    """One path given all rows, from the end, by what is believed at each step (Fruehwirth-Schnatter 1994)."""
-    steps = path.size
+def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, starts: Ints, path: Ints32):
+    """Paths given all rows, from the end, by what is believed at each step (Fruehwirth-Schnatter 1994)."""
+    n = starts.size - 1
     w = np.empty(k)
     state = 0
-    for t in range(steps - 1, -1, -1):
+    for t in range(path.size - 1, -1, -1):
+        last = t == starts[n] - 1
+        if last:
+            n -= 1
         total = 0.0
         for i in range(k):
             x = alpha[t * k + i]
-            if t < steps - 1:
+            if not last:
                 x *= move[i * k + state]
             w[i] = x
             total += x
@@ -1046,16 +1049,19 @@ def walk_back(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32
         path[t] = state
 
 
-def walk_back_in_logs(move: Floats, k: int, alpha: Floats, uniform: Floats, path: Ints32):
+def walk_back_in_logs(move: Floats, k: int, alpha: Floats, uniform: Floats, starts: Ints, path: Ints32):
     """The same, where `move` and `alpha` are logarithms: a state beyond the range of doubles may be drawn."""
-    steps = path.size
+    n = starts.size - 1
     w = np.empty(k)
     state = 0
-    for t in range(steps - 1, -1, -1):
+    for t in range(path.size - 1, -1, -1):
+        last = t == starts[n] - 1
+        if last:
+            n -= 1
         most = -math.inf
         for i in range(k):
             w[i] = alpha[t * k + i]
-            if t < steps - 1:
+            if not last:
                 w[i] += move[i * k + state]
             most = max(most, w[i])
         total = 0.0
