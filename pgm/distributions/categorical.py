@@ -302,8 +302,10 @@ class Categorical:
     def log_rows(self, rows: np.ndarray) -> np.ndarray:
         """Log probability of each code, a column for each state; -1 was not observed."""
         if rows.ndim == 2:  # how likely each symbol makes what was seen
-            with np.errstate(divide="ignore"):
-                return np.asarray(np.log(rows @ self._known.T))
+            with np.errstate(divide="ignore"):  # einsum: a row has the same bits in any company
+                logs = np.log(np.einsum("rs,ks->rk", rows, self._known))
+            logs[(rows == 1.0).all(axis=1)] = 0.0  # nothing was observed
+            return np.asarray(logs)
         with np.errstate(divide="ignore"):
             found = np.log(self._known.T)[rows]
         found[rows < 0] = 0.0

@@ -383,12 +383,15 @@ class Gaussian:
         self, weight: float, n_states: int, rows: np.ndarray, counts: np.ndarray
     ) -> GaussianStatistics:
         """So many rows in each state, which vary as all of the data do: a normal-Wishart prior."""
-        seen = rows[~np.isnan(rows).any(axis=1)]
+        whole = ~np.isnan(rows).any(axis=1) & (counts > 0.0)
+        seen, times = rows[whole], counts[whole]
         if not len(seen):
             raise InvalidArgument(
                 "A number as a prior needs a row without gaps: rows that vary as all data do."
             )
-        mean, scatter = seen.mean(axis=0), np.atleast_2d(np.cov(seen.T, bias=True)) * weight
+        mean = np.average(seen, axis=0, weights=times)
+        spread = (seen - mean) * np.sqrt(times / times.sum())[:, None]
+        scatter = spread.T @ spread * weight
         return GaussianStatistics(
             np.full(n_states, weight), np.tile(mean, (n_states, 1)), np.tile(scatter, (n_states, 1, 1))
         )

@@ -738,3 +738,16 @@ def test_a_time_limit_ends_each_of_them():
         for engine in ("interface", "boyen-koller", "particles"):
             with pytest.raises(pgm.OutOfTime):
                 dbn.filter(data, engine=engine)
+
+
+def test_what_several_steps_say_of_a_static_variable_counts_together():
+    dbn = pgm.DynamicBayesianNetwork()
+    dbn.add("kind", [0.4, 0.6], states=["a", "b"], static=True)
+    dbn.add("seen", {"a": [0.9, 0.1], "b": [0.2, 0.8]}, parents=["kind"], states=["x", "y"])
+    one, two = pgm.Likelihood({"a": 0.6, "b": 0.5}), pgm.Likelihood({"a": 0.3, "b": 0.9})
+    data = {"kind": [one, None, two], "seen": ["x", None, None]}
+    weights = np.array([0.4 * 0.6 * 0.3 * 0.9, 0.6 * 0.5 * 0.9 * 0.2])
+    assert dbn.query("kind", data).values == pytest.approx(weights / weights.sum())
+    assert dbn.query("kind", {**data, "kind": [one, "a", pgm.Not("b")]})["a"] == 1.0
+    with pytest.raises(pgm.ImpossibleEvidence, match=r"'kind' is static.*contradicts"):
+        dbn.query("kind", {**data, "kind": [one, "a", "b"]})

@@ -180,3 +180,13 @@ def test_strides_never_fall_and_keep_zeros_and_what_is_fixed(emission: Any) -> N
     assert hmm.initial.tolist() == [1.0, 0.0]
     assert hmm.transition[1].tolist() == [0.2, 0.8]
     assert hmm.score(data) == pytest.approx(logs[-1], rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", [pgm.Gaussian, pgm.StudentT])
+def test_weights_count_in_priors_of_numbers_too(kind: Any) -> None:
+    hmm = pgm.HMM([0.5, 0.5], [[0.7, 0.3], [0.4, 0.6]], kind([0.0, 2.0], [1.0, 1.0]))
+    data = [[0.1, 2.5, None, 1.0], [7.0, -3.0], [0.4]]
+    once = hmm.copy().fit(data, weights=[3, 0, 2], prior=1.0, max_iter=3)
+    again = hmm.copy().fit([data[0]] * 3 + [data[2]] * 2, prior=1.0, max_iter=3)
+    assert once.transition == pytest.approx(again.transition, rel=1e-9)
+    assert once.emission.mean == pytest.approx(again.emission.mean, rel=1e-9)

@@ -213,3 +213,14 @@ def test_its_memory_does_not_grow() -> None:
     first = peak()
     assert peak() < first + 100_000 < 4_000_000  # 10,000 steps at a time
     assert len(pickle.dumps(stream)) < 10_000
+
+
+def test_uncertain_observations_have_the_same_bits_in_any_chunks() -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        hmm = pgm.HMM(*random_chain(3), pgm.Categorical(rng.dirichlet(np.ones(5), 3), list("abcde")))
+        seen = pgm.Likelihood(dict(zip("abcde", rng.random(5).tolist(), strict=True)))
+        x: list[Any] = [seen, "a", None, "e"]
+        stream = hmm.stream()
+        pushed = np.concatenate([stream.push(one).values for one in x])
+        assert np.array_equal(pushed, hmm.filter(x).values)

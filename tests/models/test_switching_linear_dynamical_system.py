@@ -612,3 +612,13 @@ def test_mistakes_in_learning_are_answered(options: dict[str, Any], said: str) -
         two(BEGIN).fit(some_series(2), **options)
     with pytest.raises(pgm.InvalidArgument, match="not fitted"):
         _ = two(BEGIN).fit_report
+
+
+@pytest.mark.parametrize("engine", ["exact", "gpb2", "imm", "rao-blackwellised"])
+@pytest.mark.parametrize("y", [[1e308, 0.0], [0.0, 1e200], [1e160]])
+def test_numbers_too_large_are_refused(engine: str, y: list[float]) -> None:
+    one = LinearDynamicalSystem(A=0.9, C=1.0, Q=0.5, R=0.8, mean=0.0, covariance=1.0)
+    both = SwitchingLinearDynamicalSystem([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], {"a": one, "b": one})
+    for ask in (both.score, both.filter):
+        with pytest.raises(pgm.InvalidArgument, match=r"step \d .*leaves the range of floating-point"):
+            ask(y, engine=engine)

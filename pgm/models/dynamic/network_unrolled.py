@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from itertools import chain, repeat
 from typing import Any
 
+import numpy as np
+
 from pgm.cpds import CPD, TableCPD
 from pgm.cpds.table_input import check_cells
-from pgm.errors import InvalidArgument, UnknownVariable
+from pgm.errors import ImpossibleEvidence, InvalidArgument, UnknownVariable
+from pgm.evidence import Likelihood
 from pgm.frames import has_parts
+from pgm.inference.engines.interface import ObservedRows
 from pgm.models.bayesian_network import BayesianNetwork
 from pgm.variables import Variable, is_missing
 
@@ -91,12 +95,39 @@ def evidence(nodes: Mapping[str, Node], data: Any) -> dict[str, Any]:
         if not has_parts(column):
             known[name] = column
             continue
-        for t, value in enumerate(list(column)):
-            if not nodes[name].static:
-                known[f"{name}[{t}]"] = value
-            elif not is_missing(value):
-                known[name] = value
+        if not nodes[name].static:
+            known |= {f"{name}[{t}]": value for t, value in enumerate(list(column))}
+        elif seen := [value for value in column if not is_missing(value)]:
+            known[name] = seen[0] if len(seen) == 1 else _together(nodes, name, found.rows)
     return known
+
+
+def _together(nodes: Mapping[str, Node], name: str, rows: ObservedRows) -> Any:
+    """What several steps say of a static variable."""
+    v = list(nodes).index(name)
+    if v in rows.numbers:
+        numbers = np.unique(rows.numbers[v][~np.isnan(rows.numbers[v])])
+        if numbers.size > 1:
+            raise _contradiction(name)
+        return float(numbers[0])
+    logs = np.zeros(len(nodes[name].domain.states))
+    codes = np.unique(rows.codes[v][rows.codes[v] >= 0])
+    if codes.size:
+        logs[:] = -np.inf
+    if codes.size == 1:
+        logs[codes] = 0.0
+    if v in rows.soft:
+        logs = logs + rows.soft[v][1].sum(axis=0)
+    if np.isneginf(logs).all():
+        raise _contradiction(name)
+    weights = np.exp(logs - logs.max())
+    return Likelihood(dict(zip(nodes[name].domain.states, weights.tolist(), strict=True)))
+
+
+def _contradiction(name: str) -> ImpossibleEvidence:
+    return ImpossibleEvidence(
+        f"{name!r} is static, one variable for all steps, and what its steps say contradicts each other."
+    )
 
 
 def step_of(name: str, nodes: Mapping[str, Node]) -> int:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pgm.errors import ImpossibleEvidence
+from pgm.errors import ImpossibleEvidence, InvalidArgument
 from pgm.inference.engines.kalman.schedule import factored
 from pgm.inference.engines.nonlinear.moments import Passed, joint, lower, over
 
@@ -100,7 +100,14 @@ def observed(
         )
     e = np.linalg.solve(L11, (y[seen] - centre)[:, :, None])
     mean = g.mean + (L21 @ e)[:, :, 0]
-    log = -0.5 * ((e[:, :, 0] ** 2).sum(axis=1) + seen.sum() * _LOG_2PI) - np.log(sizes).sum(axis=1)
+    with np.errstate(over="ignore"):
+        squares = (e[:, :, 0] ** 2).sum(axis=1)
+    log = -0.5 * (squares + seen.sum() * _LOG_2PI) - np.log(sizes).sum(axis=1)
+    if np.isnan(log).any() or not np.isfinite(log).any():
+        raise InvalidArgument(
+            f"The observation of step {step} (the first is 0) leaves the range of floating-point numbers: a "
+            "system is unstable, or the numbers are too large. Choose other units."
+        )
     return Gaussians(mean, L22), log
 
 
