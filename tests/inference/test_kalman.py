@@ -176,3 +176,27 @@ def test_a_fit_that_runs_out_of_time_keeps_its_best_so_far() -> None:
         lds.fit(y, max_iter=100_000, tol=0.0)
     assert lds.fit_report.stopped_by == "time limit"
     assert lds.score(y) == pytest.approx(lds.fit_report.log_likelihoods[-1], rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_states_without_noise_that_fade_are_smoothed_without_undoing_it(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, T, m = 2 + seed % 2, 40, 1 + seed % 2
+    A = [[0.6, 0.2, 0.0], [0.1, 0.3, 0.0], [0.2, 0.0, 0.05]]
+    truth = Linear(
+        [np.array(A)[:n, :n]] * T,
+        [np.zeros((n, n))] * T,
+        [rng.normal(size=(m, n))] * T,
+        [np.eye(m) + 0.5] * T,
+        np.ones(n),
+        np.eye(n),
+        [rng.normal(size=n)] * T,
+        [np.zeros(m)] * T,
+        np.zeros(n, bool),
+    )
+    y = gaps(rng, rng.normal(size=(T, m)))
+    found, expected = ran(truth, y), truth.given(y)
+    close(found.smoothed, expected.mean, 1e-11)
+    close(table(found.smoothed_covariance), [expected.covariance(t) for t in range(T)], 1e-11)
+    close(found.lag_one(), [expected.covariance(t, t + 1) for t in range(T - 1)], 1e-11)
+    assert np.linalg.eigvalsh(table(found.smoothed_covariance)).min() >= 0.0

@@ -13,7 +13,7 @@ from pgm.results import Matrices
 from pgm.runtime import buffers
 from pgm.runtime.clock import Clock, start_clock
 
-from . import diffuse
+from . import adjoint, diffuse
 from .arrays import Steps, looped
 from .schedule import Schedule, Series
 
@@ -205,7 +205,7 @@ def _runs(
         else:
             later = cache(lambda: _predicted(schedule, seen))
     link, back = np.empty(max(T - 1, 0), np.int64), np.empty((T, n * n))
-    smoothed, table, behind = None, None, None
+    smoothed, table, behind, cross = None, None, None, None
     if smooth:
         index, matrices = np.empty(T, np.int64), np.empty((T + 1, n * n))
         both = np.empty(2, np.int64)
@@ -218,6 +218,11 @@ def _runs(
         looped(
             "means_back", link, back, predicted, filtered, smoothed, T, steps=filtered.size * n, clock=clock
         )
+        if not diffuse_start and adjoint.grows(p.steps, behind.distinct, behind.at):
+            after = _multiplied(p.filtered, n, clock)
+            given = (p.steps, p.slot, p.predicted, after, p.gains, p.variances, predicted, surprises)
+            smoothed, full, cross = adjoint.smoothed(*given, clock)
+            table = Matrices(full, np.arange(T))
     finite = bool(np.isfinite(log.sum()) and np.isfinite(filtered.sum()) and not diffuse_start)
     finite = finite and (table is None or bool(np.isfinite(table.distinct.sum())))
     finite = finite and (known is None or bool(np.isfinite(known.distinct.sum())))
@@ -235,6 +240,7 @@ def _runs(
                 None if smoothed is None else smoothed[own],
                 table,
                 behind,
+                cross,
                 finite=finite,
             )
         )
