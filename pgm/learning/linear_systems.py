@@ -210,7 +210,9 @@ def coefficients_of(r: Regression, now: np.ndarray, noise: np.ndarray, free: np.
     """
     if not free.any():
         return now
-    weights = np.linalg.pinv(noise, hermitian=True)
+    some = np.flatnonzero(np.diagonal(noise))  # of all rows the inverse is rounded where zero is meant
+    weights = np.zeros_like(noise)
+    weights[np.ix_(some, some)] = np.linalg.pinv(noise[np.ix_(some, some)], hermitian=True)
     zz = np.broadcast_to(r.zz, (len(now), *r.zz.shape[1:]))
     slopes = weights @ (r.xz - np.einsum("ijk,ik->ij", zz, now))
     row, column = np.nonzero(free)

@@ -296,3 +296,19 @@ def test_observations_that_change_leave_the_states_to_be_learned() -> None:
         slope = (system(A + dA, Q + dQ).score(y) - system(A - dA, Q - dQ).score(y)) / 2e-4
         assert abs(slope) < 2e-2
     assert system(0.3, 1.0).fit(y, fixed=held, starts=3, seed=1, max_iter=5).fit_report.starts
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_has_no_noise_between_what_has_stays(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    A, Q = 0.3 * rng.normal(size=(4, 4)), np.zeros((4, 4))
+    some = np.ix_([0, 2, 3], [0, 2, 3])
+    root = rng.normal(size=(3, 3))
+    Q[some] = root @ root.T
+    lds = pgm.LinearDynamicalSystem(
+        A=A, C=np.eye(2, 4), Q=Q, R=np.eye(2), mean=np.zeros(4), covariance=np.eye(4)
+    )
+    lds.fit(rng.normal(size=(30, 2)), fixed=["C", "mean", "covariance"], max_iter=8)
+    logs = lds.fit_report.log_likelihoods
+    assert (lds.A[1] == A[1]).all()
+    assert (np.diff(logs) > -1e-9).all()
