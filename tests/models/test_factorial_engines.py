@@ -183,6 +183,18 @@ def test_zeros_leave_one_of_several_answers_to_mean_field_and_say_so_to_gibbs():
         parity(rigid=True).smooth([0, 1], engine="mean-field")
 
 
+def test_starts_that_cool_find_what_the_plain_one_misses():
+    """Sums of levels: chains that are sure too early explain the same part twice."""
+    chain = pgm.MarkovChain([0.3, 0.3, 0.4], [[0.9, 0.05, 0.05], [0.1, 0.8, 0.1], [0.2, 0.2, 0.6]])
+    levels = [[0.0, 1.0, 3.0], [0.0, 2.0, 7.0], [0.0, 4.0, 9.5]]
+    means = [sum(some) for some in itertools.product(*levels)]
+    model = pgm.FactorialHMM([chain] * 3, pgm.Gaussian(means, sd=0.5))
+    y = model.sample(200, seed=0).observations
+    exact = model.score(y)
+    one, two = (model.score(y, engine=pgm.engines.MeanField(restarts=n)) for n in (1, 2))
+    assert one + 50.0 < two <= exact
+
+
 def test_learning_never_lowers_the_bound_and_rests_where_its_gradient_vanishes():
     true = random_model(9, zeros=False)[0]
     seqs = [[*one.observations.tolist(), None] for one in true.sample(30, sequences=3, seed=0)]

@@ -270,6 +270,8 @@ def test_em_climbs_to_where_the_gradient_vanishes(kind):
         if arrays is None:
             continue
         for index in np.ndindex(arrays.shape):
+            if isinstance(one, pgm.Softmax) and index[1] == 0:
+                continue  # weights of the first class stay, whatever they cost: others are relative to them
 
             def moved(h, part=part, one=one, arrays=arrays, index=index):
                 w = arrays.copy()
@@ -280,7 +282,7 @@ def test_em_climbs_to_where_the_gradient_vanishes(kind):
                 made._emission = made._by_inputs.get("emission", learned._emission)
                 return made
 
-            assert abs(slope(moved)) < 0.1
+            assert abs(slope(moved)) < 1e-3
 
 
 def test_learned_from_nothing():

@@ -18,6 +18,7 @@ from pgm.runtime.clock import Clock
 
 _HELD = 2**24  # log densities that are kept; more are found again each time
 _AT_ONCE = 2**21  # log densities that are found together
+SHARES = np.geomspace(1e-3, 0.9, 25)  # of the log densities that count, sweep after sweep, in a start
 _NO_CODES = np.empty(0, np.int32)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pgm.inference.engines.chain import Chain, ImpossibleStep, Rows, smoothed
-from pgm.inference.engines.parallel_chains import Emitted, moved
+from pgm.inference.engines.parallel_chains import SHARES, Emitted, moved
 from pgm.inference.engines.parallel_chains.drawing import drawn_paths
 from pgm.runtime.clock import Clock
 from pgm.runtime.progress import report as report_progress
@@ -85,7 +85,8 @@ def approximated(
     """The best of several starts, for each sequence by itself; the first is what is believed before.
 
     Where zeros rule states out as soon as another chain might be elsewhere, the others are paths that were
-    drawn; else beliefs are.
+    drawn. Else the second comes from rows that say little at first and then more and more, so that chains
+    share out what they explain before they are sure; the others are drawn beliefs.
 
     Raises:
         NoPath: zeros in the emission leave no start, and no possible path was found.
@@ -98,6 +99,8 @@ def approximated(
             begin = [np.zeros(p.shape) for p in prior]
             for n in range(emitted.starts.size - 1):
                 _begin_at_paths(begin, chains, emitted, n, random, clock)
+        elif number == 1:
+            begin = _cooled(chains, emitted, prior, clock)
         elif number:
             begin = [p * random.standard_gamma(0.5, p.shape) for p in prior]
             totals = [q.sum(axis=1, keepdims=True) for q in begin]
@@ -128,6 +131,18 @@ def climbed(
         except ImpossibleStep as error:
             n = int(np.searchsorted(emitted.starts, error.row, side="right")) - 1
             _begin_at_paths(begin, chains, emitted, n, random, clock)
+
+
+def _cooled(
+    chains: Sequence[Chain], emitted: Emitted, prior: Sequence[np.ndarray], clock: Clock
+) -> list[np.ndarray]:
+    """Beliefs after sweeps in which the log densities count for more and more."""
+    now = list(prior)
+    for share in SHARES:
+        for m, chain in enumerate(chains):
+            field = share * emitted.expected(m, now, clock)
+            now[m] = smoothed(chain, rows_of(field, emitted), clock)[0]
+    return now
 
 
 def _begin_at_paths(
