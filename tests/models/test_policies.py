@@ -195,3 +195,60 @@ def test_numbers_of_numpy_are_numbers_and_none_is_not_known() -> None:
     assert d.value_of_information("disease", given={"disease": None}) == pytest.approx(5.4)
     assert d.value_of_control("disease", given={"disease": None}) > 0.0
     assert [1] not in d
+
+
+def test_limited_memory_takes_evidence_of_every_kind() -> None:
+    d = pgm.InfluenceDiagram(memory="limited")
+    d.add_chance("c", {"a": 0.2, "b": 0.3, "e": 0.5})
+    d.add_chance(
+        "hint", {"a": [0.8, 0.2], "b": [0.3, 0.7], "e": [0.0, 1.0]}, parents=["c"], states=["x", "y"]
+    )
+    d.add_decision("first", ["a", "b", "e"], observes=["hint"], allowed={"x": ["a", "b"], ...: ["b", "e"]})
+    d.add_decision("second", ["a", "b", "e"], observes=["first"])
+    d.add_utility("hit", lambda c, second: float(c == second), parents=["c", "second"])
+    for past, wanted in (
+        ({"hint": pgm.Likelihood({"x": 0.5, "y": 1.0})}, (0.5 + 0.08) / 0.875),  # tells x from y
+        ({"c": pgm.Not("e")}, 0.16 / 0.5 + 0.21 / 0.5),
+        ({"hint": pgm.OneOf("x")}, 0.16 / 0.25),
+    ):
+        policy = d.solve(past)
+        assert policy.exact
+        assert policy.expected_utility == pytest.approx(wanted)
+        assert d.evaluate(policy, past) == pytest.approx(wanted)
+    with pytest.raises(pgm.ImpossibleEvidence):
+        d.solve({"c": "e", "hint": "x"})
+
+
+def test_a_large_row_hides_no_difference_in_another() -> None:
+    d = pgm.InfluenceDiagram()
+    d.add_chance("big", 0.5)
+    d.add_decision("act", ["a", "b"], observes="big")
+    d.add_utility("u", [[0, 0.5], [1e12, 0]], parents=["big", "act"])
+    policy = d.solve()
+    assert policy["act"].to_dict() == {False: "b", True: "a"}
+    assert policy["act"].worth.tolist() == [[0.0, 0.5], [1e12, 0.0]]
+    p = pgm.InfluenceDiagram(combine="product")
+    p.add_chance("big", 0.5)
+    p.add_decision("act", ["a", "b"], observes="big")
+    p.add_utility("u", [[1e-14, 5e-13], [1, 2]], parents=["big", "act"])
+    assert p.solve()["act"].to_dict() == {False: "b", True: "b"}
+
+
+def test_products_of_what_comes_to_less_than_nothing_are_refused() -> None:
+    d = pgm.InfluenceDiagram(combine="product")
+    d.add_decision("x", ["a", "b"])
+    d.add_utility("u", [1, 2], parents="x")
+    d.add_utility("v", [3, 1], parents="x")
+    d.add_utility("m", [1.0, -1.0], parents=["u", "v"])
+    with pytest.raises(pgm.InvalidTable, match=r"'m' comes to -2 in some case"):
+        d.solve()
+
+
+def test_a_product_with_a_wide_sum_is_refused_before_it_is_made() -> None:
+    d = pgm.InfluenceDiagram(combine="product")
+    for i in range(40):
+        d.add_chance(f"c{i}", 0.5)
+        d.add_utility(f"u{i}", [1, 2], parents=f"c{i}")
+    d.add_utility("s", [1.0] * 40, parents=[f"u{i}" for i in range(40)])
+    with pytest.raises(pgm.TooLarge, match="'s'"):
+        d.solve()

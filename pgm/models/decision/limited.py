@@ -13,12 +13,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pgm.cpds import CPD
-from pgm.errors import OutOfTime, TooLarge
+from pgm.errors import ImpossibleEvidence, OutOfTime, TooLarge
 from pgm.graphs.requisite import settled_first
 from pgm.inference.engines.decisions import best_actions
 from pgm.randomness import generator
@@ -48,27 +48,29 @@ def solved_with_limited_memory(diagram: InfluenceDiagram, observed: Observed, cl
         observed: the past.
         clock: the clock of the question.
     """
-    given = dict(observed.given)
     waiting = [name for name in diagram.decisions if name not in observed.hard]
+    anyhow = {name: at_random(diagram, name) for name in waiting}
+    if expected(diagram, anyhow, observed.given)[1] == 0.0:
+        raise ImpossibleEvidence("What is given has probability zero.", dict(observed.given))
     scopes = Tables.of(diagram, observed).utility_scopes
     flow = information(diagram, observed, waiting, scopes)
     order = settled_first(*flow, product=diagram.combine == "product")
     names = list(diagram.variables)
     if order is not None:
-        found = _improved(diagram, given, {}, [names[d] for d in order], clock, once=True)
-        return _policy(diagram, given, waiting, found[1], found[0], EXACT)
-    search = _Search(diagram, given, waiting)
-    bound, note = search.run(*_climbed(diagram, given, waiting, clock), clock)
+        found = _improved(diagram, observed, {}, [names[d] for d in order], clock, once=True)
+        return _policy(diagram, observed, waiting, found[1], found[0], EXACT)
+    search = _Search(diagram, observed, waiting)
+    bound, note = search.run(*_climbed(diagram, observed, waiting, clock), clock)
     value, rules = search.value, search.rules
     gap = max(bound - value, 0.0)
     if gap <= _ROUNDING * max(1.0, abs(value)):
-        return _policy(diagram, given, waiting, rules, value, EXACT)
+        return _policy(diagram, observed, waiting, rules, value, EXACT)
     report = Report("single policy updating", exact=False, error=gap, advice=note, bounds=(value, bound))
-    return _policy(diagram, given, waiting, rules, value, report)
+    return _policy(diagram, observed, waiting, rules, value, report)
 
 
 def _climbed(
-    diagram: InfluenceDiagram, given: Mapping[str, Any], waiting: list[str], clock: Clock
+    diagram: InfluenceDiagram, past: Observed, waiting: list[str], clock: Clock
 ) -> tuple[float, dict[str, CPD]]:
     """The best of several starts."""
     random = generator(0)
@@ -76,7 +78,7 @@ def _climbed(
     for start in range(_STARTS):
         rules = {name: _some_rule(diagram, name, random) for name in waiting} if start else {}
         try:
-            found = _improved(diagram, given, rules, list(reversed(waiting)), clock)
+            found = _improved(diagram, past, rules, list(reversed(waiting)), clock)
         except OutOfTime:
             if best is None:
                 raise
@@ -108,7 +110,7 @@ def _mask(diagram: InfluenceDiagram, name: str) -> np.ndarray:
 
 def _improved(
     diagram: InfluenceDiagram,
-    given: Mapping[str, Any],
+    past: Observed,
     rules: Mapping[str, CPD],
     order: list[str],
     clock: Clock,
@@ -117,31 +119,33 @@ def _improved(
 ) -> tuple[float, dict[str, CPD]]:
     """Improve one rule after the other until none can be, or once each."""
     now = {name: rules.get(name, at_random(diagram, name)) for name in order}
-    before = -np.inf
+    before, product = -np.inf, diagram.combine == "product"
     while True:
         for name in order:
             clock.check("improving a policy")
-            worth, _ = _worth(diagram, given, now, name)
-            variables = tuple([diagram.variables[v] for v in _seen(diagram, name, given)])
-            now[name] = certain(diagram.variables[name], variables, best_actions(worth))
-        value = float(expected(diagram, now, given)[0])
+            worth, _ = _worth(diagram, past, now, name)
+            variables = tuple([diagram.variables[v] for v in _seen(diagram, name, past)])
+            now[name] = certain(diagram.variables[name], variables, best_actions(worth, product=product))
+        value = float(expected(diagram, now, past.given)[0])
         if once or value <= before + _ROUNDING * max(1.0, abs(before)):
             return value, now
         before = value
 
 
-def _seen(diagram: InfluenceDiagram, name: str, given: Mapping[str, Any]) -> list[str]:
-    return [v for v in diagram.parents(name) if v not in given]
+def _seen(diagram: InfluenceDiagram, name: str, past: Observed) -> list[str]:
+    return [v for v in diagram.parents(name) if v not in past.hard]
 
 
 def _worth(
-    diagram: InfluenceDiagram, given: Mapping[str, Any], rules: Mapping[str, CPD], name: str
+    diagram: InfluenceDiagram, past: Observed, rules: Mapping[str, CPD], name: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """What each action is worth by what is observed, the other rules as they are."""
-    seen = _seen(diagram, name, given)
-    worth, probability = expected(diagram, {**rules, name: _uniform(diagram, name)}, given, [*seen, name])
+    seen = _seen(diagram, name, past)
+    worth, probability = expected(
+        diagram, {**rules, name: _uniform(diagram, name)}, past.given, [*seen, name]
+    )
     worth = np.array(worth)
-    mask = np.broadcast_to(_sliced_mask(diagram, name, given) > 0, worth.shape)
+    mask = np.broadcast_to(_sliced_mask(diagram, name, past) > 0, worth.shape)
     worth[~mask] = -np.inf
     return worth, probability
 
@@ -151,18 +155,18 @@ def _uniform(diagram: InfluenceDiagram, name: str) -> CPD:
     return certain(variable, (), np.array(0), 1.0 / variable.card)
 
 
-def _sliced_mask(diagram: InfluenceDiagram, name: str, given: Mapping[str, Any]) -> np.ndarray:
+def _sliced_mask(diagram: InfluenceDiagram, name: str, past: Observed) -> np.ndarray:
     mask = _mask(diagram, name)
     at = []
     for axis, v in enumerate(diagram.parents(name)):
-        code = diagram.variables[v].code(given[v]) if v in given else None
+        code = past.hard.get(v)
         at.append(slice(None) if code is None else (code if mask.ndim > 1 and mask.shape[axis] > 1 else 0))
     return mask[tuple(at)] if mask.ndim > 1 else mask
 
 
 def _policy(
     diagram: InfluenceDiagram,
-    given: Mapping[str, Any],
+    past: Observed,
     waiting: list[str],
     rules: Mapping[str, CPD],
     value: float,
@@ -170,11 +174,11 @@ def _policy(
 ) -> Policy:
     advice = {}
     for name in waiting:
-        worth, _ = _worth(diagram, given, rules, name)
-        variables = tuple([diagram.variables[v] for v in _seen(diagram, name, given)])
+        worth, _ = _worth(diagram, past, rules, name)
+        variables = tuple([diagram.variables[v] for v in _seen(diagram, name, past)])
         actions = rules[name].table().argmax(axis=-1)
         advice[name] = Advice(diagram.variables[name], variables, worth, np.asarray(actions))
-    return Policy(diagram.copy(), given, advice, value, report)
+    return Policy(diagram.copy(), past.given, advice, value, report)
 
 
 # --- branch and bound ---------------------------------------------------------------------------------------
@@ -192,8 +196,8 @@ class _Node:
 
 
 class _Search:
-    def __init__(self, diagram: InfluenceDiagram, given: Mapping[str, Any], waiting: list[str]) -> None:
-        self.diagram, self.given, self.waiting = diagram, given, waiting
+    def __init__(self, diagram: InfluenceDiagram, past: Observed, waiting: list[str]) -> None:
+        self.diagram, self.past, self.waiting = diagram, past, waiting
         self.full = diagram.copy()
         self.full.memory = "full"
         self.queue: list[_Node] = []
@@ -243,7 +247,7 @@ class _Search:
         for name, mask in masks.items():
             observes = self.diagram.parents(name)
             self.full._decisions[name] = Decision(observes, observes, mask)
-        policy = solved(self.full, self.given)
+        policy = solved(self.full, self.past.given)
         bound = float(policy.expected_utility)
         if bound <= self.least:
             return
@@ -258,7 +262,7 @@ class _Search:
     def forgetful(self, advice: Advice) -> tuple[tuple[int, ...] | None, CPD]:
         """A case of what is observed in which the advice depends on more, and the rule if there is none."""
         name = advice.decision.name
-        seen = _seen(self.diagram, name, self.given)
+        seen = _seen(self.diagram, name, self.past)
         own = [v.name for v in advice.given]
         shared = [v for v in seen if v in own]
         others = tuple([axis for axis, v in enumerate(own) if v not in shared])
@@ -273,10 +277,5 @@ class _Search:
         rule = certain(advice.decision, variables, np.where(high < 0, 0, high))
         if not len(split):
             return None, rule
-        codes = dict(zip(shared, split[0].tolist(), strict=True))
-        variable = self.diagram.variables
-        at = [
-            codes[v] if v in codes else variable[v].code(self.given[v]) if v in self.given else 0
-            for v in self.diagram.parents(name)
-        ]
-        return tuple(at), rule
+        codes = {**self.past.hard, **dict(zip(shared, split[0].tolist(), strict=True))}
+        return tuple([codes.get(v, 0) for v in self.diagram.parents(name)]), rule

@@ -133,12 +133,12 @@ class Policy(Result, Tabular, Mapping[str, Rule]):
             aside, chance = expected(self._diagram, rules, self.given, names, self.attitude)
             off = (probability == 0.0) & ~np.isnan(values).any(axis=-1)
             best, probability = np.where(off, aside, best), np.where(off, chance, probability)
+        own = np.take_along_axis(values, advice.actions[..., np.newaxis], axis=-1)  # of the action taken
         with np.errstate(invalid="ignore", divide="ignore"):
             if self._diagram.combine == "product":
-                most = values.max(axis=-1, keepdims=True)
-                worth_ = np.where(most > 0.0, best[..., np.newaxis] * values / most, 0.0)
+                worth_ = np.where(own > 0.0, best[..., np.newaxis] * values / own, 0.0)
             else:
-                worth_ = best[..., np.newaxis] + (values - values.max(axis=-1, keepdims=True))
+                worth_ = best[..., np.newaxis] + (values - own)
         worth_[np.isneginf(values)] = -np.inf
         worth_[probability == 0.0] = np.nan
         return Rule.of(advice.decision, advice.given, worth_, advice.actions)

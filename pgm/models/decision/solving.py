@@ -234,5 +234,5 @@ def _advice(diagram: InfluenceDiagram, names: list[str], needed: Sequence[str], 
         diagram.variables[names[decision]],
         tuple([diagram.variables[name] for name in kept]),
         np.array(values),
-        best_actions(values),
+        best_actions(values, product=diagram.combine == "product"),
     )

@@ -12,7 +12,7 @@ import numpy as np
 from pgm.config import current
 from pgm.cpds import CPD, TableCPD
 from pgm.cpds.table_input import check_cells
-from pgm.errors import InvalidEvidence, TooLarge
+from pgm.errors import InvalidEvidence, InvalidTable, TooLarge
 from pgm.evidence import Observed, observe
 from pgm.factors import Gate
 from pgm.inference.engines.decisions import Problem, Schedule, schedule, solve
@@ -148,6 +148,11 @@ def used_terms(diagram: InfluenceDiagram) -> list[Term]:
             what = f"The table of the utility {name!r}"
             check_cells([cards[v] for v in scope], what, "use a sum of fewer utilities")
             part = [(scope, worth.sum_of(part, scope, [cards[v] for v in scope]))]
+        if diagram.combine == "product" and (least := min(float(values.min()) for _, values in part)) < 0.0:
+            raise InvalidTable(
+                f'The utility {name!r} comes to {least:g} in some case, and combine="product" takes '
+                "utilities from 0 on."
+            )
         found += part
     return found
 

@@ -12,7 +12,9 @@ from pgm.runtime.clock import Clock
 
 from .schedule import Schedule, Scope, Step
 
-_TIE = 1e-12  # actions whose values differ by less, relative to the largest of the table, are equally good
+# Actions whose values differ by less are equally good: relative to the largest of the row, and to the largest
+# of the table, whose rounding is left where such values cancel out.
+_TIE, _CANCELLED = 1e-12, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,14 +203,23 @@ def _by_matrices(p: np.ndarray, v: np.ndarray) -> np.ndarray | None:
     return np.asarray(product.reshape(shape).transpose(np.argsort([*own, *theirs])))
 
 
-def best_actions(values: np.ndarray, least: bool = False) -> np.ndarray:
-    """Return the best action along the last axis; of equally good ones the first, rounding aside."""
-    worth = -values if least else values
-    finite = worth[np.isfinite(worth)]
-    rounding = _TIE * float(np.abs(finite).max(initial=0.0))
+def best_actions(values: np.ndarray, *, product: bool = False) -> np.ndarray:
+    """Return the best action along the last axis; of equally good ones the first, rounding aside.
+
+    Args:
+        values: what each action is worth; -inf: not allowed, NaN: cannot happen.
+        product: whether the values are products of utilities, in which nothing cancels out.
+
+    >>> best_actions(np.array([[0.1 + 0.2, 0.3], [1.0, 2.0]])).tolist()
+    [0, 1]
+    """
+    size = np.where(np.isfinite(values), np.abs(values), 0.0)
+    rounding = _TIE * size.max(axis=-1, keepdims=True)
+    if not product:
+        rounding = np.maximum(rounding, _CANCELLED * size.max(initial=0.0))
     with np.errstate(invalid="ignore"):
-        near = worth >= worth.max(axis=-1, keepdims=True) - rounding
-    never = np.isnan(worth).any(axis=-1, keepdims=True)  # no case: the first action that is allowed
+        near = values >= values.max(axis=-1, keepdims=True) - rounding
+    never = np.isnan(values).any(axis=-1, keepdims=True)  # no case: the first action that is allowed
     if never.any():
-        near = np.where(never, ~np.isneginf(worth), near)
+        near = np.where(never, ~np.isneginf(values), near)
     return np.asarray(near.argmax(axis=-1))
