@@ -6,11 +6,15 @@ import ast
 import importlib.util
 import itertools
 import math
+import os
 import pickle
 import re
+import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -22,7 +26,10 @@ from build_loops import compiler
 from pgm.calls import guard_constructors, guard_methods
 from pgm.io import json
 from pgm.io.json import networks
+from pgm.learning.searching.problem import Problem
+from pgm.runtime.clock import Clock
 from tests.io import formats
+from tests.learning import test_searches
 from tests.loops import replay
 
 FOLDER = Path(__file__).parents[1] / "docs" / "developer" / "skeletons"
@@ -87,7 +94,7 @@ def named(name: str) -> list[str]:
     """The files that the head of a skeleton names; they exist, but for those that would be new."""
     head = ast.get_docstring(ast.parse((FOLDER / f"{name}.py").read_text())) or ""
     found = re.findall(r"\b(?:pgm|docs|tests)/[\w/.-]*\w|\bCHANGELOG\.md", head)
-    new = ("echo.py", "sticky.py", "words.py", "prepared.py")
+    new = ("echo.py", "sticky.py", "words.py", "once.py", "alone/__init__.py", "alone/prepared.py")
     assert [f for f in found if not f.endswith(new) and not (FOLDER.parents[2] / f).exists()] == []
     return found
 
@@ -175,6 +182,231 @@ def test_the_model_over_time_to_copy_is_one(monkeypatch: pytest.MonkeyPatch, tmp
     assert "0.7" in chain._repr_html_()
     assert len(chain.plot(title="two steps").texts) >= 2
     assert "pgm/io/json/__init__.py" in named("dynamic_model")
+
+
+ROWS = pgm.load_network("asia").sample(600, seed=4).to_pandas()
+ARCS = list(itertools.permutations(sorted(map(str, ROWS)), 2))
+
+
+Arcs = list[tuple[str, str]]
+
+
+def by_hand(least: float, begun: Arcs, forbid: Arcs, most: int) -> Arcs:
+    """The arcs that the search to copy should find: scores of whole networks, cycles by networkx."""
+
+    def score(arcs: list[tuple[str, str]]) -> float:
+        text = "; ".join([*ROWS, *(f"{a} -> {b}" for a, b in arcs)])
+        return pgm.structure_score(pgm.BayesianNetwork(edges=text), ROWS)
+
+    start = score(begun)
+    alone = {arc: score([*begun, arc]) - start for arc in ARCS if fits([*begun, arc], forbid, 8)}
+    arcs = list(begun)
+    for arc in sorted(alone, key=lambda arc: -round(alone[arc], 6)):
+        more = [*arcs, arc]
+        if fits(more, forbid, most) and alone[arc] > least and score(more) - score(arcs) > least + 1e-6:
+            arcs = more
+    return arcs
+
+
+def fits(arcs: Arcs, forbid: Arcs, most: int) -> bool:
+    graph = nx.DiGraph(arcs)
+    free = len(set(arcs)) == len(arcs) and not set(arcs) & set(forbid)
+    return free and nx.is_directed_acyclic_graph(graph) and max(n for _, n in graph.in_degree()) <= most
+
+
+class Late:
+    """A clock whose time is up after some looks at it."""
+
+    def __init__(self, clock: Clock, looks: int, error: BaseException) -> None:
+        self.clock, self.looks, self.error = clock, looks, error
+
+    def check(self, *args: Any) -> None:
+        self.looks -= 1
+        if self.looks < 0:
+            raise self.error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.clock, name)
+
+
+def test_the_search_to_copy_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = load("search")
+    monkeypatch.setitem(sys.modules, "pgm.learning.searching.once", own)
+    monkeypatch.setitem(pgm.searches.SEARCHES, "once", own.Once)
+    required, forbidden = [("asia", "dysp"), ("xray", "smoke")], [("lung", "either"), ("either", "lung")]
+    for least, begun, forbid, most in (
+        (0.0, [], [], 8),
+        (0.0, required, forbidden, 2),
+        (9.0, [], [], 8),
+        (3.0, required, [], 1),
+        (1e9, required, [], 8),
+    ):
+        found = pgm.learn_structure(
+            ROWS,
+            search=own.Once(least),
+            require=begun,
+            forbid=forbid,
+            max_parents=None if most == 8 else most,
+        )
+        assert set(found.network.edges) == set(by_hand(least, begun, forbid, most))
+        assert found.score == pytest.approx(pgm.structure_score(found.network, ROWS))
+        assert found.trace[-1].score == pytest.approx(found.score)
+    assert set(pgm.learn_structure(ROWS, search=own.Once(1e9), start=required).network.edges) == set(required)
+    for wrong in (-1.0, True, math.nan, math.inf, "much"):
+        with pytest.raises(pgm.InvalidArgument, match="least is a number"):
+            own.Once(wrong)
+    with pytest.raises(pgm.InvalidArgument, match="Did you mean 'once'"):
+        pgm.learn_structure(ROWS, search="onec")
+    problem: Problem = test_searches.problem_of(ROWS, "bic")
+    whole = own.search(own.Once(), problem)
+    for looks, error, said in ((9, pgm.OutOfTime("late"), "time limit"), (20, KeyboardInterrupt(), "Ctrl-C")):
+        late: Any = Late(problem.clock, looks, error)
+        part = own.search(own.Once(), replace(problem, clock=late))
+        assert part.stopped_by == said
+        assert part.trace == whole.trace[: len(part.trace)]
+        assert part.score == pytest.approx(problem.families().total(part.parents))
+    assert 1 < len(part.trace) < len(whole.trace)
+    for limit in (1e-4, 0.05):
+        with pgm.config(time_limit=limit):
+            try:
+                found = pgm.learn_structure(pgm.load_network("alarm").sample(300, seed=0), search="once")
+                assert found.stopped_by in ("", "time limit")
+            except pgm.OutOfTime:
+                pass
+
+
+# --- as a newcomer does it: a copy of the house, in which only files change that the head names ---
+
+
+class House:
+    """A copy of the house to which a skeleton is added; `edits` are what stands there, and what shall."""
+
+    def __init__(
+        self, folder: Path, name: str, new: dict[str, str], edits: dict[str, dict[str, str]]
+    ) -> None:
+        house, self.folder = FOLDER.parents[2], folder
+        assert {*new, *edits} <= set(named(name))
+        for room in ("pgm", "tests"):
+            for place, rooms, files in os.walk(house / room):
+                here = folder / Path(place).relative_to(house)
+                here.mkdir(parents=True)
+                if "__pycache__" in rooms:  # read there, not written
+                    rooms.remove("__pycache__")
+                    (here / "__pycache__").symlink_to(Path(place, "__pycache__"))
+                for file in files:
+                    (here / file).symlink_to(Path(place, file))
+        for file in ("conftest.py", "pyproject.toml", "build_loops"):
+            (folder / file).symlink_to(house / file)
+        for path, text in new.items():
+            (folder / path).parent.mkdir(exist_ok=True)
+            (folder / path).write_text(text)
+        for path, changes in edits.items():
+            text = (house / path).read_text()
+            for old, other in changes.items():
+                assert text.count(old) == 1, (path, old)
+                text = text.replace(old, other)
+            (folder / path).unlink()
+            (folder / path).write_text(text)
+
+    def run(self, *command: str) -> str:
+        """What this prints there."""
+        done = subprocess.run(
+            [sys.executable, "-m", *command],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def tests(self, *which: str) -> str:
+        return self.run("pytest", "-q", "-n0", "-p", "no:cacheprovider", *which)
+
+
+def parts(name: str) -> list[str]:
+    """Head and sections of a skeleton that is for several files; what each imports stands in it."""
+    head, *found = re.split(r"\n# --- .* ---\n", (FOLDER / f"{name}.py").read_text())
+    return [head, *(text.replace("\n# -> from", "\nfrom") for text in found)]
+
+
+def test_an_engine_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
+    """The conformance of all engines asks it everything; the command knows its name."""
+    head, options, code = parts("engine")
+    folder, auto = "pgm/inference/engines/alone", "from pgm.inference.engines.auto import Auto\n"
+    here = 'module = __name__  # -> f"{__name__}.prepared"'
+    assert here in options
+    house = House(
+        tmp_path,
+        "engine",
+        {
+            f"{folder}/__init__.py": head + options.replace(here, 'module = f"{__name__}.prepared"  #'),
+            f"{folder}/prepared.py": head + code,
+        },
+        {
+            "pgm/inference/engines/__init__.py": {
+                auto: f"from pgm.inference.engines.alone import Alone\n{auto}",
+                "    for kind in (\n        Exact,\n": "    for kind in (\n        Alone,\n        Exact,\n",
+            }
+        },
+    )
+    asked = "tests/inference/test_conformance.py", f"{folder}/__init__.py"
+    assert "29 passed" in house.tests(*asked, "-k", "alone or Alone")
+    assert "APPROXIMATE (alone)" in house.run("pgm", "query", "asia", "lung", "--engine", "alone")
+
+
+def test_a_file_format_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
+    """The tests of all formats find it: round trips of any names, broken files, wrong rows, sizes."""
+    root = '"words": "states a x y\\ntable a = {} {}",'
+    house = House(
+        tmp_path,
+        "file_format",
+        {"pgm/io/words.py": (FOLDER / "file_format.py").read_text()},
+        {
+            "pgm/io/__init__.py": {'    "xdsl": "xdsl",\n': '    "xdsl": "xdsl",\n    "words": "words",\n'},
+            "tests/io/formats.py": {
+                "ROOT = {  #": f"ROOT = {{ {root} #",
+                "MAY_REFUSE = {": 'MAY_REFUSE = {"words": " \\t\\n\\r=", ',
+                "MORE_SEEDS: dict[str, list[str]] = {": "MORE_SEEDS: dict[str, list[str]] = {"
+                '"words": ["states a x y\\ntable a = .5 .5\\nstates b u v w\\n"'
+                '"table b a = 1 0 0 .2 3e-1 .5\\n", "network n\\nstates a x\\ntable a = 1.0\\n"],',
+            },
+            "tests/io/test_formats.py": {
+                "TWO_WRONG = {  #": 'TWO_WRONG = {"words": "states a x y\\ntable a = {0}\\n'
+                'states b x y\\ntable b = {0}",  #'
+            },
+        },
+    )
+    assert "passed" in house.tests("tests/io/test_formats.py", "-k", "words or registry")
+    (tmp_path / "net.words").write_text("states a x y\ntable a = 0.25 0.75\n")
+    assert "0.75" in house.run("pgm", "query", "net.words", "a")
+
+
+def test_a_search_needs_no_other_file_than_its_head_names(tmp_path: Path) -> None:
+    """The tests of all searches find it; the command takes its options, and its example runs."""
+    head, options, code = parts("search")
+    registry = "SEARCHES: dict[str, type[Search]] = {"
+    house = House(
+        tmp_path,
+        "search",
+        {"pgm/learning/searching/once.py": head + code},
+        {
+            "pgm/learning/searches.py": {
+                registry: options.split("searches import Search\n")[1] + registry,
+                "(OrderMCMC, StructureMCMC)": "(OrderMCMC, StructureMCMC, Once)",
+            }
+        },
+    )
+    own = "test_a_search_does_not_depend_on_the_order_of_columns_and_rows[once]"
+    out = house.tests(
+        f"tests/learning/test_searches.py::{own}",
+        "tests/learning/test_searches.py::test_a_search_obeys_what_is_known[once]",
+        "pgm/learning/searches.py::pgm.learning.searches.Once",
+    )
+    assert "3 passed" in out
+    ROWS.to_csv(tmp_path / "rows.csv", index=False)
+    assert "Once(least=5)" in house.run("pgm", "learn", "rows.csv", "--search", "once:least=5")
 
 
 def test_the_loops_to_copy_are_some(tmp_path: Path) -> None:

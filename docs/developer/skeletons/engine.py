@@ -1,7 +1,7 @@
 """An engine that approximates: copy, rename, fill in. `->` says what else belongs to it.
 
--> a folder in pgm/inference/engines: the class of options in its __init__.py, all else in its prepared.py
--> its class in ENGINES: pgm/inference/engines/__init__.py; the conformance suite, messages and docs find it there
+-> pgm/inference/engines/alone/__init__.py: the class of options; pgm/inference/engines/alone/prepared.py: all else
+-> pgm/inference/engines/__init__.py: its class in ENGINES; the conformance suite, messages and the command find it there
 -> its page: docs/reference/engines.rst
 
 This one looks at factors of one variable and at no others: exact where there are no others, else a caricature.
@@ -9,20 +9,11 @@ This one looks at factors of one variable and at no others: exact where there ar
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+# --- its options: alone/__init__.py, which imports none of its code ---
+
 from dataclasses import dataclass
 
-import numpy as np
-
-from pgm.evidence import Observed
-from pgm.inference.engines.factor_graph import make_graph
-from pgm.inference.engines.model_snapshot import ModelSnapshot
 from pgm.inference.engines.options import Engine
-from pgm.inference.engines.problem import Problem, Solution
-from pgm.inference.engines.reduced import ReducedSums, reduced
-from pgm.results import Report
-from pgm.runtime.clock import Clock
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +22,10 @@ class Alone(Engine):
 
     Args:
         -> each option with its meaning; __post_init__ refuses what is out of range.
+
+    >>> import pgm
+    >>> pgm.load_network("asia").query("lung", engine=Alone()).exact
+    False
     """
 
     name = "alone"
@@ -41,6 +36,24 @@ class Alone(Engine):
     # -> turns = {"query": Turn(2, "why")} where "auto" shall ask it when no tree fits
 
 
+# --- the engine: alone/prepared.py ---
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pgm.evidence import Observed
+# -> from pgm.inference.engines.alone import Alone
+from pgm.inference.engines.factor_graph import make_graph
+from pgm.inference.engines.model_snapshot import ModelSnapshot
+from pgm.inference.engines.problem import Problem, Solution
+from pgm.inference.engines.reduced import ReducedSums, reduced
+from pgm.results import Report
+from pgm.runtime.clock import Clock
+
+
 def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
     """Answer a reduced question: evidence is sliced in, impossible states are closed, names are numbers."""
     graph = make_graph(problem.case, "alone", each_message=0.0)  # checks that it fits in memory
@@ -48,15 +61,15 @@ def solve(problem: Problem, options: Alone, clock: Clock) -> Solution:
     beliefs, log = np.empty(int(g.state_at[-1])), 0.0
     for i in range(g.cards.size):  # -> loops over many numbers belong in a file named compiled.py
         clock.check()  # pgm.OutOfTime, and Ctrl-C
-        own = slice(g.state_at[i], g.state_at[i + 1])
-        top = g.local[own].max()
-        weights = np.exp(g.local[own] - top)
-        beliefs[own] = weights / weights.sum()
+        here = slice(g.state_at[i], g.state_at[i + 1])
+        top = g.local[here].max()
+        weights = np.exp(g.local[here] - top)
+        beliefs[here] = weights / weights.sum()
         log += top + math.log(weights.sum())
     values: np.ndarray | None = beliefs  # of all variables, one after the other
     if problem.targets is not None:  # the joint of these; None: put it together from answers for single ones
-        several, only = problem.targets.size != 1, int(problem.targets[0])
-        values = None if several else beliefs[g.state_at[only] : g.state_at[only + 1]]
+        own = [beliefs[g.state_at[i] : g.state_at[i + 1]] for i in problem.targets.tolist()]
+        values = None if len(own) > 1 else own[0] if own else np.ones(1)  # of none: only the total is asked for
     mantissa, exponent = graph.constant  # wide numbers: no evidence is too improbable
     shift = int(log / math.log(2.0))
     return Solution(

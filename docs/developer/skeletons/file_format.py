@@ -1,8 +1,9 @@
 """A file format: copy, rename, fill in. `->` says what else belongs to it.
 
 -> pgm/io/words.py, and what names of its files end in under FORMATS: pgm/io/__init__.py
--> a network of one node under ROOT, what it cannot hold under MAY_REFUSE: tests/io/formats.py; test_formats.py finds
-   the format in the registry and tries round trips of any names and thousands of broken files
+-> tests/io/formats.py: a network of one node under ROOT, what it cannot hold under MAY_REFUSE, two files under MORE_SEEDS
+-> tests/io/test_formats.py: a file with two errors under TWO_WRONG; the tests there find the format in the registry
+   and try round trips of any names and thousands of broken files
 -> a paragraph in docs/how-to/files.md and a line in docs/reference/files.rst
 
 A line of this one is `network NAME`, `states NAME STATE ...` or `table CHILD PARENT ... = P P ...`, in which the state
@@ -51,6 +52,7 @@ def read(source: Text) -> BayesianNetwork:
                     raise InvalidArgument(f"expected one 'states' or 'table' of a name, found {shown(line[0])}")
             except PGMError as error:  # the rooms below do not know where in the file they are: here it is said
                 raise source.error(str(error), line.start()) from None
+    refusals.check()  # a table that is wrong is not missing besides
     for name in variables:
         if name not in cpds:
             with refusals:
