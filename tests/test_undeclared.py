@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import pgm
@@ -46,6 +47,13 @@ def test_categories_are_declared() -> None:
         assert read.variables["x"].states == (("lo", "mid", "hi") if ordered else ("hi", "lo", "mid"))
         assert [read.variables["x"].states[c] for c in read.codes["x"][:2]] == ["lo", "hi"]
         assert read.codes["x"][2] == -1
+
+
+def test_categories_of_polars_are_those_of_its_kind_whatever_the_rows() -> None:
+    kind = pl.Enum(["lo", "mid", "hi"])
+    for cells in (["hi", "lo", None], ["lo", "hi", None]):
+        read = observations(pl.DataFrame({"x": pl.Series(cells, dtype=kind)}))
+        assert read.variables["x"].states == ("lo", "mid", "hi")
 
 
 def test_numbers_are_continuous() -> None:

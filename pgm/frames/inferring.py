@@ -108,10 +108,10 @@ def _categories(name: str, column: Any) -> Domain:
     if column.implementation.is_pandas():
         ordered = bool(column.to_native().cat.ordered)
         found = column.to_native().cat.categories.tolist()
-    else:
-        found = column.cat.get_categories().to_list()
-        if not ordered:  # a cache of categories may hold those of other columns
-            found = column.drop_nulls().cast(nw.String).unique().to_list()
+    elif ordered:
+        found = list(column.dtype.categories)
+    else:  # a cache of categories may hold those of other columns
+        found = column.drop_nulls().cast(nw.String).unique().to_list()
     return as_domain(list(found)) if ordered else _sorted(name, found)
 
 

@@ -65,6 +65,10 @@ def observations(
     >>> seen.variables["wet"].states, seen.codes["wet"].tolist(), seen.variables["x"].continuous
     (('no', 'yes'), [1, -1, 0], True)
     """
+    if isinstance(continuous, Mapping) or not isinstance(continuous, Iterable):
+        raise InvalidArgument(f"continuous= lists names of columns, not {shown(continuous)}.")
+    if states is not None and not isinstance(states, Mapping):
+        raise InvalidArgument(f"states= is a dict {{column: its states}}, not {shown(states)}.")
     real = [continuous] if isinstance(continuous, str) else list(continuous)
     stated = dict(states or {})
     there = [name for name in names_of(frame) if isinstance(name, str)]

@@ -178,11 +178,13 @@ class Task:
         switches = [v for v in cpd.given if not v.continuous]
         where = ", ".join(f"{v.name} = {v.states[i]}" for v, i in zip(switches, at, strict=False))
         when = f" in iteration {iteration}" if iteration else ""
+        lines = any(v.continuous for v in cpd.given)
+        prior = "pgm.priors.Expert(a network)" if lines else "pgm.priors.NormalGamma(...)"
         raise Collapsed(
             f"{name!r}{f' where {where}' if where else ''}: the standard deviation collapses to "
             f"nothing{when}, "
-            "for the rows that decide it lie on one point or line. Give it a prior, "
-            f"prior={{{name!r}: pgm.priors.NormalGamma(...)}}, or fewer states, or keep it, fixed=[{name!r}]."
+            "for the rows that decide it lie on one point or line. "
+            f"Give it a prior, prior={{{name!r}: {prior}}}, or fewer states, or keep it, fixed=[{name!r}]."
         )
 
     # --- rows with gaps ---

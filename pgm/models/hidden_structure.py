@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pgm.cpds.table_input import check_cells
 from pgm.errors import InvalidArgument, InvalidFrame, OutOfTime, listed, shown
 from pgm.learning.searches import Search
 from pgm.learning.searching.constraints import Constraints
@@ -39,6 +40,8 @@ def hidden_variables(latent: Any, columns: Mapping[str, Variable]) -> dict[str, 
         whole = isinstance(states, int | np.integer) and not isinstance(states, bool)
         if whole and states < 2:
             raise InvalidArgument(f"latent={{{name!r}: {states}}}: a hidden variable has two states or more.")
+        if whole:
+            check_cells((int(states),), f"latent={{{name!r}: {states}}}: its table", "give it fewer states")
         found[name] = Variable(name, list(range(int(states))) if whole else states)
     return found
 

@@ -73,6 +73,9 @@ def fit(
             "prior= of a Markov network is pgm.priors.Normal(0, sd=...), of each logarithm, not "
             f"{shown(prior)}."
         )
+    number = isinstance(tol, int | float | np.number) and not isinstance(tol, bool)
+    if not number or not 0.0 <= tol < np.inf:
+        raise InvalidArgument(f"tol= is a number from 0 on, not {shown(tol)}.")
     clock = start_clock()
     data, shares = _read(model, frame, weights, clock)
     whole = len(data.codes) == len(model) and not any((c < 0).any() for c in data.codes.values())
@@ -188,7 +191,11 @@ def _blocks(model: MarkovNetwork, fixed: Any, tied: Any, features: Any) -> list[
     design = {checked(i, "features="): value for i, value in own.items()}
     groups: list[list[int]] = []
     taken: set[int] = set()
+    if tied is not None and (isinstance(tied, str | Mapping) or not isinstance(tied, Iterable)):
+        raise InvalidArgument(f"tied= lists groups of indices, [[0, 1], ...], not {shown(tied)}.")
     for group in tied or ():
+        if isinstance(group, str) or not isinstance(group, Iterable):
+            raise InvalidArgument(f"tied= lists groups of indices, [[0, 1], ...], not {shown(tied)}.")
         members = sorted({checked(i, "tied=") for i in group})
         if taken.intersection(members) or len(members) < 2:
             raise InvalidArgument(
@@ -215,8 +222,16 @@ def _blocks(model: MarkovNetwork, fixed: Any, tied: Any, features: Any) -> list[
         some = next((design[i] for i in members if i in design), None)
         block = _Block(members, free, base, None)
         if some is not None:
-            array = np.asarray(some, np.float64)
-            if array.ndim != len(shape) + 1 or array.shape[1:] != shape or not np.isfinite(array).all():
+            try:
+                array = np.asarray(some, np.float64)
+            except (TypeError, ValueError):
+                raise InvalidArgument(f"features= of a factor are numbers, not {shown(some)}.") from None
+            if (
+                not array.size
+                or array.ndim != len(shape) + 1
+                or array.shape[1:] != shape
+                or not np.isfinite(array).all()
+            ):
                 raise InvalidArgument(
                     f"features= of a factor has the shape (features, {', '.join(map(str, shape))}), "
                     f"not {array.shape}."

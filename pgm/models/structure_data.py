@@ -63,6 +63,8 @@ def read_columns(
     check: Callable[[], None] = lambda: None,
 ) -> ColumnsOfNodes:
     """Read the columns of a frame, and the weights of its rows: numbers, or the name of a column."""
+    if columns is not None and not isinstance(columns, Iterable):
+        raise InvalidArgument(f"columns= lists names of columns, not {shown(columns)}.")
     wanted = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
     if isinstance(weights, str):
         if wanted is None:

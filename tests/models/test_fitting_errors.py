@@ -66,3 +66,44 @@ def test_rows_of_another_width_are_refused(data: Any) -> None:
             question(data)
     with pytest.raises(pgm.InvalidArgument, match="not an empty one"):
         pgm.priors.NormalWishart([])
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"start": 3}, "start= is a network or a list of arcs"),
+        ({"states": 3}, "states= is a dict"),
+        ({"continuous": 3}, "continuous= lists names"),
+        ({"columns": 3}, "columns= lists names"),
+        ({"latent": {"h": 10**12}}, "its table would have 1,000,000,000,000 numbers"),
+    ],
+)
+def test_learn_structure_says_what_is_wrong(option: dict[str, Any], said: str) -> None:
+    with pytest.raises(pgm.PGMError, match=said):
+        pgm.learn_structure(ROWS, **option)
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ({"tied": 3}, "tied= lists groups of indices"),
+        ({"tied": [3]}, "tied= lists groups of indices"),
+        ({"features": {0: "x"}}, "features= of a factor are numbers, not 'x'"),
+        ({"features": {0: np.empty((0, 2, 2))}}, r"not \(0, 2, 2\)"),
+        ({"tol": "a"}, "tol= is a number from 0 on, not 'a'"),
+        ({"tol": float("nan")}, "tol= is a number from 0 on, not nan"),
+    ],
+)
+def test_undirected_fit_says_what_is_wrong(option: dict[str, Any], said: str) -> None:
+    model = pgm.MarkovNetwork()
+    model.add_variable("a", states=[False, True])
+    model.add_variable("b", states=["x", "y"])
+    model.add_factor(["a", "b"], [[1, 1], [1, 1]])
+    with pytest.raises(pgm.InvalidArgument, match=said):
+        model.fit(ROWS, **option)
+
+
+def test_a_collapse_names_a_prior_that_goes_with_the_node() -> None:
+    for rows, prior in (({"x": [1.5, 2.5], "y": [3.1, 5.0]}, "Expert"), ({"x": [1.5, 1.5]}, "NormalGamma")):
+        with pytest.raises(pgm.InvalidArgument, match=f"pgm.priors.{prior}"):
+            pgm.BayesianNetwork(edges="x -> y" if "y" in rows else "x").fit(rows)

@@ -227,4 +227,6 @@ def _start(start: Any, place: Mapping[str, int]) -> list[tuple[int, int]]:
     for name in getattr(start, "nodes", ()):
         _place(name, place, "start")
     edges = getattr(start, "edges", start)
+    if not isinstance(edges, Iterable):
+        raise InvalidArgument(f"start= is a network or a list of arcs (parent, child), not {shown(start)}.")
     return _pairs("start", edges if isinstance(edges, str | dict) else list(edges), place)
