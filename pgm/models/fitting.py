@@ -16,6 +16,7 @@ from pgm.errors import (
     InvalidArgument,
     InvalidFrame,
     listed,
+    nearest,
     shown,
 )
 from pgm.frames import names_of
@@ -47,6 +48,7 @@ class Learned:
     groups: Sequence[tuple[str, ...]]
     cpds: Mapping[str, CPD]  # as they were learned
     n_rows: int
+    latent: frozenset[str]  # what may have no column
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +230,7 @@ class Task:
         made = report.changed(
             n_parameters=free, n_rows=self.rows.n_rows, unseen=unseen(cpds, statistics, self.rules)
         )
-        learned = Learned(statistics, self.rules, self.groups, cpds, self.rows.n_rows)
+        learned = Learned(statistics, self.rules, self.groups, cpds, self.rows.n_rows, frozenset(self.latent))
         return Fit(cpds, made, learned)
 
 
@@ -285,9 +287,14 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         raise InvalidArgument("The network has nodes that it had not when it was fitted: call `fit`.")
     kinds = dict(before.cpds)
     there = set(names_of(frame))
+    absent = [name for name in kinds if name not in there and name not in before.latent]
+    if absent:
+        hint = nearest(absent[0], [name for name in there if isinstance(name, str) and name not in net])
+        raise InvalidFrame(
+            f"The frame has no column {listed(absent)}, which `fit` had.{hint} Where nobody observed it, "
+            "leave its cells empty."
+        )
     latent = {name: cpd.child.domain for name, cpd in kinds.items() if name not in there}
-    if len(latent) == len(kinds):
-        raise InvalidFrame(f"No column of the frame is a variable: it has {listed(there)}.")
     rows = read(
         frame,
         {name: cpd.child for name, cpd in kinds.items()},
@@ -307,7 +314,7 @@ def more(net: BayesianNetwork, frame: Any, weights: Any, forget: float | None) -
         log = math.fsum(cpd.expected_log(new[name]) for name, cpd in cpds.items())
     made = task._fit(cpds, statistics, FitReport((log,), "tol"))
     n_rows = before.n_rows + rows.n_rows
-    learned = Learned(statistics, before.rules, before.groups, cpds, n_rows)
+    learned = Learned(statistics, before.rules, before.groups, cpds, n_rows, before.latent)
     return Fit(cpds, made.report.changed(n_rows=n_rows), learned)
 
 

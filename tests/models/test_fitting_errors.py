@@ -107,3 +107,10 @@ def test_a_collapse_names_a_prior_that_goes_with_the_node() -> None:
     for rows, prior in (({"x": [1.5, 2.5], "y": [3.1, 5.0]}, "Expert"), ({"x": [1.5, 1.5]}, "NormalGamma")):
         with pytest.raises(pgm.InvalidArgument, match=f"pgm.priors.{prior}"):
             pgm.BayesianNetwork(edges="x -> y" if "y" in rows else "x").fit(rows)
+
+
+def test_more_rows_have_the_columns_of_the_first() -> None:
+    with pytest.raises(pgm.InvalidFrame, match=r"no column 'b', which `fit` had\. Did you mean 'B'"):
+        net().fit(ROWS).partial_fit({"a": [True], "B": ["x"]})
+    hidden = net().fit({"b": ROWS["b"]}, latent={"a": 2}, seed=0)
+    assert hidden.partial_fit({"b": ["x", "y"]}).fit_report.n_rows == 5
