@@ -164,6 +164,23 @@ def test_where_all_states_were_seen_it_is_a_closed_form() -> None:
     assert covariance[:, 0, 0] == pytest.approx([rate[0] / 2.5, rate[1] / 2.0])
 
 
+def test_the_same_as_hmmlearn_with_its_dirichlet_priors() -> None:
+    peer = pytest.importorskip("hmmlearn.hmm")
+    rng = np.random.default_rng(0)
+    start, move, shares = rng.dirichlet([2, 2]), rng.dirichlet([2, 2], 2), rng.dirichlet([2, 2, 2], 2)
+    data = rng.integers(0, 3, 60)
+    alpha = {"startprob_prior": 1.5, "transmat_prior": MOVE.alpha, "emissionprob_prior": 2.5}
+    other = peer.CategoricalHMM(2, n_iter=8, tol=-1.0, init_params="", **alpha)
+    other.startprob_, other.transmat_, other.emissionprob_ = start, move, shares
+    other.fit(data[:, None])
+    hmm = pgm.HMM(start, move, pgm.Categorical(shares))
+    beliefs = {"initial": Dirichlet(1.5), "transition": MOVE, "emission": Dirichlet(2.5)}
+    hmm.fit(data, prior=beliefs, max_iter=8, tol=0.0)
+    assert hmm.initial == pytest.approx(other.startprob_, abs=1e-9)
+    assert hmm.transition == pytest.approx(other.transmat_, abs=1e-9)
+    assert hmm.emission.p == pytest.approx(other.emissionprob_, abs=1e-9)  # type: ignore[attr-defined]
+
+
 def test_a_number_is_a_dirichlet_of_one_more_and_states_may_have_their_own() -> None:
     data = [0, 1, 1, 2, 0, 0, 2]
     start = pgm.HMM([0.6, 0.4], [[0.7, 0.3], [0.4, 0.6]], pgm.Categorical([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]]))
